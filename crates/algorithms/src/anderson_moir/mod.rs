@@ -1,0 +1,29 @@
+//! Anderson & Moir, "Using Local-Spin k-Exclusion Algorithms to Improve Wait-Free Object
+//! Implementations", revised February 1997.
+//!
+//! | module | figure | what it is |
+//! |---|---|---|
+//! | [`names`] | 1 | k-assignment on top of any k-exclusion algorithm |
+//! | [`fig2`] | 2 | an idealised queue, the baseline |
+//! | [`fig3`] | 3 | (k+1, k)-exclusion for cache-coherent machines |
+//! | [`fig8`] | 8 | (k+1, k)-exclusion for distributed shared memory |
+//! | [`fig9`] | 9 | the same with a constant number of spin locations a process |
+//! | [`arrange`] | 5, 7 | from (k+1, k) to (n, k): levels, a tree, fast paths |
+//! | [`broken`] | | variants that are wrong on purpose, for the checker to reject |
+
+pub mod arrange;
+pub mod block;
+pub mod broken;
+pub mod fig2;
+pub mod fig3;
+pub mod fig8;
+pub mod fig9;
+pub mod names;
+
+pub use arrange::{Arranged, fast, inductive, nested, tree};
+pub use block::Block;
+pub use fig2::Fig2;
+pub use fig3::Fig3;
+pub use fig8::Fig8;
+pub use fig9::Fig9;
+pub use names::Named;

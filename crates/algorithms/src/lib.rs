@@ -1,0 +1,53 @@
+//! k-exclusion algorithms of the literature, each written once, as a step machine.
+//!
+//! A step machine makes at most one access to shared memory a step and keeps everything else in a
+//! small private state, so the same source runs on real atomics, under the exhaustive checker and
+//! in the simulator that counts remote references: all three are implementations of [`Memory`].
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`memory`] | [`Memory`], its operations, and [`Var`], an index that names a variable |
+//! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
+//! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
+//! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
+//! | [`registry`] | every algorithm by its identifier, with its paper's claims |
+//!
+//! ```
+//! use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word, anderson_moir};
+//!
+//! /// Shared memory for a single thread: a vector.
+//! struct Plain(Vec<Word>);
+//! impl Memory for Plain {
+//!     fn access(&mut self, var: Var, op: Op) -> Word {
+//!         let old = self.0[var.index()];
+//!         self.0[var.index()] = op.leaves(old);
+//!         old
+//!     }
+//! }
+//!
+//! let algorithm = anderson_moir::inductive::<anderson_moir::Fig3>(3, 2);
+//! let mut memory = Plain(algorithm.layout().first_initial());
+//! let mut at = algorithm.begin(0);
+//! let holding = loop {
+//!     match algorithm.step(&mut memory, 0, at) {
+//!         Next::Goto(next) | Next::Spin(next) => at = next,
+//!         Next::Enter(exit) => break exit, // alone, so nothing to wait for
+//!         Next::Leave => unreachable!("a passage enters before it leaves"),
+//!     }
+//! };
+//! assert!(matches!(algorithm.step(&mut memory, 0, holding), Next::Goto(_)));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod anderson_moir;
+pub mod layout;
+pub mod machine;
+pub mod memory;
+pub mod registry;
+
+pub use layout::{Array, Decl, Init, Kind, Layout};
+pub use machine::{Algorithm, Label, Loc, Next, Section, View};
+pub use memory::{Memory, Op, Pid, Var, Word};
