@@ -99,7 +99,7 @@ impl<S> View<'_, S> {
 /// two. Which variable a step accesses, and how, depends on the private state alone.
 pub trait Algorithm {
     /// Line label and private variables of a process.
-    type State: Copy + Eq + Hash + Debug;
+    type State: Copy + Eq + Hash + Debug + Send + Sync;
 
     /// How many processes compete.
     fn n(&self) -> usize;

@@ -121,3 +121,10 @@ pub trait Memory {
         self.access(var, Op::Ideal(f, argument))
     }
 }
+
+impl<M: Memory + ?Sized> Memory for &mut M {
+    #[inline]
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        (**self).access(var, op)
+    }
+}

@@ -37,7 +37,7 @@ pub trait Block: Sized {
     const INVARIANTS: &'static [&'static str];
 
     /// A line, with the private variables that live there.
-    type Line: Copy + Eq + Hash + Debug;
+    type Line: Copy + Eq + Hash + Debug + Send + Sync;
     /// The first line of the entry section.
     const ENTRY: Self::Line;
     /// The first line of the exit section.

@@ -1,0 +1,360 @@
+//! Breadth-first exploration of a [`Space`], level by level, by one or more threads.
+//!
+//! Levels are exact whatever the number of threads, because a level is finished before the next
+//! begins; so the way back to an initial state that [`Explored::path`] finds is a shortest one.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use crate::{
+    space::{Agent, Space},
+    store::{Id, NONE, Pending, Run, Store, hash},
+};
+
+/// How far to go.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// At most this many states.
+    pub states: u64,
+    /// At most this many bytes.
+    pub bytes: u64,
+    /// How many threads.
+    pub threads: usize,
+    /// Set from outside to stop early.
+    pub stop: &'a AtomicBool,
+    /// Told now and then how many states there are and how deep the search is.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far an exploration has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// States found.
+    pub states: u64,
+    /// Of these, not yet expanded.
+    pub frontier: u64,
+    /// Breadth-first level.
+    pub depth: u32,
+}
+
+/// Why an exploration stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// Every reachable state has been seen.
+    Complete,
+    /// It reached its limit on states.
+    States,
+    /// It reached its limit on memory.
+    Memory,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// What an exploration has found.
+pub struct Explored<const W: usize> {
+    /// The states.
+    pub store: Store<W>,
+    /// How many there are.
+    pub states: u64,
+    /// How many steps lead from them, those that only wait included.
+    pub transitions: u64,
+    /// How many levels there are.
+    pub depth: u32,
+    /// Why it stopped.
+    pub ended: Ended,
+    /// The most bytes it took.
+    pub bytes: u64,
+    /// For each flaw, the state with the least level that has it.
+    flawed: Vec<AtomicU32>,
+    roots: Id,
+}
+
+/// Threads take parents in parts of this many.
+const PART: u32 = 512;
+/// Successors are looked up in batches of about this many.
+const BATCH: usize = 128;
+
+struct Worker<const W: usize> {
+    run: Run,
+    batch: Vec<Pending<W>>,
+    parents: Vec<Id>,
+    transitions: u64,
+}
+
+impl<const W: usize> Worker<W> {
+    fn new() -> Self {
+        Worker { run: Run::default(), batch: Vec::new(), parents: Vec::new(), transitions: 0 }
+    }
+
+    fn flush<S: Space<W>>(&mut self, space: &S, store: &Store<W>, flawed: &[AtomicU32]) {
+        let (batch, parents) = (&self.batch, &self.parents);
+        store.insert_all(
+            batch,
+            &mut self.run,
+            |index| parents[index],
+            |index, id| {
+                let mut flaws = space.flaws(&batch[index].state);
+                while flaws != 0 {
+                    flawed[flaws.trailing_zeros() as usize].fetch_min(id, Relaxed);
+                    flaws &= flaws - 1;
+                }
+            },
+        );
+        self.batch.clear();
+        self.parents.clear();
+    }
+
+    fn add(&mut self, state: [u64; W], parent: Id) {
+        self.batch.push(Pending { state, hash: hash(&state) });
+        self.parents.push(parent);
+    }
+
+    /// Expands the states from `next` on, in parts, until `end`.
+    fn expand<S: Space<W>>(
+        &mut self,
+        space: &S,
+        store: &Store<W>,
+        flawed: &[AtomicU32],
+        next: &AtomicU32,
+        end: Id,
+    ) {
+        loop {
+            let first = next.fetch_add(PART, Relaxed);
+            if first >= end {
+                break;
+            }
+            for id in (first..end.min(first + PART)).filter(|&id| store.is_state(id)) {
+                let state = store.get(id);
+                space.successors(&state, |_, successor| {
+                    self.transitions += 1;
+                    if successor != state {
+                        self.add(space.canonical(successor), id);
+                    }
+                });
+                if self.batch.len() >= BATCH {
+                    self.flush(space, store, flawed);
+                }
+            }
+        }
+        self.flush(space, store, flawed);
+    }
+}
+
+/// Explores `space`.
+pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> Explored<W> {
+    let threads = limits.threads.max(1);
+    let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64);
+    let flawed: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
+    let mut workers: Vec<Worker<W>> = (0..threads).map(|_| Worker::new()).collect();
+    let mut holes = 0;
+    let mut bytes = 0;
+    let mut ended = Ended::Complete;
+
+    let mut roots = space.initial().map(|state| space.canonical(state)).peekable();
+    while roots.peek().is_some() {
+        if let Some(reason) = make_room(&mut store, &workers, BATCH, limits) {
+            ended = reason;
+            break;
+        }
+        roots.by_ref().take(BATCH).for_each(|state| workers[0].add(state, NONE));
+        workers[0].flush(space, &store, &flawed);
+    }
+    drop(roots);
+    store.give_back(&mut [std::mem::take(&mut workers[0].run)]);
+    let root_count = store.len();
+
+    let (mut first, mut depth) = (0, 0);
+    while first < store.len() && ended == Ended::Complete {
+        let level_end = store.len();
+        while first < level_end {
+            if limits.stop.load(Relaxed) {
+                ended = Ended::Stopped;
+                break;
+            }
+            let wanted = ((level_end - first) as usize).min(PART as usize * 8) * space.agents();
+            if let Some(reason) = make_room(&mut store, &workers, wanted, limits) {
+                ended = reason;
+                break;
+            }
+            // Never more than what the table has room for, whatever the successors are.
+            let room = (store.room() / space.agents()).min(1 << 20) as u32;
+            let end = level_end.min(first.saturating_add(room.max(1)));
+            expand_part(space, &store, &mut workers, &flawed, first, end);
+            first = end;
+            bytes = bytes.max(store.bytes());
+            (limits.progress)(Progress {
+                states: u64::from(store.len()) - u64::from(holes),
+                frontier: u64::from(store.len() - first),
+                depth,
+            });
+        }
+        let mut runs: Vec<Run> = workers.iter_mut().map(|w| std::mem::take(&mut w.run)).collect();
+        holes += store.give_back(&mut runs);
+        depth += 1;
+    }
+    Explored {
+        states: u64::from(store.len()) - u64::from(holes),
+        transitions: workers.iter().map(|worker| worker.transitions).sum(),
+        bytes: bytes.max(store.bytes()),
+        store,
+        depth,
+        ended,
+        flawed,
+        roots: root_count,
+    }
+}
+
+/// Grows the table until it takes `wanted` more states, or says which limit forbids it.
+fn make_room<const W: usize>(
+    store: &mut Store<W>,
+    workers: &[Worker<W>],
+    wanted: usize,
+    limits: &Limits<'_>,
+) -> Option<Ended> {
+    if u64::from(store.len()) >= limits.states {
+        return Some(Ended::States);
+    }
+    while store.room() < wanted {
+        if store.bytes_grown() > limits.bytes {
+            return Some(Ended::Memory);
+        }
+        let runs: Vec<Run> = workers.iter().map(|worker| worker.run.clone()).collect();
+        store.grow(&runs);
+    }
+    (store.bytes() > limits.bytes).then_some(Ended::Memory)
+}
+
+fn expand_part<const W: usize, S: Space<W>>(
+    space: &S,
+    store: &Store<W>,
+    workers: &mut [Worker<W>],
+    flawed: &[AtomicU32],
+    first: Id,
+    end: Id,
+) {
+    let next = AtomicU32::new(first);
+    if end - first < 4 * PART || workers.len() == 1 {
+        workers[0].expand(space, store, flawed, &next, end);
+    } else {
+        std::thread::scope(|scope| {
+            for worker in workers {
+                let next = &next;
+                scope.spawn(move || worker.expand(space, store, flawed, next, end));
+            }
+        });
+    }
+}
+
+/// One step of a path.
+pub type PathStep<const W: usize> = (Agent, [u64; W]);
+
+impl<const W: usize> Explored<W> {
+    /// Whether every reachable state has been seen.
+    pub fn is_complete(&self) -> bool {
+        self.ended == Ended::Complete
+    }
+
+    /// The state with the least level that has the flaw.
+    pub fn flawed(&self, bit: u32) -> Option<Id> {
+        match self.flawed[bit as usize].load(Relaxed) {
+            NONE => None,
+            id => Some(id),
+        }
+    }
+
+    /// The numbers of all states.
+    pub fn ids(&self) -> impl Iterator<Item = Id> + '_ {
+        (0..self.store.len()).filter(|&id| self.store.is_state(id))
+    }
+
+    /// A state from which a step leads to `id`, one level closer to the start.
+    fn parent<S: Space<W>>(&self, space: &S, id: Id) -> Id {
+        let target = self.store.get(id);
+        let from = match self.store.first_parent(id) {
+            NONE => 0, // the block begins with initial states
+            parent => parent,
+        };
+        (from..id)
+            .filter(|&candidate| self.store.is_state(candidate))
+            .find(|&candidate| {
+                let mut found = false;
+                space.successors(&self.store.get(candidate), |_, next| {
+                    found |= space.canonical(next) == target;
+                });
+                found
+            })
+            .expect("every state but the first has a parent")
+    }
+
+    /// A shortest way to `id`: the initial state it starts from, and its steps. With symmetry, it
+    /// ends in a state that is the same as `id` but for the names of processes.
+    pub fn path<S: Space<W>>(&self, space: &S, id: Id) -> ([u64; W], Vec<PathStep<W>>) {
+        let mut back = vec![id];
+        while back[back.len() - 1] >= self.roots {
+            back.push(self.parent(space, back[back.len() - 1]));
+        }
+        let start = self.store.get(back.pop().expect("the root is there"));
+        let mut now = start;
+        let mut steps = Vec::new();
+        while let Some(id) = back.pop() {
+            let target = self.store.get(id);
+            let mut step = None;
+            space.successors(&now, |agent, next| {
+                if step.is_none() && next != now && space.canonical(next) == target {
+                    step = Some((agent, next));
+                }
+            });
+            let (agent, next) = step.expect("each state is a successor of the one before");
+            steps.push((agent, next));
+            now = next;
+        }
+        (start, steps)
+    }
+
+    /// For each state and agent, the state its step leads to; [`NONE`] if it cannot move or the
+    /// exploration stopped short of it.
+    pub fn edges<S: Space<W>>(&self, space: &S, threads: usize) -> Vec<Id> {
+        let agents = space.agents();
+        let len = self.store.len() as usize;
+        let mut edges = vec![NONE; len * agents];
+        let part = len.div_ceil(threads.max(1)).max(1) * agents;
+        std::thread::scope(|scope| {
+            for (index, edges) in edges.chunks_mut(part).enumerate() {
+                let first = (index * part / agents) as Id;
+                scope.spawn(move || self.edges_from(space, first, edges));
+            }
+        });
+        edges
+    }
+
+    fn edges_from<S: Space<W>>(&self, space: &S, first: Id, edges: &mut [Id]) {
+        let agents = space.agents();
+        let mut batch: Vec<Pending<W>> = Vec::new();
+        let mut cells: Vec<usize> = Vec::new();
+        let mut look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
+            self.store.find_all(batch, |index, id| edges[cells[index]] = id.unwrap_or(NONE));
+            batch.clear();
+            cells.clear();
+        };
+        for index in 0..edges.len() / agents {
+            let id = first + index as Id;
+            if !self.store.is_state(id) {
+                continue;
+            }
+            let state = self.store.get(id);
+            space.successors(&state, |agent, next| {
+                let cell = index * agents + agent;
+                if next == state {
+                    edges[cell] = id;
+                } else {
+                    let state = space.canonical(next);
+                    batch.push(Pending { state, hash: hash(&state) });
+                    cells.push(cell);
+                }
+            });
+            if batch.len() >= BATCH {
+                look_up(&mut batch, &mut cells, edges);
+            }
+        }
+        look_up(&mut batch, &mut cells, edges);
+    }
+}

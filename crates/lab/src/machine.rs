@@ -1,0 +1,140 @@
+//! An algorithm of any type behind one object, its private states numbered.
+
+use std::sync::RwLock;
+
+use hallpass_algorithms::{
+    Algorithm, Label, Layout, Loc, Memory, Next, Pid, Section, View, Word, registry,
+};
+use indexmap::IndexSet;
+
+/// A process's private state, as a number. [`REMAINDER`] is 0.
+pub type Local = u32;
+
+/// The private state of a process that is not competing.
+pub const REMAINDER: Local = 0;
+
+/// What a person wants to know of a private state.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The part of the passage.
+    pub section: Section,
+    /// The line it is about to execute, unless it is in its remainder or critical section.
+    pub label: Option<Label>,
+    /// The name it holds, in the critical section of an algorithm that assigns names.
+    pub name: Option<usize>,
+}
+
+/// A step machine whose type no longer matters.
+pub trait Machine: Send + Sync {
+    /// How many processes compete.
+    fn n(&self) -> usize;
+    /// How many may be in at once.
+    fn k(&self) -> usize;
+    /// The shared variables.
+    fn layout(&self) -> &Layout;
+    /// Whether processes may be renamed.
+    fn is_symmetric(&self) -> bool;
+    /// The paper's invariants.
+    fn invariants(&self) -> &'static [&'static str];
+    /// One step of `p`. Leaving the remainder and leaving the critical section are steps of their
+    /// own, without an access.
+    fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
+    /// What stands behind a number.
+    fn place(&self, p: Pid, at: Local) -> Place;
+    /// The first of the paper's invariants that does not hold.
+    fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
+}
+
+/// Builds the algorithm `id` for `n` processes of which `k` may be in.
+pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
+    struct Number;
+    impl registry::Visitor for Number {
+        type Output = Box<dyn Machine>;
+        fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output {
+            Box::new(Numbered::new(algorithm))
+        }
+    }
+    registry::visit(id, n, k, Number)
+}
+
+struct Numbered<A: Algorithm> {
+    algorithm: A,
+    locs: RwLock<IndexSet<Loc<A::State>, foldhash::fast::FixedState>>,
+}
+
+impl<A: Algorithm> Numbered<A> {
+    fn new(algorithm: A) -> Self {
+        let mut locs = IndexSet::default();
+        locs.insert(Loc::Remainder);
+        Numbered { algorithm, locs: RwLock::new(locs) }
+    }
+
+    fn loc(&self, at: Local) -> Loc<A::State> {
+        self.locs.read().expect("no panic while held")[at as usize]
+    }
+
+    fn number(&self, loc: Loc<A::State>) -> Local {
+        let known = self.locs.read().expect("no panic while held").get_index_of(&loc);
+        let number = known
+            .unwrap_or_else(|| self.locs.write().expect("no panic while held").insert_full(loc).0);
+        number as Local
+    }
+}
+
+impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
+    fn n(&self) -> usize {
+        self.algorithm.n()
+    }
+
+    fn k(&self) -> usize {
+        self.algorithm.k()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.algorithm.layout()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.algorithm.is_symmetric()
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        self.algorithm.invariants()
+    }
+
+    fn step(&self, p: Pid, at: Local, mut memory: &mut dyn Memory) -> Local {
+        let (state, section): (_, fn(A::State) -> Loc<A::State>) = match self.loc(at) {
+            Loc::Remainder => return self.number(Loc::Entry(self.algorithm.begin(p))),
+            Loc::Critical(exit) => return self.number(Loc::Exit(exit)),
+            Loc::Entry(state) => (state, Loc::Entry),
+            Loc::Exit(state) => (state, Loc::Exit),
+        };
+        self.number(match self.algorithm.step(&mut memory, p, state) {
+            Next::Goto(next) | Next::Spin(next) => section(next),
+            Next::Enter(exit) => Loc::Critical(exit),
+            Next::Leave => Loc::Remainder,
+        })
+    }
+
+    fn place(&self, p: Pid, at: Local) -> Place {
+        let loc = self.loc(at);
+        let label = match loc {
+            Loc::Entry(state) | Loc::Exit(state) => Some(self.algorithm.label(p, state)),
+            Loc::Remainder | Loc::Critical(_) => None,
+        };
+        let (section, name) = match loc {
+            Loc::Remainder => (Section::Remainder, None),
+            Loc::Entry(state) if self.algorithm.waits(p, state) => (Section::Waiting, None),
+            Loc::Entry(_) => (Section::Doorway, None),
+            Loc::Critical(exit) => (Section::Critical, self.algorithm.name(exit)),
+            Loc::Exit(_) => (Section::Exit, None),
+        };
+        Place { section, label, name }
+    }
+
+    fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
+        let locs = self.locs.read().expect("no panic while held");
+        let processes: Vec<_> = processes.iter().map(|&at| locs[at as usize]).collect();
+        self.algorithm.broken_invariant(&View { processes: &processes, memory })
+    }
+}

@@ -1,0 +1,177 @@
+//! What can be explored: packed states and who can move from each.
+
+use hallpass_algorithms::{Pid, Section};
+
+use crate::tables::Tables;
+
+/// Whoever can make a step: a process, or in a store-buffer model also a process's buffer.
+pub type Agent = usize;
+
+/// States packed into `W` words, and the steps between them.
+pub trait Space<const W: usize>: Sync {
+    /// How many agents there are.
+    fn agents(&self) -> usize;
+
+    /// Every initial state.
+    fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
+
+    /// Calls `each` with every agent that can move and the state its step leads to, which is the
+    /// same state if it finds that it has to wait.
+    fn successors(&self, state: &[u64; W], each: impl FnMut(Agent, [u64; W]));
+
+    /// The state that stands for all states that are the same but for the names of processes.
+    #[inline]
+    fn canonical(&self, state: [u64; W]) -> [u64; W] {
+        state
+    }
+
+    /// What is wrong with a state, as a set of small numbers whose meaning is the caller's.
+    #[inline]
+    fn flaws(&self, _state: &[u64; W]) -> u64 {
+        0
+    }
+}
+
+/// Which initial states to start from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Initial {
+    /// All: open variables take every value.
+    #[default]
+    All,
+    /// One: open variables take their smallest value.
+    Smallest,
+}
+
+/// What to look for in each state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watch {
+    /// More than k in the critical section.
+    pub exclusion: bool,
+    /// Two holders of one name, or a name that is not below k.
+    pub names: bool,
+}
+
+/// The flaws a state may have.
+pub mod flaw {
+    /// More than k processes in their critical sections.
+    pub const EXCLUSION: u64 = 1;
+    /// Names that clash or are out of range.
+    pub const NAMES: u64 = 1 << 1;
+    /// A step left a variable's declared range.
+    pub const RANGE: u64 = 1 << 2;
+    /// A paper's invariant is broken; the first of up to 32 is this bit.
+    pub const FIRST_INVARIANT: u32 = 8;
+}
+
+/// Sequential consistency: a step's access takes effect at once.
+pub struct Sequential<'a> {
+    /// The compiled machine.
+    pub tables: &'a Tables,
+    /// At most this many processes outside their remainder.
+    pub contention: usize,
+    /// Which initial states.
+    pub initial: Initial,
+    /// What to look for.
+    pub watch: Watch,
+    /// The paper's invariants, as a function to the number of the first that is broken.
+    pub invariants: Option<&'a (dyn Fn(&[u64]) -> Option<u32> + Sync)>,
+}
+
+impl Sequential<'_> {
+    /// How many initial states there are.
+    pub fn initial_count(tables: &Tables) -> u128 {
+        tables.initial().iter().map(|values| values.len() as u128).product()
+    }
+
+    /// The step of `p`, if it may move.
+    #[inline]
+    fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let tables = self.tables;
+        if self.contention < tables.n
+            && tables.code(state, p) == 0
+            && tables.contention(state) >= self.contention
+        {
+            return None;
+        }
+        let row = tables.row(state, p);
+        let mut next = *state;
+        tables.apply(&mut next, p, row, tables.step(state, row));
+        Some(next)
+    }
+}
+
+/// Whether names clash or are out of range.
+pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
+    let mut taken = 0u64;
+    (0..tables.n).any(|p| match tables.place(state, p).name {
+        Some(name) => {
+            let bit = 1 << name;
+            let clash = name >= tables.k || taken & bit != 0;
+            taken |= bit;
+            clash
+        }
+        None => false,
+    })
+}
+
+impl<const W: usize> Space<W> for Sequential<'_> {
+    fn agents(&self) -> usize {
+        self.tables.n
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
+        let tables = self.tables;
+        let choices: Vec<&[u32]> = tables
+            .initial()
+            .iter()
+            .map(|values| match self.initial {
+                Initial::All => &values[..],
+                Initial::Smallest => &values[..1],
+            })
+            .collect();
+        let mut digits = Some(vec![0usize; choices.len()]);
+        Box::new(std::iter::from_fn(move || {
+            let mut now = digits.take()?;
+            let mut state = [0; W];
+            for (var, &digit) in now.iter().enumerate() {
+                tables.vars[var].set(&mut state, choices[var][digit] as usize);
+            }
+            // Counts up, the last variable fastest.
+            if let Some(var) = (0..now.len()).rfind(|&v| now[v] + 1 < choices[v].len()) {
+                now[var] += 1;
+                now[var + 1..].fill(0);
+                digits = Some(now);
+            }
+            Some(state)
+        }))
+    }
+
+    #[inline]
+    fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+        for p in 0..self.tables.n {
+            if let Some(next) = self.step(state, p) {
+                each(p, next);
+            }
+        }
+    }
+
+    #[inline]
+    fn flaws(&self, state: &[u64; W]) -> u64 {
+        let tables = self.tables;
+        let mut flaws = 0;
+        if self.watch.exclusion {
+            let inside =
+                (0..tables.n).filter(|&p| tables.section(state, p) == Section::Critical).count();
+            if inside > tables.k {
+                flaws |= flaw::EXCLUSION;
+            }
+        }
+        if self.watch.names && names_clash(tables, state) {
+            flaws |= flaw::NAMES;
+        }
+        if let Some(broken) = self.invariants.and_then(|broken| broken(state)) {
+            flaws |= 1 << (flaw::FIRST_INVARIANT + broken);
+        }
+        flaws
+    }
+}
