@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::{
+    graph::Graph,
     space::{Agent, Space},
     store::{Id, NONE, Pending, Run, Store, hash},
 };
@@ -21,7 +22,7 @@ pub struct Limits<'a> {
     pub threads: usize,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
-    /// Told now and then how many states there are and how deep the search is.
+    /// Told now and then how far it has come.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -310,9 +311,13 @@ impl<const W: usize> Explored<W> {
         (start, steps)
     }
 
-    /// For each state and agent, the state its step leads to; [`NONE`] if it cannot move or the
-    /// exploration stopped short of it.
-    pub fn edges<S: Space<W>>(&self, space: &S, threads: usize) -> Vec<Id> {
+    /// How many initial states there are; they have the first numbers.
+    pub fn roots(&self) -> Id {
+        self.roots
+    }
+
+    /// The graph of all steps. Where the exploration stopped short of a state, there is no edge.
+    pub fn graph<S: Space<W>>(&self, space: &S, threads: usize) -> Graph {
         let agents = space.agents();
         let len = self.store.len() as usize;
         let mut edges = vec![NONE; len * agents];
@@ -323,14 +328,14 @@ impl<const W: usize> Explored<W> {
                 scope.spawn(move || self.edges_from(space, first, edges));
             }
         });
-        edges
+        Graph { agents, targets: edges }
     }
 
     fn edges_from<S: Space<W>>(&self, space: &S, first: Id, edges: &mut [Id]) {
         let agents = space.agents();
         let mut batch: Vec<Pending<W>> = Vec::new();
         let mut cells: Vec<usize> = Vec::new();
-        let mut look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
+        let look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
             self.store.find_all(batch, |index, id| edges[cells[index]] = id.unwrap_or(NONE));
             batch.clear();
             cells.clear();
