@@ -13,8 +13,9 @@ pub struct Progress {
 
 impl Progress {
     pub fn new() -> Self {
-        let bar = ProgressBar::new_spinner()
-            .with_style(ProgressStyle::with_template("{spinner} {prefix} {msg}").expect("it parses"));
+        let bar = ProgressBar::new_spinner().with_style(
+            ProgressStyle::with_template("{spinner} {prefix} {msg}").expect("it parses"),
+        );
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress { bar, begun: Instant::now() }
     }

@@ -73,8 +73,8 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
             let first_waits = self.waits(self.first, to, has(FIRST_WAITS));
             let second_waits = self.waits(self.second, to, has(SECOND_WAITS));
             let second_outside = self.standing.section(to, self.second) != Section::Remainder;
-            let second_enters = second_outside
-                && self.standing.section(from, self.second) == Section::Remainder;
+            let second_enters =
+                second_outside && self.standing.section(from, self.second) == Section::Remainder;
             let in_order = if second_enters {
                 first_waits
             } else {

@@ -115,9 +115,9 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
             let from = *node;
             if (*agent as usize) < graph.agents {
                 let mover = *agent as usize;
-                let target = graph.target(from, mover).filter(|&to| {
-                    to != from && part.node(to) && part.edge(from, mover, to)
-                });
+                let target = graph
+                    .target(from, mover)
+                    .filter(|&to| to != from && part.node(to) && part.edge(from, mover, to));
                 match target {
                     // Comes back to this edge once the target has been visited.
                     Some(to) if number[to as usize] == UNSEEN => {
@@ -238,7 +238,8 @@ impl Heaviest {
                     }
                 })
             };
-            let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some()) else {
+            let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
+            else {
                 return (path, Vec::new()); // it waits here for ever, without weight
             };
             path.extend(steps);

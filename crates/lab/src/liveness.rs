@@ -221,8 +221,8 @@ impl KeptOut {
     /// moves.
     pub fn evidence(&self, graph: &Graph, node: Id) -> (Vec<Agent>, Vec<Agent>) {
         let here = |node: Id| self.reaches[self.components.of(node) as usize].1;
-        let (way, at) = shortest(graph, node, |node| self.contains(node), here)
-            .expect("it reaches a cycle");
+        let (way, at) =
+            shortest(graph, node, |node| self.contains(node), here).expect("it reaches a cycle");
         let inside = |node: Id| self.components.of(node) == self.components.of(at);
         let moves = |node: Id| graph.target(node, self.process).filter(|&to| inside(to));
         let (mut way_on, from) =

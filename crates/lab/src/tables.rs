@@ -115,9 +115,6 @@ const MOST_LOCALS: usize = 1 << 20;
 /// The most words a packed state may take.
 pub const MOST_WORDS: usize = 8;
 
-/// One bit of a word stays clear, so that no packed state is all ones.
-const WORD_BITS: u32 = u64::BITS - 1;
-
 /// A memory that answers one access with a given value and remembers it.
 struct Probe<'a> {
     domains: &'a [Vec<Word>],
@@ -187,7 +184,7 @@ fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
     let mut fields = vec![Field::default(); widths.len()];
     for index in order {
         let bits = widths[index];
-        let word = match used.iter().position(|&u| u + bits <= WORD_BITS) {
+        let word = match used.iter().position(|&u| u + bits <= u64::BITS) {
             Some(word) => word,
             None => {
                 used.push(0);
@@ -196,7 +193,11 @@ fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
         };
         // A variable with a single value takes no bits; its shift must stay below the word size.
         let shift = if bits == 0 { 0 } else { used[word] };
-        fields[index] = Field { word: word as u32, shift, mask: (1u64 << bits) - 1 };
+        fields[index] = Field {
+            word: word as u32,
+            shift,
+            mask: u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0),
+        };
         used[word] += bits;
     }
     (fields, used.len())
@@ -281,9 +282,8 @@ impl Tables {
             })
             .collect();
 
-        let places: Vec<Vec<Place>> = (0..n)
-            .map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect())
-            .collect();
+        let places: Vec<Vec<Place>> =
+            (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
         let sections =
             places.iter().map(|row| row.iter().map(|place| place.section).collect()).collect();
         let initial = machine

@@ -89,7 +89,8 @@ impl Effort {
     }
 
     pub fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get()))
+        self.threads
+            .unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get()))
     }
 
     /// Runs `work` with these limits and a display of how far it is.

@@ -158,10 +158,13 @@ impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
 
     fn deadlock(&self, graph: &Graph) -> Outcome {
         let trap = liveness::deadlock(graph, &self.standing);
-        self.trapped(trap.map(|trap| {
-            let stopped = trap.stopped.clone();
-            (trap, Finding::Deadlock { stopped })
-        }), 0)
+        self.trapped(
+            trap.map(|trap| {
+                let stopped = trap.stopped.clone();
+                (trap, Finding::Deadlock { stopped })
+            }),
+            0,
+        )
     }
 
     fn starvation(&self, graph: &Graph) -> Outcome {

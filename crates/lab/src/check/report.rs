@@ -158,7 +158,8 @@ impl Report {
             question.crashes
         ));
         if question.initial == Initial::Smallest {
-            limits.push("variables the paper leaves open start at their smallest value only".into());
+            limits
+                .push("variables the paper leaves open start at their smallest value only".into());
         }
         if question.symmetry {
             limits.push("states that differ in the names of processes only count as one".into());

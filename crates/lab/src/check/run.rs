@@ -69,7 +69,11 @@ impl From<registry::Error> for Error {
 }
 
 /// Compiles an algorithm, or says why it is too big.
-pub(crate) fn compile(algorithm: &str, n: usize, k: usize) -> Result<(Box<dyn Machine>, Tables), Error> {
+pub(crate) fn compile(
+    algorithm: &str,
+    n: usize,
+    k: usize,
+) -> Result<(Box<dyn Machine>, Tables), Error> {
     let machine = machine::build(algorithm, n, k)?;
     let tables = Tables::new(&*machine).map_err(|too_big| {
         Error::Question(match too_big {
@@ -79,7 +83,7 @@ pub(crate) fn compile(algorithm: &str, n: usize, k: usize) -> Result<(Box<dyn Ma
             TooBig::Bits(bits) => format!(
                 "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
                  possible: try a smaller n, or a larger k",
-                MOST_WORDS * 63
+                MOST_WORDS * 64
             ),
         })
     })?;
@@ -121,7 +125,6 @@ macro_rules! with_words {
         match $words {
             1 => $run::<1>($($argument),*),
             2 => $run::<2>($($argument),*),
-            3 => $run::<3>($($argument),*),
             4 => $run::<4>($($argument),*),
             _ => $run::<{ crate::tables::MOST_WORDS }>($($argument),*),
         }
@@ -189,7 +192,8 @@ fn explore_and_analyse<const W: usize, S: Space<W>>(
     let explored = explore::<W, S>(space, &resources.limits());
     let explore_seconds = begun.elapsed().as_secs_f64();
     let standing = States { tables, explored: &explored, settled: None };
-    let mut analysis = Analysis { space, machine, question, resources, explored: &explored, standing };
+    let mut analysis =
+        Analysis { space, machine, question, resources, explored: &explored, standing };
     let properties = analysis.run();
     Report {
         question: question.clone(),

@@ -40,7 +40,8 @@ fn run<const W: usize>(
     (resources.phase)("building the graph");
     let graph = explored.graph(&space, resources.threads);
     let states = States { tables, explored: &explored, settled: None };
-    let count = Count { machine, question, resources, space: &space, graph: &graph, states: &states };
+    let count =
+        Count { machine, question, resources, space: &space, graph: &graph, states: &states };
     let (cc, dsm) = (count.figure(Model::Cc), count.figure(Model::Dsm));
     Report {
         question: question.clone(),
