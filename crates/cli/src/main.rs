@@ -1,6 +1,7 @@
 //! `hallpass`, the command.
 #![forbid(unsafe_code)]
 
+mod files;
 mod lab;
 mod progress;
 

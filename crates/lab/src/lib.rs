@@ -15,11 +15,3 @@ pub mod store;
 pub mod tables;
 
 pub use machine::Machine;
-
-/// A stand-in until the traces come.
-pub mod trace {
-    /// Encodes.
-    pub fn encode(schedule: &crate::schedule::Schedule) -> String {
-        format!("{schedule:?}")
-    }
-}

@@ -1,8 +1,11 @@
 //! `hallpass lab`.
 
 mod check;
+mod list;
 mod options;
+mod replay;
 mod rmr;
+mod show;
 
 use std::{error::Error, process::ExitCode};
 
@@ -23,6 +26,10 @@ pub enum Command {
     Check(check::Args),
     /// Count remote memory references: the worst passage over all schedules
     Rmr(rmr::Args),
+    /// Step through a run that a check or a count has found, and confirm what it shows
+    Replay(replay::Args),
+    /// List the algorithms: paper, figure, primitives, claims
+    List(list::Args),
 }
 
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
@@ -31,5 +38,7 @@ pub fn run(command: Command) -> Result {
     match command {
         Command::Check(args) => check::run(args),
         Command::Rmr(args) => rmr::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::List(args) => list::run(args),
     }
 }

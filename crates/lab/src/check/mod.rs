@@ -8,6 +8,8 @@ pub use report::{Outcome, Report, Steps, Verdict};
 pub use run::{Error, Resources, check};
 pub(crate) use run::{check_contention, check_initial, compile, with_words};
 
+use hallpass_algorithms::registry;
+
 use crate::{schedule::MemoryModel, space::Initial};
 
 /// What can be asked of an algorithm.
@@ -81,6 +83,8 @@ pub struct Question {
     pub contention: usize,
     /// What to look at.
     pub properties: Vec<Property>,
+    /// What of that the algorithm is held to; of the rest one only wants to know.
+    pub promised: Vec<Property>,
     /// How many may stop before starvation is forgiven is one more than this.
     pub crashes: usize,
     /// How stores take effect.
@@ -94,16 +98,27 @@ pub struct Question {
 impl Question {
     /// Everything about an algorithm, with its paper's promise of k - 1 crashes.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
+        let fife = registry::entry(algorithm).is_ok_and(|(entry, _)| entry.promises_fife);
+        let is_promised = |property: &Property| match property {
+            Property::Fife | Property::FifeStrong => fife,
+            _ => true,
+        };
         Question {
             algorithm: algorithm.to_string(),
             n,
             k,
             contention: n,
             properties: Property::ALL.to_vec(),
+            promised: Property::ALL.into_iter().filter(is_promised).collect(),
             crashes: k.saturating_sub(1),
             memory: MemoryModel::Sequential,
             initial: Initial::All,
             symmetry: false,
         }
+    }
+
+    /// Looks at these properties only, and holds the algorithm to each.
+    pub fn only(self, properties: Vec<Property>) -> Self {
+        Question { promised: properties.clone(), properties, ..self }
     }
 }

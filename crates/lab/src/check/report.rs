@@ -118,9 +118,14 @@ impl Report {
         self.ended == Ended::Complete
     }
 
-    /// The answer to all that was asked: violated if anything is, else partial if anything is.
+    /// The answer to all that the algorithm is held to: violated if anything is, else partial if
+    /// anything is.
     pub fn verdict(&self) -> Verdict {
-        let has = |verdict| self.properties.values().any(|outcome| outcome.verdict == verdict);
+        let has = |verdict| {
+            self.properties
+                .iter()
+                .any(|(name, outcome)| outcome.verdict == verdict && self.is_promised(name))
+        };
         if has(Verdict::Violated) {
             Verdict::Violated
         } else if has(Verdict::Partial) || !self.is_complete() {
@@ -128,6 +133,12 @@ impl Report {
         } else {
             Verdict::Holds
         }
+    }
+
+    /// Whether the algorithm is held to the property of this name. A variable's range is not a
+    /// property one asks for, but every algorithm is held to it.
+    pub fn is_promised(&self, name: &str) -> bool {
+        name == "range" || self.question.promised.iter().any(|property| property.name() == name)
     }
 
     /// In what sense the verdicts hold, a sentence each.
