@@ -8,5 +8,6 @@ pub mod schedule;
 pub mod space;
 pub mod store;
 pub mod tables;
+pub mod trace;
 
 pub use machine::Machine;
