@@ -12,7 +12,9 @@ use hallpass_algorithms::{Decl, Memory, Op, Pid, Section, Var, Word};
 use super::{
     Error,
     cache::Caches,
-    check, replay_string,
+    check,
+    confirm::confirm,
+    replay_string,
     step::{Access, Event, Stand, Step, Trace, Via},
 };
 use crate::{
@@ -44,7 +46,8 @@ pub struct Interpreter {
     broken: Option<String>,
 }
 
-/// Executes `schedule`: the stem and one round of the cycle.
+/// Executes `schedule`: the stem and one round of the cycle. That it does not show what it is said
+/// to show is no error; the trace knows, and says so wherever it is printed.
 pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Error> {
     let mut interpreter = Interpreter::new(schedule, conventions)?;
     let steps = interpreter.steps(0, schedule.stem.iter().chain(&schedule.cycle))?;
@@ -54,6 +57,7 @@ pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Erro
         conventions: *conventions,
         vars: interpreter.machine.layout().decls().to_vec(),
         steps,
+        confirmed: confirm(schedule),
     })
 }
 

@@ -4,7 +4,7 @@
 //!   encode / decode     a schedule as one line that a shell leaves alone, and back
 //!   run                 executes it again, step by step, on the step machine itself: a Trace
 //!   confirm             looks in that execution, and nowhere else, for what it is said to show
-//!   text                the trace for a terminal
+//!   text, html          the trace for a terminal, and as a page of its own
 //! ```
 //!
 //! Nothing here uses the explorer's tables, packed states or counts, so that a mistake in one of
@@ -33,6 +33,7 @@ mod cache;
 mod check;
 mod confirm;
 mod finding_code;
+mod html;
 mod interpreter;
 mod lasso;
 mod replay_string;
@@ -45,6 +46,7 @@ use std::fmt;
 use hallpass_algorithms::registry;
 
 pub use confirm::confirm;
+pub use html::html;
 pub use interpreter::{Interpreter, State, run};
 pub use replay_string::{decode, encode};
 pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};

@@ -147,6 +147,8 @@ pub struct Trace {
     pub vars: Vec<Decl>,
     /// Every step of the stem, then one round of the cycle.
     pub steps: Vec<Step>,
+    /// What [`confirm`](super::confirm) says of it.
+    pub confirmed: Result<(), String>,
 }
 
 impl Trace {

@@ -70,7 +70,16 @@ impl Printer<'_> {
         let title = self.paint(BOLD, &schedule.algorithm);
         let memory = words::memory_model(schedule.memory);
         let _ = writeln!(out, "{title}   n = {n}, k = {k}   {memory}");
-        let _ = writeln!(out, "Shows: {}.", words::shows(self.trace));
+        match &self.trace.confirmed {
+            Ok(()) => {
+                let _ = writeln!(out, "Shows: {}.", words::shows(self.trace));
+            }
+            Err(why) => {
+                let _ = writeln!(out, "Should show: {}.", words::describe(schedule));
+                let not = self.paint(RED, "It does not show that:");
+                let _ = writeln!(out, "{not} {why}.");
+            }
+        }
         let open = words::open_values(self.trace);
         if !open.is_empty() {
             let values: Vec<String> = open.iter().map(|(n, v)| format!("{n} = {v}")).collect();

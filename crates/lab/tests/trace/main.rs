@@ -3,4 +3,5 @@
 mod confirm;
 mod find;
 mod interpreter;
+mod pages;
 mod replay_string;
