@@ -41,3 +41,25 @@ impl Caches {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_and_set_of_a_set_bit_is_a_write_or_a_read() {
+        for (failed_rmw, second, other) in
+            [(FailedRmw::Write, true, true), (FailedRmw::Read, false, false)]
+        {
+            let rules = Conventions { failed_rmw, ..Conventions::default() };
+            let mut caches = Caches::empty(rules, 2, 1);
+            assert!(caches.access(1, 0, Op::Read, 1));
+            assert!(caches.access(0, 0, Op::TestAndSet, 1));
+            assert_eq!(caches.access(0, 0, Op::TestAndSet, 1), second);
+            assert_eq!(caches.access(1, 0, Op::Read, 1), other, "its copy was taken away");
+            // One that changes something is a write by either rule.
+            assert!(caches.access(0, 0, Op::TestAndSet, 0));
+            assert!(caches.access(1, 0, Op::Read, 1));
+        }
+    }
+}

@@ -37,6 +37,17 @@ fn names_and_invariants() {
 }
 
 #[test]
+fn a_variable_that_leaves_its_range() {
+    // Line 2 takes nothing, so line 7 gives back what nobody took.
+    let run = with(schedule("am-fig3:no-take", (2, 1), &[0; 4], &[]), Finding::Range);
+    trace::confirm(&run).unwrap();
+    let cut = Schedule { stem: vec![0; 3], ..run.clone() };
+    assert_eq!(rejected(&cut), "the last step accesses no variable");
+    let said = rejected(&Schedule { stem: vec![0; 5], ..run });
+    assert!(said.starts_with("step 5 cannot be made: X.1 is outside its declared range"), "{said}");
+}
+
+#[test]
 fn a_starving_process() {
     let run = starved();
     trace::confirm(&run).unwrap();

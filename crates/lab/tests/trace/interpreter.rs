@@ -86,16 +86,6 @@ fn the_conventions_make_the_difference_they_say() {
     };
     assert_eq!(reads(CacheAtStart::Cold), [true, true]);
     assert_eq!(reads(CacheAtStart::Warm), [true, false]);
-
-    // A gate that is taken: a test-and-set that changes nothing.
-    let gate = |failed_rmw| {
-        let rules = Conventions { failed_rmw, ..Conventions::default() };
-        let stem = [0, 0, 1, 1, 2, 2, 1];
-        let trace = trace::run(&schedule("am-fig3-fast", (3, 1), &stem, &[]), &rules).unwrap();
-        assert!(trace.steps[3].access.as_ref().unwrap().failed);
-        trace.steps.iter().filter(|step| step.miss).count()
-    };
-    assert_eq!(gate(FailedRmw::Write), gate(FailedRmw::Read));
 }
 
 #[test]
