@@ -13,5 +13,6 @@ pub mod space;
 pub mod standing;
 pub mod store;
 pub mod tables;
+pub mod trace;
 
 pub use machine::Machine;
