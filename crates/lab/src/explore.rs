@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use crate::{
     graph::Graph,
     space::{Agent, Space},
-    store::{Id, NONE, Pending, Run, Store, hash},
+    store::{Id, NONE, Pending, Run, Store, TOGETHER},
 };
 
 /// How far to go.
@@ -71,8 +71,6 @@ pub struct Explored<const W: usize> {
 
 /// Threads take parents in parts of this many.
 const PART: u32 = 512;
-/// Successors are looked up in batches of about this many.
-const BATCH: usize = 128;
 
 struct Worker<const W: usize> {
     run: Run,
@@ -93,7 +91,7 @@ impl<const W: usize> Worker<W> {
             &mut self.run,
             |index| parents[index],
             |index, id| {
-                let mut flaws = space.flaws(&batch[index].state);
+                let mut flaws = space.flaws(batch[index].state());
                 while flaws != 0 {
                     flawed[flaws.trailing_zeros() as usize].fetch_min(id, Relaxed);
                     flaws &= flaws - 1;
@@ -104,8 +102,8 @@ impl<const W: usize> Worker<W> {
         self.parents.clear();
     }
 
-    fn add(&mut self, state: [u64; W], parent: Id) {
-        self.batch.push(Pending { state, hash: hash(&state) });
+    fn add(&mut self, store: &Store<W>, state: [u64; W], parent: Id) {
+        self.batch.push(store.pending(state));
         self.parents.push(parent);
     }
 
@@ -128,10 +126,10 @@ impl<const W: usize> Worker<W> {
                 space.successors(&state, |_, successor| {
                     self.transitions += 1;
                     if successor != state {
-                        self.add(space.canonical(successor), id);
+                        self.add(store, space.canonical(successor), id);
                     }
                 });
-                if self.batch.len() >= BATCH {
+                if self.batch.len() >= TOGETHER {
                     self.flush(space, store, flawed);
                 }
             }
@@ -143,7 +141,7 @@ impl<const W: usize> Worker<W> {
 /// Explores `space`.
 pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> Explored<W> {
     let threads = limits.threads.max(1);
-    let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64);
+    let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64, space.bits());
     let flawed: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
     let mut workers: Vec<Worker<W>> = (0..threads).map(|_| Worker::new()).collect();
     let mut bytes = 0;
@@ -151,11 +149,11 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
 
     let mut roots = space.initial().map(|state| space.canonical(state)).peekable();
     while roots.peek().is_some() {
-        if let Some(reason) = make_room(&mut store, &workers, BATCH, limits) {
+        if let Some(reason) = make_room(&mut store, &workers, TOGETHER, limits) {
             ended = reason;
             break;
         }
-        roots.by_ref().take(BATCH).for_each(|state| workers[0].add(state, NONE));
+        roots.by_ref().take(TOGETHER).for_each(|state| workers[0].add(&store, state, NONE));
         workers[0].flush(space, &store, &flawed);
     }
     drop(roots);
@@ -350,12 +348,11 @@ impl<const W: usize> Explored<W> {
                 if next == state {
                     edges[cell] = id;
                 } else {
-                    let state = space.canonical(next);
-                    batch.push(Pending { state, hash: hash(&state) });
+                    batch.push(self.store.pending(space.canonical(next)));
                     cells.push(cell);
                 }
             });
-            if batch.len() >= BATCH {
+            if batch.len() >= TOGETHER {
                 look_up(&mut batch, &mut cells, edges);
             }
         }

@@ -5,6 +5,7 @@ pub mod check;
 pub mod explore;
 pub mod fife;
 pub mod graph;
+pub mod hashing;
 pub mod liveness;
 pub mod machine;
 pub mod rmr;
@@ -12,6 +13,7 @@ pub mod schedule;
 pub mod space;
 pub mod standing;
 pub mod store;
+pub mod table;
 pub mod tables;
 pub mod trace;
 

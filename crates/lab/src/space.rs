@@ -12,6 +12,11 @@ pub trait Space<const W: usize>: Sync {
     /// How many agents there are.
     fn agents(&self) -> usize;
 
+    /// How many bits a state has in all. A state of one word has no higher bit set.
+    fn bits(&self) -> u32 {
+        u64::BITS * W as u32
+    }
+
     /// Every initial state.
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
 
@@ -122,6 +127,10 @@ pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
 impl<const W: usize> Space<W> for Sequential<'_> {
     fn agents(&self) -> usize {
         self.tables.n
+    }
+
+    fn bits(&self) -> u32 {
+        self.tables.bits
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {

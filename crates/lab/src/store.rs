@@ -15,16 +15,20 @@
 //!
 //! Inserting takes `&self` and may be done by several threads; growing takes `&mut self`.
 //!
-//! ORDERING: a slot is published with Release after its state has been written to the log, and
-//! read with Acquire before the log is: whoever sees the number sees the state. The log's words
-//! themselves are therefore Relaxed.
+//! ORDERING: the table publishes a number after its state has been written to the log (see
+//! [`table`](crate::table)). The log's words themselves are therefore Relaxed.
 
 use std::sync::{
     OnceLock,
     atomic::{
         AtomicU32, AtomicU64,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
+        Ordering::{Acquire, Relaxed, Release},
     },
+};
+
+use crate::{
+    hashing::{Hashing, Mark},
+    table::{Found, Table},
 };
 
 /// A state's number.
@@ -39,18 +43,18 @@ pub const BLOCK: u32 = 64;
 const CHUNK_BITS: u32 = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// The table is made anew, with half as many slots again, at this load.
-const FULL: f64 = 0.85;
-const GROWTH: f64 = 1.5;
+/// States are looked up in batches of about this many, so that their cache misses overlap.
+pub const TOGETHER: usize = 128;
 
 type Chunk = Box<[AtomicU64]>;
 
 /// The set.
 pub struct Store<const W: usize> {
     chunks: Vec<OnceLock<Chunk>>,
-    table: Box<[AtomicU64]>,
+    table: Table,
     parents: Vec<OnceLock<Box<[AtomicU32]>>>,
     next: AtomicU32,
+    hashing: Hashing,
 }
 
 /// The numbers a thread may still give out.
@@ -70,37 +74,35 @@ impl Run {
 /// A state on its way into the set.
 #[derive(Clone, Copy)]
 pub struct Pending<const W: usize> {
+    state: [u64; W],
+    mark: Mark,
+}
+
+impl<const W: usize> Pending<W> {
     /// The state.
-    pub state: [u64; W],
-    /// Its hash.
-    pub hash: u64,
-}
-
-/// Hashes a state.
-#[inline]
-pub fn hash<const W: usize>(state: &[u64; W]) -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
-    for &word in state {
-        hasher.write_u64(word);
+    pub fn state(&self) -> &[u64; W] {
+        &self.state
     }
-    hasher.finish()
-}
-
-fn slots(count: usize) -> Box<[AtomicU64]> {
-    bytemuck::zeroed_slice_box(count)
 }
 
 impl<const W: usize> Store<W> {
-    /// An empty set that holds at most `most` states.
-    pub fn new(most: u64) -> Self {
+    /// An empty set that holds at most `most` states of `bits` bits in all.
+    pub fn new(most: u64, bits: u32) -> Self {
         let chunks = (most.min(u64::from(NONE)) as usize).div_ceil(CHUNK) + 1;
+        let hashing = Hashing::new(bits);
         Store {
             chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
-            table: slots(1 << 12),
+            table: Table::new(hashing, W),
             parents: (0..chunks).map(|_| OnceLock::new()).collect(),
             next: AtomicU32::new(0),
+            hashing,
         }
+    }
+
+    /// Makes a state ready to be looked up.
+    #[inline]
+    pub fn pending(&self, state: [u64; W]) -> Pending<W> {
+        Pending { state, mark: self.hashing.mark(&state) }
     }
 
     /// How many states there are; while threads insert, an upper bound.
@@ -115,54 +117,45 @@ impl<const W: usize> Store<W> {
 
     /// How many more states the table takes before it must grow.
     pub fn room(&self) -> usize {
-        ((self.table.len() as f64 * FULL) as usize).saturating_sub(self.len() as usize)
+        self.table.capacity().saturating_sub(self.len() as usize)
+    }
+
+    fn log_bytes(&self) -> u64 {
+        let chunks = self.chunks.iter().filter(|chunk| chunk.get().is_some()).count() as u64;
+        chunks * (CHUNK * W * 8 + CHUNK / BLOCK as usize * 4) as u64
     }
 
     /// The bytes it takes.
     pub fn bytes(&self) -> u64 {
-        let chunks = self.chunks.iter().filter(|chunk| chunk.get().is_some()).count() as u64;
-        let chunk_bytes = (CHUNK * W * 8 + CHUNK / BLOCK as usize * 4) as u64;
-        chunks * chunk_bytes + self.table.len() as u64 * 8
+        self.log_bytes() + self.table.bytes()
     }
 
     /// The bytes it will take once the table has grown.
     pub fn bytes_grown(&self) -> u64 {
-        self.bytes() + (self.table.len() as f64 * (GROWTH - 1.0)) as u64 * 8
+        self.log_bytes() + self.table.bytes_larger()
     }
 
     /// Makes the table larger. `runs` are the numbers taken and not given out.
     pub fn grow(&mut self, runs: &[Run]) {
-        let count = (self.table.len() as f64 * GROWTH) as usize;
+        let lines = self.table.lines();
         // The log has all there is to know, so the old table can go before the new one comes.
-        self.table = Box::default();
-        self.table = slots(count);
-        let mut batch = Vec::with_capacity(256);
+        self.table = Table::none();
+        let mut table = Table::larger(lines, self.hashing, W);
         let mut given_out =
             (0..self.len()).filter(|id| !runs.iter().any(|run| run.rest().contains(id)));
+        let mut batch: Vec<(Id, Mark)> = Vec::with_capacity(TOGETHER);
         loop {
             batch.clear();
-            batch.extend(given_out.by_ref().take(256).map(|id| (id, hash(&self.get(id)))));
+            let states = given_out.by_ref().take(TOGETHER);
+            batch.extend(states.map(|id| (id, self.hashing.mark(&self.get(id)))));
             if batch.is_empty() {
-                return;
+                break;
             }
-            // As in `touch`: overlapping loads first.
-            let touched = batch
-                .iter()
-                .fold(0, |touched, &(_, hash)| touched ^ self.table[self.slot(hash)].load(Relaxed));
+            let touched = batch.iter().fold(0, |touched, &(_, mark)| touched ^ table.touch(mark));
             std::hint::black_box(touched);
-            for &(id, hash) in &batch {
-                let mut slot = self.slot(hash);
-                while self.table[slot].load(Relaxed) != 0 {
-                    slot = if slot + 1 == count { 0 } else { slot + 1 };
-                }
-                self.table[slot].store(entry(hash, id), Relaxed);
-            }
+            batch.iter().for_each(|&(id, mark)| table.insert_new(mark, id));
         }
-    }
-
-    #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.table.len() as u128) >> 64) as usize
+        self.table = table;
     }
 
     #[inline]
@@ -180,51 +173,23 @@ impl<const W: usize> Store<W> {
 
     /// The number of a state.
     #[inline]
-    pub fn find(&self, state: &[u64; W]) -> Option<Id> {
-        self.find_hashed(&Pending { state: *state, hash: hash(state) })
-    }
-
-    #[inline]
-    fn find_hashed(&self, pending: &Pending<W>) -> Option<Id> {
-        let mut slot = self.slot(pending.hash);
-        loop {
-            let found = self.table[slot].load(Acquire);
-            if found == 0 {
-                return None;
-            }
-            if let Some(id) = matching(found, pending.hash)
-                && self.get(id) == pending.state
-            {
-                return Some(id);
-            }
-            slot = if slot + 1 == self.table.len() { 0 } else { slot + 1 };
-        }
+    pub fn find(&self, pending: &Pending<W>) -> Option<Id> {
+        self.table.find(pending.mark, |id| self.get(id) == pending.state)
     }
 
     /// Brings what the next look-ups will touch into the cache: all loads are independent, so they
     /// overlap.
     #[inline]
     fn touch(&self, batch: &[Pending<W>]) {
-        let mut found = [0u64; 64];
-        for part in batch.chunks(found.len()) {
-            for (found, pending) in found.iter_mut().zip(part) {
-                *found = self.table[self.slot(pending.hash)].load(Relaxed);
-            }
-            let mut touched = 0;
-            for (&found, pending) in found.iter().zip(part) {
-                if let Some(id) = matching(found, pending.hash) {
-                    touched ^= self.words(id)[0].load(Relaxed);
-                }
-            }
-            std::hint::black_box(touched);
-        }
+        let touch = |touched, pending: &Pending<W>| touched ^ self.table.touch(pending.mark);
+        std::hint::black_box(batch.iter().fold(0, touch));
     }
 
     /// The numbers of a batch of states.
     pub fn find_all(&self, batch: &[Pending<W>], mut each: impl FnMut(usize, Option<Id>)) {
         self.touch(batch);
         for (index, pending) in batch.iter().enumerate() {
-            each(index, self.find_hashed(pending));
+            each(index, self.find(pending));
         }
     }
 
@@ -247,35 +212,29 @@ impl<const W: usize> Store<W> {
 
     #[inline]
     fn insert(&self, pending: &Pending<W>, run: &mut Run, parent: impl Fn() -> Id) -> Option<Id> {
-        let mut slot = self.slot(pending.hash);
-        loop {
-            let mut found = self.table[slot].load(Acquire);
-            if found == 0 {
+        let found = self.table.find_or_insert(
+            pending.mark,
+            |id| self.get(id) == pending.state,
+            || {
                 if run.next == run.end {
                     *run = self.take_run();
                 }
-                let id = run.next;
-                for (word, &value) in self.words(id).iter().zip(&pending.state) {
+                for (word, &value) in self.words(run.next).iter().zip(&pending.state) {
                     word.store(value, Relaxed);
                 }
-                let mine = entry(pending.hash, id);
-                match self.table[slot].compare_exchange(0, mine, AcqRel, Acquire) {
-                    Ok(_) => {
-                        if id.is_multiple_of(BLOCK) {
-                            self.parent_cell(id).store(parent(), Release);
-                        }
-                        run.next += 1;
-                        return Some(id);
-                    }
-                    Err(theirs) => found = theirs,
+                run.next
+            },
+        );
+        match found {
+            Found::Known(_) => None,
+            Found::Inserted => {
+                let id = run.next;
+                if id.is_multiple_of(BLOCK) {
+                    self.parent_cell(id).store(parent(), Release);
                 }
+                run.next += 1;
+                Some(id)
             }
-            if let Some(id) = matching(found, pending.hash)
-                && self.get(id) == pending.state
-            {
-                return None;
-            }
-            slot = if slot + 1 == self.table.len() { 0 } else { slot + 1 };
         }
     }
 
@@ -289,7 +248,7 @@ impl<const W: usize> Store<W> {
             .fetch_update(Relaxed, Relaxed, |next| Some(block_end(next)))
             .unwrap_or_else(|next| next);
         let chunk = (next >> CHUNK_BITS) as usize;
-        self.chunks[chunk].get_or_init(|| slots(CHUNK * W));
+        self.chunks[chunk].get_or_init(|| bytemuck::zeroed_slice_box(CHUNK * W));
         self.parents[chunk].get_or_init(|| bytemuck::zeroed_slice_box(CHUNK / BLOCK as usize));
         Run { next, end: block_end(next) }
     }
@@ -323,12 +282,7 @@ impl<const W: usize> Store<W> {
         for (word, &value) in self.words(to).iter().zip(&state) {
             word.store(value, Relaxed);
         }
-        let hash = hash(&state);
-        let mut slot = self.slot(hash);
-        while self.table[slot].load(Relaxed) != entry(hash, from) {
-            slot = if slot + 1 == self.table.len() { 0 } else { slot + 1 };
-        }
-        self.table[slot].store(entry(hash, to), Relaxed);
+        self.table.renumber(self.hashing.mark(&state), from, to);
     }
 
     fn parent_cell(&self, id: Id) -> &AtomicU32 {
@@ -341,15 +295,4 @@ impl<const W: usize> Store<W> {
     pub fn first_parent(&self, id: Id) -> Id {
         self.parent_cell(id).load(Acquire)
     }
-}
-
-#[inline]
-fn entry(hash: u64, id: Id) -> u64 {
-    hash << 32 | u64::from(id + 1)
-}
-
-/// The number in a slot, if the slot may be the one for `hash`.
-#[inline]
-fn matching(slot: u64, hash: u64) -> Option<Id> {
-    (slot != 0 && slot >> 32 == hash & 0xffff_ffff).then(|| slot as u32 - 1)
 }

@@ -1,0 +1,110 @@
+//! Where a state belongs in the table, and the tag by which it is recognised there.
+//!
+//! A state of few bits is mixed by a *bijection* on that many bits, so that position and tag
+//! together say which state it is, and the table need not look at the state itself (Cleary, 1984).
+//! That is why it is written here: hash functions that one can take off the shelf map 64 bits to
+//! 64 bits. Larger states are hashed by one of those, and compared.
+
+use std::hash::{BuildHasher, Hasher};
+
+/// How states are hashed.
+#[derive(Clone, Copy, Debug)]
+pub struct Hashing {
+    bits: u32,
+    mask: u64,
+}
+
+/// A state's place in a table of any size.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// Where in the table, as a fraction of 2^64.
+    pub position: u64,
+    /// What the slot remembers.
+    pub tag: u32,
+}
+
+const TAG_BITS: u32 = 32;
+
+impl Hashing {
+    /// For states of `bits` bits in all.
+    pub fn new(bits: u32) -> Self {
+        Hashing { bits, mask: u64::MAX.checked_shr(u64::BITS.saturating_sub(bits)).unwrap_or(0) }
+    }
+
+    /// Whether states are small enough for the bijection.
+    #[inline]
+    fn is_bijective(self, words: usize) -> bool {
+        words == 1 && self.bits > 1 && self.bits < u64::BITS
+    }
+
+    /// The state's place.
+    #[inline]
+    pub fn mark<const W: usize>(self, state: &[u64; W]) -> Mark {
+        if self.is_bijective(W) {
+            let mixed = self.mix(state[0]);
+            return Mark { position: mixed << (u64::BITS - self.bits), tag: mixed as u32 };
+        }
+        let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
+        state.iter().for_each(|&word| hasher.write_u64(word));
+        let hash = hasher.finish();
+        Mark { position: hash, tag: hash as u32 }
+    }
+
+    /// A bijection on `bits` bits: multiplying by an odd number is one, and so is adding the upper
+    /// half to the lower. Both are needed, for only upper bits hear of lower ones in a product.
+    #[inline]
+    fn mix(self, state: u64) -> u64 {
+        let half = self.bits.div_ceil(2);
+        let mut mixed = state;
+        for odd in [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93] {
+            mixed = mixed.wrapping_mul(odd) & self.mask;
+            mixed ^= mixed >> half;
+        }
+        mixed.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) & self.mask
+    }
+
+    /// How far from its position, in slots, a state may lie so that no other state with the same
+    /// tag can be there: those are a whole multiple of 2^32 away before scaling.
+    pub fn certain_within(self, words: usize, slots: usize) -> usize {
+        if !self.is_bijective(words) {
+            0
+        } else if self.bits <= TAG_BITS {
+            usize::MAX
+        } else {
+            slots.checked_shr(self.bits - TAG_BITS).unwrap_or(0).saturating_sub(1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_states_are_mixed_by_a_bijection() {
+        for bits in 2..=16 {
+            let hashing = Hashing::new(bits);
+            let mut seen = vec![false; 1 << bits];
+            for state in 0..1u64 << bits {
+                let mixed = hashing.mix(state) as usize;
+                assert!(!std::mem::replace(&mut seen[mixed], true), "{bits} bits: {state}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_tags_of_different_states_lie_far_apart() {
+        let hashing = Hashing::new(40);
+        let slots = 1usize << 16;
+        let slot = |position: u64| ((u128::from(position) * slots as u128) >> 64) as usize;
+        let marks: Vec<Mark> = (0..1u64 << 20).map(|state| hashing.mark(&[state])).collect();
+        let mut by_tag: Vec<(u32, usize)> =
+            marks.iter().map(|mark| (mark.tag, slot(mark.position))).collect();
+        by_tag.sort_unstable();
+        let certain = hashing.certain_within(1, slots);
+        assert!(certain > 100);
+        for pair in by_tag.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            assert!(pair[1].1 - pair[0].1 > certain);
+        }
+    }
+}
