@@ -51,15 +51,15 @@ pub struct Watch {
     pub names: bool,
 }
 
-/// The flaws a state may have.
+/// The flaws a state may have, as numbers of bits.
 pub mod flaw {
     /// More than k processes in their critical sections.
-    pub const EXCLUSION: u64 = 1;
+    pub const EXCLUSION: u32 = 0;
     /// Names that clash or are out of range.
-    pub const NAMES: u64 = 1 << 1;
+    pub const NAMES: u32 = 1;
     /// A step left a variable's declared range.
-    pub const RANGE: u64 = 1 << 2;
-    /// A paper's invariant is broken; the first of up to 32 is this bit.
+    pub const RANGE: u32 = 2;
+    /// A paper's invariant is broken; the first of up to 32 is this one.
     pub const FIRST_INVARIANT: u32 = 8;
 }
 
@@ -94,8 +94,13 @@ impl Sequential<'_> {
             return None;
         }
         let row = tables.row(state, p);
+        let step = tables.step(state, row);
         let mut next = *state;
-        tables.apply(&mut next, p, row, tables.step(state, row));
+        if step.out_of_range {
+            tables.fault.set(&mut next, 1);
+        } else {
+            tables.apply(&mut next, p, row, step);
+        }
         Some(next)
     }
 }
@@ -148,6 +153,9 @@ impl<const W: usize> Space<W> for Sequential<'_> {
 
     #[inline]
     fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+        if self.tables.fault.get(state) != 0 {
+            return;
+        }
         for p in 0..self.tables.n {
             if let Some(next) = self.step(state, p) {
                 each(p, next);
@@ -163,11 +171,14 @@ impl<const W: usize> Space<W> for Sequential<'_> {
             let inside =
                 (0..tables.n).filter(|&p| tables.section(state, p) == Section::Critical).count();
             if inside > tables.k {
-                flaws |= flaw::EXCLUSION;
+                flaws |= 1 << flaw::EXCLUSION;
             }
         }
         if self.watch.names && names_clash(tables, state) {
-            flaws |= flaw::NAMES;
+            flaws |= 1 << flaw::NAMES;
+        }
+        if tables.fault.get(state) != 0 {
+            flaws |= 1 << flaw::RANGE;
         }
         if let Some(broken) = self.invariants.and_then(|broken| broken(state)) {
             flaws |= 1 << (flaw::FIRST_INVARIANT + broken);

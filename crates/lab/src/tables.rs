@@ -84,6 +84,8 @@ pub struct Tables {
     pub locals: Vec<Field>,
     /// Where each variable lies.
     pub vars: Vec<Field>,
+    /// Set once a step has left a variable's range; nothing follows such a state.
+    pub fault: Field,
     /// How many bits a state takes.
     pub bits: u32,
     /// How many words a state takes.
@@ -241,9 +243,11 @@ impl Tables {
             .collect();
         let widths: Vec<u32> = (codes.iter().map(|codes| width(codes.len())))
             .chain(domains.iter().map(|domain| width(domain.len())))
+            .chain([1])
             .collect();
         let (mut locals, words) = pack(&widths);
-        let vars = locals.split_off(n);
+        let mut vars = locals.split_off(n);
+        let fault = vars.pop().expect("its width was the last");
         let bits = widths.iter().sum();
         if words > MOST_WORDS {
             return Err(TooBig::Bits(bits));
@@ -294,6 +298,7 @@ impl Tables {
             k: machine.k(),
             locals,
             vars,
+            fault,
             bits,
             words,
             codes,
@@ -310,6 +315,11 @@ impl Tables {
     #[inline]
     pub fn code(&self, state: &[u64], p: Pid) -> usize {
         self.locals[p].get(state)
+    }
+
+    /// The code of `p`'s private state when it has just left its remainder.
+    pub fn begin(&self, p: Pid) -> usize {
+        self.steps[self.rows[p][REMAINDER as usize].first as usize].next as usize
     }
 
     /// What `p` does next.
