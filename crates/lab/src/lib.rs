@@ -1,7 +1,9 @@
 //! The lab: runs, checks and measures step machines.
 #![forbid(unsafe_code)]
 
+pub mod buffers;
 pub mod explore;
+mod fields;
 pub mod graph;
 pub mod machine;
 pub mod schedule;
