@@ -292,7 +292,10 @@ impl<const W: usize> Explored<W> {
         while back[back.len() - 1] >= self.roots {
             back.push(self.parent(space, back[back.len() - 1]));
         }
-        let start = self.store.get(back.pop().expect("the root is there"));
+        let root = self.store.get(back.pop().expect("the root is there"));
+        // What stands for an initial state need not be one of those asked for itself.
+        let is_start = |state: &[u64; W]| space.canonical(*state) == root;
+        let start = space.initial().find(is_start).expect("the root stands for one");
         let mut now = start;
         let mut steps = Vec::new();
         while let Some(id) = back.pop() {
@@ -330,7 +333,7 @@ impl<const W: usize> Explored<W> {
         let agents = space.agents();
         let mut batch: Vec<Pending<W>> = Vec::new();
         let mut cells: Vec<usize> = Vec::new();
-        let mut look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
+        let look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
             self.store.find_all(batch, |index, id| edges[cells[index]] = id.unwrap_or(NONE));
             batch.clear();
             cells.clear();

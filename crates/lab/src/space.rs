@@ -4,8 +4,10 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::tables::Tables;
 
+mod quotient;
 mod store_buffers;
 
+pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
 /// Whoever can make a step: a process, or in a store-buffer model also a process's buffer.
