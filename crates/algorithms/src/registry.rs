@@ -69,6 +69,8 @@ pub struct Entry {
     pub standing: Standing,
     /// The bound the paper claims.
     pub claim: Option<Claim>,
+    /// Whether the paper promises that who comes first is enabled first.
+    pub promises_fife: bool,
     /// The least n - k it exists for.
     pub least_gap: usize,
     /// The most processes it exists for.
@@ -188,6 +190,7 @@ const fn am(
         primitives,
         standing: Standing::Sound,
         claim: Some(claim),
+        promises_fife: false,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
         nameable: true,

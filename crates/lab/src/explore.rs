@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::{
+    graph::Graph,
     space::{Agent, Space},
     store::{Id, NONE, Pending, Run, Store, hash},
 };
@@ -21,7 +22,7 @@ pub struct Limits<'a> {
     pub threads: usize,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
-    /// Told now and then how many states there are and how deep the search is.
+    /// Told now and then how far it has come.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -122,7 +123,7 @@ impl<const W: usize> Worker<W> {
             if first >= end {
                 break;
             }
-            for id in (first..end.min(first + PART)).filter(|&id| store.is_state(id)) {
+            for id in first..end.min(first + PART) {
                 let state = store.get(id);
                 space.successors(&state, |_, successor| {
                     self.transitions += 1;
@@ -145,7 +146,6 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
     let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64);
     let flawed: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
     let mut workers: Vec<Worker<W>> = (0..threads).map(|_| Worker::new()).collect();
-    let mut holes = 0;
     let mut bytes = 0;
     let mut ended = Ended::Complete;
 
@@ -159,12 +159,12 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
         workers[0].flush(space, &store, &flawed);
     }
     drop(roots);
-    store.give_back(&mut [std::mem::take(&mut workers[0].run)]);
+    store.give_back(vec![std::mem::take(&mut workers[0].run)], NONE);
     let root_count = store.len();
 
     let (mut first, mut depth) = (0, 0);
     while first < store.len() && ended == Ended::Complete {
-        let level_end = store.len();
+        let (level_first, level_end) = (first, store.len());
         while first < level_end {
             if limits.stop.load(Relaxed) {
                 ended = Ended::Stopped;
@@ -182,17 +182,21 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
             first = end;
             bytes = bytes.max(store.bytes());
             (limits.progress)(Progress {
-                states: u64::from(store.len()) - u64::from(holes),
+                states: u64::from(store.len()),
                 frontier: u64::from(store.len() - first),
                 depth,
             });
         }
-        let mut runs: Vec<Run> = workers.iter_mut().map(|w| std::mem::take(&mut w.run)).collect();
-        holes += store.give_back(&mut runs);
+        let runs = workers.iter_mut().map(|worker| std::mem::take(&mut worker.run)).collect();
+        for (from, to) in store.give_back(runs, level_first) {
+            for flawed in flawed.iter().filter(|flawed| flawed.load(Relaxed) == from) {
+                flawed.store(to, Relaxed);
+            }
+        }
         depth += 1;
     }
     Explored {
-        states: u64::from(store.len()) - u64::from(holes),
+        states: u64::from(store.len()),
         transitions: workers.iter().map(|worker| worker.transitions).sum(),
         bytes: bytes.max(store.bytes()),
         store,
@@ -262,8 +266,8 @@ impl<const W: usize> Explored<W> {
     }
 
     /// The numbers of all states.
-    pub fn ids(&self) -> impl Iterator<Item = Id> + '_ {
-        (0..self.store.len()).filter(|&id| self.store.is_state(id))
+    pub fn ids(&self) -> std::ops::Range<Id> {
+        0..self.store.len()
     }
 
     /// A state from which a step leads to `id`, one level closer to the start.
@@ -274,7 +278,6 @@ impl<const W: usize> Explored<W> {
             parent => parent,
         };
         (from..id)
-            .filter(|&candidate| self.store.is_state(candidate))
             .find(|&candidate| {
                 let mut found = false;
                 space.successors(&self.store.get(candidate), |_, next| {
@@ -313,9 +316,13 @@ impl<const W: usize> Explored<W> {
         (start, steps)
     }
 
-    /// For each state and agent, the state its step leads to; [`NONE`] if it cannot move or the
-    /// exploration stopped short of it.
-    pub fn edges<S: Space<W>>(&self, space: &S, threads: usize) -> Vec<Id> {
+    /// How many initial states there are; they have the first numbers.
+    pub fn roots(&self) -> Id {
+        self.roots
+    }
+
+    /// The graph of all steps. Where the exploration stopped short of a state, there is no edge.
+    pub fn graph<S: Space<W>>(&self, space: &S, threads: usize) -> Graph {
         let agents = space.agents();
         let len = self.store.len() as usize;
         let mut edges = vec![NONE; len * agents];
@@ -326,7 +333,7 @@ impl<const W: usize> Explored<W> {
                 scope.spawn(move || self.edges_from(space, first, edges));
             }
         });
-        edges
+        Graph { agents, targets: edges }
     }
 
     fn edges_from<S: Space<W>>(&self, space: &S, first: Id, edges: &mut [Id]) {
@@ -340,9 +347,6 @@ impl<const W: usize> Explored<W> {
         };
         for index in 0..edges.len() / agents {
             let id = first + index as Id;
-            if !self.store.is_state(id) {
-                continue;
-            }
             let state = self.store.get(id);
             space.successors(&state, |agent, next| {
                 let cell = index * agents + agent;

@@ -1,8 +1,5 @@
 //! Numbers packed into machine words.
 
-/// One bit of a word stays clear, so that no packed state is all ones.
-const WORD_BITS: u32 = u64::BITS - 1;
-
 /// Where a number lies in a packed state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Field {
@@ -44,7 +41,7 @@ pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
     let mut fields = vec![Field::default(); widths.len()];
     for index in order {
         let bits = widths[index];
-        let word = match used.iter().position(|&u| u + bits <= WORD_BITS) {
+        let word = match used.iter().position(|&u| u + bits <= u64::BITS) {
             Some(word) => word,
             None => {
                 used.push(0);
@@ -53,7 +50,11 @@ pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
         };
         // A variable with a single value takes no bits; its shift must stay below the word size.
         let shift = if bits == 0 { 0 } else { used[word] };
-        fields[index] = Field { word: word as u32, shift, mask: (1u64 << bits) - 1 };
+        fields[index] = Field {
+            word: word as u32,
+            shift,
+            mask: u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0),
+        };
         used[word] += bits;
     }
     (fields, used.len())

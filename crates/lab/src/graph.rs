@@ -1,1 +1,346 @@
-//! x
+//! Strongly connected components and longest paths over an explored graph.
+//!
+//! A graph here is dense: nodes are numbers, and each has one edge per agent, or none. The
+//! components come out with targets before sources, so what is computed from successors can be
+//! computed as they come.
+
+use crate::{
+    space::Agent,
+    store::{Id, NONE},
+};
+
+/// Who moves where.
+pub struct Graph {
+    /// How many agents there are.
+    pub agents: usize,
+    /// `targets[node * agents + agent]`; [`NONE`] where there is no edge.
+    pub targets: Vec<Id>,
+}
+
+impl Graph {
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.targets.len() / self.agents
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Where `agent` goes from `node`.
+    #[inline]
+    pub fn target(&self, node: Id, agent: Agent) -> Option<Id> {
+        match self.targets[node as usize * self.agents + agent] {
+            NONE => None,
+            target => Some(target),
+        }
+    }
+
+    /// Everybody who can move from `node`, and where to.
+    #[inline]
+    pub fn edges(&self, node: Id) -> impl Iterator<Item = (Agent, Id)> + '_ {
+        self.targets[node as usize * self.agents..][..self.agents]
+            .iter()
+            .enumerate()
+            .filter(|&(_, &target)| target != NONE)
+            .map(|(agent, &target)| (agent, target))
+    }
+}
+
+/// A part of a graph: some of its nodes, and some of the edges between them.
+pub trait Part {
+    /// Whether the node belongs to it.
+    fn node(&self, node: Id) -> bool;
+    /// Whether the edge belongs to it, given that both its ends do.
+    fn edge(&self, _from: Id, _agent: Agent, _to: Id) -> bool {
+        true
+    }
+}
+
+impl<F: Fn(Id) -> bool> Part for F {
+    fn node(&self, node: Id) -> bool {
+        self(node)
+    }
+}
+
+/// The components of a part, each before those that lead to it.
+pub struct Components {
+    of: Vec<u32>,
+    members: Vec<Id>,
+    starts: Vec<u32>,
+}
+
+impl Components {
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// The nodes of one.
+    pub fn members(&self, component: u32) -> &[Id] {
+        let (from, to) = (self.starts[component as usize], self.starts[component as usize + 1]);
+        &self.members[from as usize..to as usize]
+    }
+
+    /// The node's component; [`NONE`] outside the part.
+    #[inline]
+    pub fn of(&self, node: Id) -> u32 {
+        self.of[node as usize]
+    }
+}
+
+/// Finds the components of `part`.
+///
+/// Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
+/// connected components", 2016): one number a node, which is its visit while it is open and stands
+/// for its component once it is closed. The latter count down from the top, so that they are
+/// larger than every open one.
+pub fn components(graph: &Graph, part: &impl Part) -> Components {
+    const UNSEEN: u32 = 0;
+    let mut number = vec![UNSEEN; graph.len()];
+    let mut next = 1u32;
+    let mut found = Components { of: Vec::new(), members: Vec::new(), starts: vec![0] };
+    let mut waiting: Vec<Id> = Vec::new();
+    // A node, the agent whose edge is followed, and whether it may still be its component's root.
+    let mut calls: Vec<(Id, u8, bool)> = Vec::new();
+    for start in 0..graph.len() as Id {
+        if number[start as usize] != UNSEEN || !part.node(start) {
+            continue;
+        }
+        number[start as usize] = next;
+        next += 1;
+        calls.push((start, 0, true));
+        while let Some((node, agent, root)) = calls.last_mut() {
+            let from = *node;
+            if (*agent as usize) < graph.agents {
+                let mover = *agent as usize;
+                let target = graph
+                    .target(from, mover)
+                    .filter(|&to| to != from && part.node(to) && part.edge(from, mover, to));
+                match target {
+                    // Comes back to this edge once the target has been visited.
+                    Some(to) if number[to as usize] == UNSEEN => {
+                        number[to as usize] = next;
+                        next += 1;
+                        calls.push((to, 0, true));
+                    }
+                    Some(to) if number[to as usize] < number[from as usize] => {
+                        number[from as usize] = number[to as usize];
+                        *root = false;
+                    }
+                    _ => *agent += 1,
+                }
+                continue;
+            }
+            let is_root = *root;
+            calls.pop();
+            if !is_root {
+                waiting.push(from);
+                continue;
+            }
+            let component = NONE - 1 - found.count();
+            let first = number[from as usize];
+            while let Some(node) = waiting.pop_if(|node| number[*node as usize] >= first) {
+                number[node as usize] = component;
+                found.members.push(node);
+            }
+            number[from as usize] = component;
+            found.members.push(from);
+            next = first;
+            found.starts.push(found.members.len() as u32);
+        }
+    }
+    number.iter_mut().for_each(|number| {
+        *number = if *number == UNSEEN { NONE } else { NONE - 1 - *number };
+    });
+    found.of = number;
+    found
+}
+
+/// A bound on a path's weight.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Bound {
+    /// The largest weight.
+    Most(u32),
+    /// There is none: a cycle has weight.
+    Unbounded,
+}
+
+/// The heaviest paths of a part. An edge's weight counts even where the edge leaves the part; a
+/// path ends there.
+pub struct Heaviest {
+    components: Components,
+    /// For each component, the heaviest path that starts in it.
+    from: Vec<Bound>,
+}
+
+impl Heaviest {
+    /// Computes them.
+    pub fn new(graph: &Graph, part: &impl Part, weight: impl Fn(Id, Agent) -> u32) -> Self {
+        let components = components(graph, part);
+        let mut from: Vec<Bound> = Vec::with_capacity(components.count() as usize);
+        for component in 0..components.count() {
+            let mut most = Bound::Most(0);
+            for &node in components.members(component) {
+                for (agent, to) in graph.edges(node) {
+                    let weight = weight(node, agent);
+                    let beyond = match components.of(to) {
+                        NONE => Bound::Most(0),
+                        same if same == component && weight > 0 => Bound::Unbounded,
+                        same if same == component => continue,
+                        other => from[other as usize],
+                    };
+                    most = most.max(match beyond {
+                        Bound::Most(rest) => Bound::Most(rest + weight),
+                        Bound::Unbounded => Bound::Unbounded,
+                    });
+                }
+            }
+            from.push(most);
+        }
+        Heaviest { components, from }
+    }
+
+    /// The weight of the heaviest path from `node`.
+    pub fn from(&self, node: Id) -> Bound {
+        match self.components.of(node) {
+            NONE => Bound::Most(0),
+            component => self.from[component as usize],
+        }
+    }
+
+    /// A heaviest path from `node` to where it leaves the part, or, if there is no bound, to a
+    /// cycle with weight, and that cycle.
+    pub fn path(
+        &self,
+        graph: &Graph,
+        weight: impl Fn(Id, Agent) -> u32,
+        mut node: Id,
+    ) -> (Vec<Agent>, Vec<Agent>) {
+        let mut path = Vec::new();
+        loop {
+            let component = self.components.of(node);
+            if component == NONE {
+                return (path, Vec::new());
+            }
+            let inside = |to: Id| self.components.of(to) == component;
+            let best = self.from[component as usize];
+            // The nearest node of the component from which an edge goes on as well as can be.
+            let goes_on = |from: Id| {
+                graph.edges(from).find(|&(agent, to)| {
+                    let weight = weight(from, agent);
+                    match (best, self.from(to)) {
+                        (Bound::Unbounded, _) if inside(to) => weight > 0,
+                        (_, _) if inside(to) => false,
+                        (Bound::Most(all), Bound::Most(rest)) => rest + weight == all,
+                        (all, rest) => all == rest,
+                    }
+                })
+            };
+            let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
+            else {
+                return (path, Vec::new()); // it waits here for ever, without weight
+            };
+            path.extend(steps);
+            let (agent, to) = goes_on(at).expect("just found");
+            if inside(to) {
+                let (back, _) = shortest(graph, to, inside, |node| node == at).expect("strongly");
+                return (path, std::iter::once(agent).chain(back).collect());
+            }
+            path.push(agent);
+            node = to;
+        }
+    }
+}
+
+/// A shortest way from `start` to a node that is the goal, over nodes that are inside.
+pub fn shortest(
+    graph: &Graph,
+    start: Id,
+    inside: impl Fn(Id) -> bool,
+    goal: impl Fn(Id) -> bool,
+) -> Option<(Vec<Agent>, Id)> {
+    use indexmap::IndexMap;
+    let mut seen: IndexMap<Id, (usize, Agent), foldhash::fast::FixedState> = IndexMap::default();
+    seen.insert(start, (0, 0));
+    let mut index = 0;
+    while let Some((&node, _)) = seen.get_index(index) {
+        if goal(node) {
+            let mut steps = Vec::new();
+            let mut back = index;
+            while back != 0 {
+                let (_, &(parent, agent)) = seen.get_index(back).expect("it was seen");
+                steps.push(agent);
+                back = parent;
+            }
+            steps.reverse();
+            return Some((steps, node));
+        }
+        for (agent, to) in graph.edges(node) {
+            if inside(to) {
+                seen.entry(to).or_insert((index, agent));
+            }
+        }
+        index += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two agents; `_` is no edge.
+    fn graph(edges: &[[Id; 2]]) -> Graph {
+        Graph { agents: 2, targets: edges.concat() }
+    }
+
+    #[test]
+    fn components_come_targets_first() {
+        // 0 <-> 1 -> 2 -> 3 <-> 4, and 5 with a loop of its own.
+        let graph = graph(&[[1, NONE], [0, 2], [3, NONE], [4, NONE], [3, NONE], [5, NONE]]);
+        let found = components(&graph, &|_| true);
+        assert_eq!(found.count(), 4);
+        assert_eq!(found.of(0), found.of(1));
+        assert_eq!(found.of(3), found.of(4));
+        assert!(found.of(3) < found.of(2) && found.of(2) < found.of(0));
+        assert_eq!(found.members(found.of(5)), [5]);
+    }
+
+    #[test]
+    fn a_part_leaves_out_nodes_and_edges() {
+        let graph = graph(&[[1, NONE], [2, NONE], [0, NONE]]);
+        assert_eq!(components(&graph, &|_| true).count(), 1);
+        assert_eq!(components(&graph, &|node| node != 1).count(), 2);
+        struct NoEdgeBack;
+        impl Part for NoEdgeBack {
+            fn node(&self, _: Id) -> bool {
+                true
+            }
+            fn edge(&self, from: Id, _: Agent, _: Id) -> bool {
+                from != 2
+            }
+        }
+        assert_eq!(components(&graph, &NoEdgeBack).count(), 3);
+    }
+
+    #[test]
+    fn the_heaviest_path_goes_through_weightless_cycles() {
+        // 0 <-> 1 by agent 0, without weight; agent 1 leaves 1 for 2 and 2 for 3, which is outside.
+        let graph = graph(&[[1, NONE], [0, 2], [NONE, 3], [NONE, NONE]]);
+        let weight = |_: Id, agent: Agent| agent as u32;
+        let heaviest = Heaviest::new(&graph, &|node| node < 3, weight);
+        assert_eq!(heaviest.from(0), Bound::Most(2));
+        assert_eq!(heaviest.path(&graph, weight, 0), (vec![0, 1, 1], vec![]));
+    }
+
+    #[test]
+    fn a_cycle_with_weight_has_no_bound() {
+        let graph = graph(&[[1, NONE], [NONE, 2], [1, NONE]]);
+        let weight = |_: Id, agent: Agent| agent as u32;
+        let heaviest = Heaviest::new(&graph, &|_| true, weight);
+        assert_eq!(heaviest.from(0), Bound::Unbounded);
+        assert_eq!(heaviest.path(&graph, weight, 0), (vec![0], vec![1, 0]));
+    }
+}

@@ -15,6 +15,16 @@ pub enum MemoryModel {
     StoreBuffers,
 }
 
+impl MemoryModel {
+    /// Its name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryModel::Sequential => "sc",
+            MemoryModel::StoreBuffers => "tso",
+        }
+    }
+}
+
 /// Which remote references a count is of.
 pub use hallpass_algorithms::registry::Model;
 
@@ -137,6 +147,27 @@ pub struct Conventions {
     pub failed_rmw: FailedRmw,
     /// The start of a passage.
     pub cache: CacheAtStart,
+}
+
+impl Conventions {
+    /// The rules by name.
+    pub fn to_json(self) -> serde_json::Value {
+        serde_json::json!({
+            "writer-copy": match self.writer_copy {
+                WriterCopy::AsItWas => "as-it-was",
+                WriterCopy::Gained => "gained",
+                WriterCopy::Lost => "lost",
+            },
+            "failed-rmw": match self.failed_rmw {
+                FailedRmw::Write => "write",
+                FailedRmw::Read => "read",
+            },
+            "cache": match self.cache {
+                CacheAtStart::Cold => "cold",
+                CacheAtStart::Warm => "warm",
+            },
+        })
+    }
 }
 
 /// A run.

@@ -92,10 +92,6 @@ fn slots(count: usize) -> Box<[AtomicU64]> {
 }
 
 impl<const W: usize> Store<W> {
-    /// What the log holds at a number that was taken and never given out. No packed state has all
-    /// bits set.
-    const HOLE: [u64; W] = [u64::MAX; W];
-
     /// An empty set that holds at most `most` states.
     pub fn new(most: u64) -> Self {
         let chunks = (most.min(u64::from(NONE)) as usize).div_ceil(CHUNK) + 1;
@@ -107,7 +103,7 @@ impl<const W: usize> Store<W> {
         }
     }
 
-    /// One more than the largest number given out.
+    /// How many states there are; while threads insert, an upper bound.
     pub fn len(&self) -> u32 {
         self.next.load(Relaxed)
     }
@@ -141,18 +137,18 @@ impl<const W: usize> Store<W> {
         self.table = Box::default();
         self.table = slots(count);
         let mut batch = Vec::with_capacity(256);
-        let given_out = (0..self.len()).filter(|id| !runs.iter().any(|run| run.rest().contains(id)));
-        let mut states = given_out.map(|id| (id, self.get(id))).filter(|(_, state)| *state != Self::HOLE);
+        let mut given_out =
+            (0..self.len()).filter(|id| !runs.iter().any(|run| run.rest().contains(id)));
         loop {
             batch.clear();
-            batch.extend(states.by_ref().take(256).map(|(id, state)| (id, hash(&state))));
+            batch.extend(given_out.by_ref().take(256).map(|id| (id, hash(&self.get(id)))));
             if batch.is_empty() {
                 return;
             }
             // As in `touch`: overlapping loads first.
-            let touched = batch.iter().fold(0, |touched, &(_, hash)| {
-                touched ^ self.table[self.slot(hash)].load(Relaxed)
-            });
+            let touched = batch
+                .iter()
+                .fold(0, |touched, &(_, hash)| touched ^ self.table[self.slot(hash)].load(Relaxed));
             std::hint::black_box(touched);
             for &(id, hash) in &batch {
                 let mut slot = self.slot(hash);
@@ -173,11 +169,6 @@ impl<const W: usize> Store<W> {
     fn words(&self, id: Id) -> &[AtomicU64] {
         let chunk = self.chunks[(id >> CHUNK_BITS) as usize].get().expect("a number given out");
         &chunk[(id as usize & (CHUNK - 1)) * W..][..W]
-    }
-
-    /// Whether a state has this number: not so for a few that threads took and did not use.
-    pub fn is_state(&self, id: Id) -> bool {
-        self.get(id) != Self::HOLE
     }
 
     /// The state with this number.
@@ -255,12 +246,7 @@ impl<const W: usize> Store<W> {
     }
 
     #[inline]
-    fn insert(
-        &self,
-        pending: &Pending<W>,
-        run: &mut Run,
-        parent: impl Fn() -> Id,
-    ) -> Option<Id> {
+    fn insert(&self, pending: &Pending<W>, run: &mut Run, parent: impl Fn() -> Id) -> Option<Id> {
         let mut slot = self.slot(pending.hash);
         loop {
             let mut found = self.table[slot].load(Acquire);
@@ -308,23 +294,41 @@ impl<const W: usize> Store<W> {
         Run { next, end: block_end(next) }
     }
 
-    /// Takes back what a thread has not given out; what it cannot take back is a hole, which it
-    /// marks.
-    pub fn give_back(&mut self, runs: &mut [Run]) -> u32 {
-        runs.sort_by_key(|run| std::cmp::Reverse(run.end));
-        let mut holes = 0;
-        for run in runs {
-            if run.end == self.len() {
-                *self.next.get_mut() = run.next;
-            } else {
-                for id in run.rest() {
-                    self.words(id).iter().for_each(|word| word.store(u64::MAX, Relaxed));
-                    holes += 1;
-                }
+    /// Takes back what threads have not given out at the end of a level, so that numbers stay dense:
+    /// the last states move to the numbers that are free before them. Returns who moved where.
+    /// The parents of all states of this level are `first_parent` or after it.
+    pub fn give_back(&mut self, runs: Vec<Run>, first_parent: Id) -> Vec<(Id, Id)> {
+        let mut free: Vec<Id> = runs.iter().flat_map(Run::rest).collect();
+        free.sort_unstable();
+        let mut free = std::collections::VecDeque::from(free);
+        let mut moves = Vec::new();
+        loop {
+            while free.back().is_some_and(|&last| last + 1 == self.len()) {
+                free.pop_back();
+                *self.next.get_mut() -= 1;
             }
-            *run = Run::default();
+            let Some(to) = free.pop_front() else {
+                return moves;
+            };
+            let from = self.len() - 1;
+            self.relocate(from, to);
+            self.parent_cell(to).store(first_parent, Relaxed);
+            *self.next.get_mut() -= 1;
+            moves.push((from, to));
         }
-        holes
+    }
+
+    fn relocate(&mut self, from: Id, to: Id) {
+        let state = self.get(from);
+        for (word, &value) in self.words(to).iter().zip(&state) {
+            word.store(value, Relaxed);
+        }
+        let hash = hash(&state);
+        let mut slot = self.slot(hash);
+        while self.table[slot].load(Relaxed) != entry(hash, from) {
+            slot = if slot + 1 == self.table.len() { 0 } else { slot + 1 };
+        }
+        self.table[slot].store(entry(hash, to), Relaxed);
     }
 
     fn parent_cell(&self, id: Id) -> &AtomicU32 {

@@ -244,9 +244,8 @@ impl Tables {
             })
             .collect();
 
-        let places: Vec<Vec<Place>> = (0..n)
-            .map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect())
-            .collect();
+        let places: Vec<Vec<Place>> =
+            (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
         let sections =
             places.iter().map(|row| row.iter().map(|place| place.section).collect()).collect();
         let initial = machine
@@ -306,6 +305,11 @@ impl Tables {
         &self.rows[p][self.code(state, p)]
     }
 
+    /// What `p` does in each of its private states.
+    pub fn rows(&self, p: Pid) -> &[Row] {
+        &self.rows[p]
+    }
+
     /// What comes of it.
     #[inline]
     pub fn step(&self, state: &[u64], row: &Row) -> &Step {
@@ -339,6 +343,11 @@ impl Tables {
     /// Where `p` stands.
     pub fn place(&self, state: &[u64], p: Pid) -> &Place {
         &self.places[p][self.code(state, p)]
+    }
+
+    /// Whether any private state holds a name.
+    pub fn assigns_names(&self) -> bool {
+        self.places.iter().flatten().any(|place| place.name.is_some())
     }
 
     /// How many processes are outside their remainder.

@@ -273,9 +273,7 @@ impl<B: Block> Algorithm for Arranged<B> {
                         Goto(At::Block { lost, stage: stage + 1, line: B::ENTRY })
                     }
                     Enter(_) => Enter(At::Block { lost, stage, line: B::EXIT }),
-                    Leave if stage > 0 => {
-                        Goto(At::Block { lost, stage: stage - 1, line: B::EXIT })
-                    }
+                    Leave if stage > 0 => Goto(At::Block { lost, stage: stage - 1, line: B::EXIT }),
                     Leave if (lost as usize) < self.gates.len() => Goto(At::Clear(lost)),
                     Leave => Leave,
                 }

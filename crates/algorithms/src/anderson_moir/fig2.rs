@@ -104,8 +104,7 @@ impl Fig2 {
             .flat_map(|queue| (k as Word - n as Word..=k as Word).map(|x| pack(x, queue)))
             .collect();
         let init = Init::Is(pack(k as Word, &[]));
-        let xq = layout
-            .add(Decl::listed("X,Q", Kind::CounterAndQueue, domain, init).waited_on());
+        let xq = layout.add(Decl::listed("X,Q", Kind::CounterAndQueue, domain, init).waited_on());
         Fig2 { n, k, layout, xq }
     }
 }
@@ -149,7 +148,11 @@ impl Algorithm for Fig2 {
     }
 
     fn label(&self, _: Pid, at: Line) -> Label {
-        let line = match at { L1 => 1, L2 => 2, L4 => 4 };
+        let line = match at {
+            L1 => 1,
+            L2 => 2,
+            L4 => 4,
+        };
         Label { figure: "fig2", line, instance: String::new() }
     }
 

@@ -72,9 +72,7 @@ impl Block for Fig8 {
                 k as Word,
             )),
             q: layout.add(Decl::pid(format!("Q.{name}"), n, Init::Is(0))),
-            p: layout.array(n, |p| {
-                Decl::flag(format!("P.{name}[{p}]"), p != 0).at(p).waited_on()
-            }),
+            p: layout.array(n, |p| Decl::flag(format!("P.{name}[{p}]"), p != 0).at(p).waited_on()),
         }
     }
 
@@ -126,8 +124,7 @@ impl Block for Fig8 {
             ("I8", s.count(5..=6) + s.count(13..=14) <= 1),
             (
                 "I9",
-                s.all(&[6, 14], |p| q == p as Word)
-                    && s.all(&[7, 8], |p| set(p) || q == p as Word),
+                s.all(&[6, 14], |p| q == p as Word) && s.all(&[7, 8], |p| set(p) || q == p as Word),
             ),
             (
                 "I10",

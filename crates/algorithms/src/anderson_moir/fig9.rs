@@ -78,9 +78,8 @@ impl Block for Fig9 {
     const FIGURE: &'static str = "fig9";
     const CRITICAL: u8 = 13;
     const SYMMETRIC: bool = false; // Q starts at 0
-    const INVARIANTS: &'static [&'static str] = &[
-        "I12", "I13", "I14", "I15", "I16", "I17", "I18", "I19", "I20", "I21", "I22", "I23",
-    ];
+    const INVARIANTS: &'static [&'static str] =
+        &["I12", "I13", "I14", "I15", "I16", "I17", "I18", "I19", "I20", "I21", "I22", "I23"];
 
     type Line = Line;
     const ENTRY: Line = L2;

@@ -112,7 +112,10 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
                 }
             }
             L5 { name, held } if name as usize == self.k() => Goto(Exclusion(held)),
-            L5 { name, held } => { m.write(self.x.at(name as usize), C::FREE); Goto(Exclusion(held)) }
+            L5 { name, held } => {
+                m.write(self.x.at(name as usize), C::FREE);
+                Goto(Exclusion(held))
+            }
         }
     }
 

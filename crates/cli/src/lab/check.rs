@@ -1,0 +1,190 @@
+//! `hallpass lab check`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use hallpass_lab::{
+    check::{Outcome, Property, Question, Report, Steps, Verdict, check},
+    schedule::{MemoryModel, Schedule},
+    trace,
+};
+use indicatif::HumanCount;
+
+use super::{
+    HOLDS, PARTIAL, VIOLATED,
+    options::{Effort, Size},
+    show,
+};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    size: Size,
+    /// What to check, and to hold the algorithm to [default: everything, held to what its paper
+    /// promises]
+    #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
+    properties: Vec<PropertyName>,
+    /// How many processes may stop for ever outside their remainder [default: K-1]
+    #[arg(short = 'f', long, value_name = "F")]
+    crashes: Option<usize>,
+    /// Stores go through a buffer per process, as on x86, instead of taking effect at once
+    #[arg(long)]
+    tso: bool,
+    /// Take states together that differ in the names of processes only (safety properties)
+    #[arg(long)]
+    symmetry: bool,
+    /// Show the run for this property step by step [default: the first one that is violated]
+    #[arg(long, value_name = "PROPERTY")]
+    show: Option<PropertyName>,
+    /// Write that run as a page to look at
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PropertyName {
+    Exclusion,
+    Names,
+    Deadlock,
+    Starvation,
+    Exit,
+    Doorway,
+    Fife,
+    FifeStrong,
+    Invariants,
+}
+
+impl From<PropertyName> for Property {
+    fn from(name: PropertyName) -> Self {
+        Property::ALL[name as usize]
+    }
+}
+
+fn question(args: &Args) -> Question {
+    let size = &args.size;
+    let mut question = Question::everything(&size.algorithm, size.n, size.k);
+    question.contention = size.contention();
+    question.initial = size.initial.into();
+    question.symmetry = args.symmetry;
+    question.crashes = args.crashes.unwrap_or(question.crashes);
+    if args.tso {
+        question.memory = MemoryModel::StoreBuffers;
+    }
+    if !args.properties.is_empty() {
+        question = question.only(args.properties.iter().copied().map(Property::from).collect());
+    } else if args.symmetry {
+        question.properties.retain(|property| property.is_safety());
+    }
+    question
+}
+
+pub fn run(args: Args) -> super::Result {
+    let question = question(&args);
+    let report = args.effort.with_resources(|resources| check(&question, resources))?;
+    let shown = shown(&report, args.show.map(Property::from));
+    if args.json {
+        println!("{}", report.to_json());
+    } else {
+        print(&report, shown);
+    }
+    if let Some(path) = &args.html {
+        let run = shown.ok_or("there is no run to show: nothing is violated (see --show)")?;
+        show::save_page(run, path)?;
+    }
+    Ok(ExitCode::from(match report.verdict() {
+        Verdict::Violated => VIOLATED,
+        Verdict::Partial => PARTIAL,
+        Verdict::Holds | Verdict::NotChecked => HOLDS,
+    }))
+}
+
+/// The properties in the order they are listed in.
+fn outcomes(report: &Report) -> impl Iterator<Item = (&str, &Outcome)> {
+    let listed = Property::ALL.iter().map(|property| property.name());
+    let order = ["range"].into_iter().chain(listed);
+    order.filter_map(|name| report.properties.get(name).map(|outcome| (name, outcome)))
+}
+
+fn shown(report: &Report, wanted: Option<Property>) -> Option<&Schedule> {
+    if let Some(property) = wanted {
+        return report.outcome(property).run.as_ref();
+    }
+    let violated = |promised: bool| {
+        outcomes(report).find(move |(name, outcome)| {
+            outcome.verdict == Verdict::Violated && report.is_promised(name) == promised
+        })
+    };
+    violated(true).or(violated(false))?.1.run.as_ref()
+}
+
+fn print(report: &Report, shown: Option<&Schedule>) {
+    let question = &report.question;
+    let verdict = match report.verdict() {
+        Verdict::Violated => "VIOLATED",
+        Verdict::Partial => "partial: nothing found, but not everything was seen",
+        Verdict::Holds | Verdict::NotChecked => "holds",
+    };
+    println!("{}, n = {}, k = {}: {verdict}", question.algorithm, question.n, question.k);
+    println!(
+        "{} states, {} transitions, depth {}; {:.1} bytes a state; {:.2} s\n",
+        HumanCount(report.states),
+        HumanCount(report.transitions),
+        report.depth,
+        report.bytes_per_state,
+        report.seconds
+    );
+    for (name, outcome) in outcomes(report) {
+        println!("  {name:<12} {:<9} {}", word(outcome.verdict), remark(report, name, outcome));
+    }
+    println!("\nin this sense:");
+    for limit in report.limits() {
+        println!("  - {limit}");
+    }
+    let mut runs = outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
+    if let Some(first) = runs.next() {
+        println!("\nruns (hallpass lab replay STRING steps through one):");
+        for (name, run) in std::iter::once(first).chain(runs) {
+            println!("  {name:<12} {}", trace::encode(run));
+        }
+    }
+    if let Some(run) = shown {
+        println!();
+        show::print(run);
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated => "VIOLATED",
+        Verdict::Partial => "partial",
+        Verdict::NotChecked => "-",
+    }
+}
+
+fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
+    let mut remarks = Vec::new();
+    if let Some(resilience) = outcome.resilience {
+        let least = if report.is_complete() { "" } else { "at most " };
+        remarks.push(match name {
+            "deadlock" => format!("{least}{resilience} stopped processes can keep everybody out"),
+            _ => format!("resilience {least}{resilience}: so many stopped can keep one out"),
+        });
+    }
+    let at_least = if report.is_complete() { "at most" } else { "at least" };
+    match outcome.bound {
+        Some(Steps::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
+        Some(Steps::Unbounded) => remarks.push("no bound".into()),
+        None => {}
+    }
+    remarks.extend(outcome.note.clone());
+    if outcome.verdict == Verdict::Violated && !report.is_promised(name) {
+        remarks.push("the paper does not promise it".into());
+    }
+    remarks.join("; ")
+}

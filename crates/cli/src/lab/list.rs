@@ -1,0 +1,69 @@
+//! `hallpass lab list`.
+
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use hallpass_algorithms::registry::{ENTRIES, Entry, Model, Standing};
+
+use super::HOLDS;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(Args { json }: Args) -> super::Result {
+    if json {
+        let entries: Vec<_> = ENTRIES.iter().map(to_json).collect();
+        println!("{}", serde_json::Value::Array(entries));
+        return Ok(ExitCode::from(HOLDS));
+    }
+    for (standing, heading) in [
+        (Standing::Sound, "ALGORITHMS (each also with +names, for k-assignment)"),
+        (Standing::Printed, "AS PRINTED, and wrong"),
+        (Standing::Broken, "BROKEN ON PURPOSE"),
+    ] {
+        println!("{heading}");
+        for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
+            println!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
+            let claim = entry.claim.map(|claim| {
+                format!("; claims {} {} ({})", model(claim.model), claim.formula, claim.source)
+            });
+            println!("  {:<26} uses {}{}", "", entry.primitives, claim.unwrap_or_default());
+        }
+        println!();
+    }
+    Ok(ExitCode::from(HOLDS))
+}
+
+fn model(model: Model) -> &'static str {
+    match model {
+        Model::Cc => "CC RMR",
+        Model::Dsm => "DSM RMR",
+    }
+}
+
+fn to_json(entry: &Entry) -> serde_json::Value {
+    serde_json::json!({
+        "id": entry.id,
+        "names": entry.nameable,
+        "title": entry.title,
+        "paper": entry.paper,
+        "figure": entry.figure,
+        "primitives": entry.primitives,
+        "standing": match entry.standing {
+            Standing::Sound => "sound",
+            Standing::Printed => "printed",
+            Standing::Broken => "broken",
+        },
+        "least_n_minus_k": entry.least_gap,
+        "most_n": entry.most_processes,
+        "claim": entry.claim.map(|claim| serde_json::json!({
+            "source": claim.source,
+            "model": match claim.model { Model::Cc => "cc", Model::Dsm => "dsm" },
+            "formula": claim.formula,
+        })),
+    })
+}

@@ -1,0 +1,44 @@
+//! `hallpass lab`.
+
+mod check;
+mod list;
+mod options;
+mod replay;
+mod rmr;
+mod show;
+
+use std::{error::Error, process::ExitCode};
+
+use clap::Subcommand;
+
+/// Exit status: everything asked for holds.
+pub const HOLDS: u8 = 0;
+/// Exit status: something is violated.
+pub const VIOLATED: u8 = 1;
+/// Exit status: the question cannot be asked like that.
+pub const BAD_USAGE: u8 = 2;
+/// Exit status: nothing was found, but not everything was seen.
+pub const PARTIAL: u8 = 3;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check an algorithm: every interleaving, one shared access a step
+    Check(check::Args),
+    /// Count remote memory references: the worst passage over all schedules
+    Rmr(rmr::Args),
+    /// Step through a run that a check or a count has found, and confirm what it shows
+    Replay(replay::Args),
+    /// List the algorithms: paper, figure, primitives, claims
+    List(list::Args),
+}
+
+pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
+
+pub fn run(command: Command) -> Result {
+    match command {
+        Command::Check(args) => check::run(args),
+        Command::Rmr(args) => rmr::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::List(args) => list::run(args),
+    }
+}

@@ -1,0 +1,41 @@
+//! `hallpass lab replay`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args as ClapArgs;
+use hallpass_lab::trace;
+
+use super::{HOLDS, VIOLATED, show};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// What `lab check` or `lab rmr` printed
+    string: String,
+    /// Write the run as a page to look at
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Do not print the steps, only whether the run shows what it says
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Success means that the run shows what its string says.
+pub fn run(Args { string, html, quiet }: Args) -> super::Result {
+    let schedule = trace::decode(&string)?;
+    if !quiet {
+        show::print(&schedule);
+    }
+    if let Some(path) = &html {
+        show::save_page(&schedule, path)?;
+    }
+    Ok(match trace::confirm(&schedule) {
+        Ok(()) => {
+            println!("confirmed: the run shows what it says");
+            ExitCode::from(HOLDS)
+        }
+        Err(why) => {
+            println!("NOT confirmed: {why}");
+            ExitCode::from(VIOLATED)
+        }
+    })
+}

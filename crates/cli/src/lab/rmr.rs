@@ -1,0 +1,189 @@
+//! `hallpass lab rmr`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use hallpass_lab::{
+    rmr::{self, Comparison, Figure, Question, Report, Worst},
+    schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
+    trace,
+};
+use indicatif::HumanCount;
+
+use super::{
+    HOLDS, PARTIAL, VIOLATED,
+    options::{Effort, Size},
+    show,
+};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    size: Size,
+    /// What a write does to the writer's own copy
+    #[arg(long, value_enum, default_value_t = Copy::AsItWas)]
+    writer_copy: Copy,
+    /// What a compare-and-swap or test-and-set that changes nothing counts as
+    #[arg(long, value_enum, default_value_t = Failed::Write)]
+    failed_rmw: Failed,
+    /// What is in the cache when a passage begins
+    #[arg(long, value_enum, default_value_t = Cache::Cold)]
+    cache: Cache,
+    /// Show the worst passage on this machine step by step
+    #[arg(long, value_enum)]
+    show: Option<Machine>,
+    /// Write it as a page to look at
+    #[arg(long, value_name = "FILE", requires = "show")]
+    html: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Clone, std::marker::Copy, ValueEnum)]
+enum Copy {
+    AsItWas,
+    Gained,
+    Lost,
+}
+
+#[derive(Clone, std::marker::Copy, ValueEnum)]
+enum Failed {
+    Write,
+    Read,
+}
+
+#[derive(Clone, std::marker::Copy, ValueEnum)]
+enum Cache {
+    Cold,
+    Warm,
+}
+
+#[derive(Clone, std::marker::Copy, ValueEnum)]
+enum Machine {
+    Cc,
+    Dsm,
+}
+
+fn conventions(args: &Args) -> Conventions {
+    Conventions {
+        writer_copy: match args.writer_copy {
+            Copy::AsItWas => WriterCopy::AsItWas,
+            Copy::Gained => WriterCopy::Gained,
+            Copy::Lost => WriterCopy::Lost,
+        },
+        failed_rmw: match args.failed_rmw {
+            Failed::Write => FailedRmw::Write,
+            Failed::Read => FailedRmw::Read,
+        },
+        cache: match args.cache {
+            Cache::Cold => CacheAtStart::Cold,
+            Cache::Warm => CacheAtStart::Warm,
+        },
+    }
+}
+
+pub fn run(args: Args) -> super::Result {
+    let size = &args.size;
+    let question = Question {
+        algorithm: size.algorithm.clone(),
+        n: size.n,
+        k: size.k,
+        contention: size.contention(),
+        conventions: conventions(&args),
+        initial: size.initial.into(),
+    };
+    let report = args.effort.with_resources(|resources| rmr::exact(&question, resources))?;
+    let shown: Option<&Schedule> = args.show.and_then(|machine| match machine {
+        Machine::Cc => report.cc.run.as_ref(),
+        Machine::Dsm => report.dsm.run.as_ref(),
+    });
+    if args.json {
+        println!("{}", report.to_json());
+    } else {
+        print(&report);
+        if let Some(run) = shown {
+            println!();
+            show::print(run);
+        }
+    }
+    if let (Some(path), Some(run)) = (&args.html, shown) {
+        show::save_page(run, path)?;
+    }
+    Ok(ExitCode::from(status(&report)))
+}
+
+/// A bound of the paper's that some run exceeds counts as violated.
+fn status(report: &Report) -> u8 {
+    let figures = [&report.cc, &report.dsm];
+    let exceeded = |figure: &&Figure| {
+        matches!(figure.comparison(), Some(Comparison::Exceeded(_) | Comparison::Unbounded))
+    };
+    if figures.iter().any(exceeded) {
+        VIOLATED
+    } else if figures.iter().any(|figure| !figure.exact) {
+        PARTIAL
+    } else {
+        HOLDS
+    }
+}
+
+fn print(report: &Report) {
+    let question = &report.question;
+    println!(
+        "{}, n = {}, k = {}, contention {}: worst passage in remote references",
+        question.algorithm, question.n, question.k, question.contention
+    );
+    println!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
+    for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
+        let worst = match figure.worst {
+            Worst::Count(count) if figure.exact => format!("{count}"),
+            Worst::Count(count) => format!("at least {count}"),
+            Worst::Unbounded => "unbounded".into(),
+        };
+        println!("  {name:<4} {worst:<12} {}", against_claim(figure));
+        if let Some(run) = &figure.run {
+            println!("       {}", trace::encode(run));
+        }
+    }
+    println!("\nin this sense:");
+    println!("  - every schedule of this size, sequentially consistent; a passage is from leaving the");
+    println!("    remainder to being back in it; local spins cost what the rules below say");
+    println!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
+    println!("  - DSM: an access is remote unless the variable lies with the process");
+}
+
+fn rules(conventions: Conventions) -> String {
+    format!(
+        "a write leaves the writer's own copy {}; a read-modify-write that changes nothing counts \
+         as a {}; the cache is {} when a passage begins",
+        match conventions.writer_copy {
+            WriterCopy::AsItWas => "as it was",
+            WriterCopy::Gained => "valid",
+            WriterCopy::Lost => "invalid",
+        },
+        match conventions.failed_rmw {
+            FailedRmw::Write => "write",
+            FailedRmw::Read => "read",
+        },
+        match conventions.cache {
+            CacheAtStart::Cold => "cold",
+            CacheAtStart::Warm => "warm",
+        },
+    )
+}
+
+fn against_claim(figure: &Figure) -> String {
+    let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
+        return "(no claim)".into();
+    };
+    let comparison = match comparison {
+        Comparison::Tight => "tight".into(),
+        Comparison::Loose(by) => format!("loose by {by}"),
+        Comparison::Exceeded(by) => format!("EXCEEDED by {by}"),
+        Comparison::Unbounded => "EXCEEDED without bound".into(),
+    };
+    format!("{} claims {} = {}: {comparison}", claim.source, claim.formula, claim.bound)
+}

@@ -1,0 +1,35 @@
+//! `hallpass`, the command.
+#![forbid(unsafe_code)]
+
+mod files;
+mod lab;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "hallpass", version, about, long_about = None)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run, check and measure k-exclusion algorithms
+    #[command(subcommand)]
+    Lab(lab::Command),
+}
+
+fn main() -> ExitCode {
+    let Cli { command } = Cli::parse();
+    let result = match command {
+        Command::Lab(command) => lab::run(command),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("hallpass: {error}");
+        ExitCode::from(lab::BAD_USAGE)
+    })
+}

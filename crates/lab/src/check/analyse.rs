@@ -1,0 +1,324 @@
+//! The properties, one after another, on what was explored.
+
+use std::collections::BTreeMap;
+
+use hallpass_algorithms::Pid;
+
+use crate::{
+    explore::{Explored, explore},
+    fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
+    graph::{Bound, Graph, Heaviest},
+    liveness::{self, KeptOut, Trap},
+    machine::Machine,
+    schedule::{Finding, Schedule},
+    space::{Agent, Initial, Space, flaw},
+    standing::{Standing, States},
+    store::Id,
+};
+use hallpass_algorithms::Section;
+
+use super::{Outcome, Property, Question, Resources, Steps, Verdict};
+
+/// Everything the properties are decided from.
+pub(super) struct Analysis<'a, const W: usize, S> {
+    pub space: &'a S,
+    pub machine: &'a dyn Machine,
+    pub question: &'a Question,
+    pub resources: &'a Resources<'a>,
+    pub explored: &'a Explored<W>,
+    pub standing: States<'a, W>,
+}
+
+pub(super) type Outcomes = BTreeMap<&'static str, Outcome>;
+
+/// Fills in what was not asked.
+pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
+    for property in Property::ALL {
+        let asked = question.properties.contains(&property);
+        outcomes.entry(property.name()).or_insert_with(|| {
+            let outcome = Outcome::new(Verdict::NotChecked);
+            if asked { outcome.noting("the algorithm has none") } else { outcome }
+        });
+    }
+    outcomes
+}
+
+impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
+    fn asked(&self, property: Property) -> bool {
+        self.question.properties.contains(&property)
+    }
+
+    /// A verdict when nothing was found against a property.
+    fn nothing_found(&self) -> Verdict {
+        // What lies behind a step out of range was not explored.
+        let whole = self.explored.is_complete() && self.explored.flawed(flaw::RANGE).is_none();
+        if whole { Verdict::Holds } else { Verdict::Partial }
+    }
+
+    fn schedule(&self, id: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
+        let (start, steps) = self.explored.path(self.space, id);
+        let stem = steps.iter().map(|&(agent, _)| agent).chain(then.iter().copied()).collect();
+        Schedule {
+            algorithm: self.question.algorithm.clone(),
+            n: self.question.n,
+            k: self.question.k,
+            memory: self.question.memory,
+            initial: self.standing.tables.memory(&start),
+            stem,
+            cycle,
+            finding,
+        }
+    }
+
+    /// The processes that need to be looked at: all, or one where all are alike.
+    fn observed(&self) -> Vec<Pid> {
+        if self.alike() { vec![0] } else { (0..self.question.n).collect() }
+    }
+
+    /// Whether what holds for one process holds for all. Fixing an open initial value breaks that.
+    fn alike(&self) -> bool {
+        self.machine.is_symmetric() && self.question.initial == Initial::All
+    }
+
+    pub fn run(&mut self) -> Outcomes {
+        let mut outcomes = self.safety();
+        if self.question.properties.iter().all(|property| property.is_safety()) {
+            return outcomes;
+        }
+        let graph_bytes = u64::from(self.explored.store.len()) * self.space.agents() as u64 * 4;
+        // Components take three more numbers a state.
+        let needed = self.explored.bytes + graph_bytes + u64::from(self.explored.store.len()) * 12;
+        if needed > self.resources.bytes {
+            for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
+                let note = format!("the graph would take {} MiB of memory", needed >> 20);
+                outcomes.insert(property.name(), Outcome::new(Verdict::Partial).noting(note));
+            }
+            return outcomes;
+        }
+        (self.resources.phase)("building the graph");
+        let graph = self.explored.graph(self.space, self.resources.threads);
+        if self.asked(Property::Deadlock) {
+            (self.resources.phase)("deadlock");
+            outcomes.insert(Property::Deadlock.name(), self.deadlock(&graph));
+        }
+        if self.asked(Property::Starvation) {
+            outcomes.insert(Property::Starvation.name(), self.starvation(&graph));
+        }
+        for property in [Property::Exit, Property::Doorway] {
+            if self.asked(property) {
+                outcomes.insert(property.name(), self.bound(&graph, property));
+            }
+        }
+        if self.asked(Property::Fife) || self.asked(Property::FifeStrong) {
+            let [plain, strong] = self.fife(&graph);
+            for (property, outcome) in [(Property::Fife, plain), (Property::FifeStrong, strong)] {
+                if self.asked(property) {
+                    outcomes.insert(property.name(), outcome);
+                }
+            }
+        }
+        outcomes
+    }
+
+    fn safety(&self) -> Outcomes {
+        let mut outcomes = Outcomes::new();
+        let verdict = |bit: u32, finding: Finding| match self.explored.flawed(bit) {
+            Some(id) => Outcome::violated(self.schedule(id, &[], Vec::new(), finding)),
+            None => Outcome::new(self.nothing_found()),
+        };
+        if self.asked(Property::Exclusion) {
+            outcomes.insert("exclusion", verdict(flaw::EXCLUSION, Finding::Exclusion));
+        }
+        if self.asked(Property::Names) && self.standing.tables.assigns_names() {
+            outcomes.insert("names", verdict(flaw::NAMES, Finding::Names));
+        }
+        if self.explored.flawed(flaw::RANGE).is_some() {
+            let note = "a variable leaves its declared range; what comes after is not explored";
+            outcomes.insert("range", verdict(flaw::RANGE, Finding::Range).noting(note));
+        }
+        if self.asked(Property::Invariants) && !self.machine.invariants().is_empty() {
+            let names = self.machine.invariants();
+            let broken = (0..names.len() as u32)
+                .filter_map(|index| {
+                    let id = self.explored.flawed(flaw::FIRST_INVARIANT + index)?;
+                    Some((id, names[index as usize]))
+                })
+                .min();
+            let outcome = match broken {
+                Some((id, name)) => {
+                    let finding = Finding::Invariant(name.to_string());
+                    Outcome::violated(self.schedule(id, &[], Vec::new(), finding)).noting(name)
+                }
+                None => Outcome::new(self.nothing_found()).noting(names.join(", ")),
+            };
+            outcomes.insert("invariants", outcome);
+        }
+        outcomes
+    }
+
+    fn deadlock(&self, graph: &Graph) -> Outcome {
+        let trap = liveness::deadlock(graph, &self.standing);
+        self.trapped(
+            trap.map(|trap| {
+                let stopped = trap.stopped.clone();
+                (trap, Finding::Deadlock { stopped })
+            }),
+            0,
+        )
+    }
+
+    fn starvation(&self, graph: &Graph) -> Outcome {
+        let trap = self
+            .observed()
+            .into_iter()
+            .filter_map(|victim| {
+                (self.resources.phase)(&format!("starvation of process {victim}"));
+                let trap = liveness::starvation(graph, &self.standing, victim)?;
+                let stopped = trap.stopped.clone();
+                Some((trap, Finding::Starvation { victim, stopped }))
+            })
+            .min_by_key(|(trap, _)| (trap.stopped.len(), trap.start));
+        self.trapped(trap, self.question.crashes)
+    }
+
+    /// The run that shows a trap comes along even where the trap costs more than is promised.
+    fn trapped(&self, trap: Option<(Trap, Finding)>, crashes: usize) -> Outcome {
+        let Some((trap, finding)) = trap else {
+            return Outcome::new(self.nothing_found());
+        };
+        let cost = trap.stopped.len();
+        let violated = cost <= crashes;
+        let verdict = if violated { Verdict::Violated } else { self.nothing_found() };
+        let run = self.schedule(trap.start, &[], trap.cycle, finding);
+        Outcome { resilience: Some(cost), run: Some(run), ..Outcome::new(verdict) }
+    }
+
+    fn bound(&self, graph: &Graph, property: Property) -> Outcome {
+        let region = match property {
+            Property::Exit => Section::Exit,
+            _ => Section::Doorway,
+        };
+        let mut worst: Option<(Bound, Schedule)> = None;
+        for process in self.observed() {
+            (self.resources.phase)(&format!("{} of process {process}", property.name()));
+            let part = |node: Id| self.standing.section(node, process) == region;
+            let weight = |_: Id, agent: Agent| u32::from(agent == process);
+            let heaviest = Heaviest::new(graph, &part, weight);
+            let starts = |id: Id| match property {
+                Property::Exit => part(id),
+                _ => part(id) && self.standing.begins(id, process),
+            };
+            let mut best: Option<(Bound, Id)> = None;
+            for id in self.explored.ids().filter(|&id| starts(id)) {
+                let bound = heaviest.from(id);
+                if best.is_none_or(|(most, _)| bound > most) {
+                    best = Some((bound, id));
+                }
+            }
+            let Some((bound, id)) = best else { continue };
+            if worst.as_ref().is_none_or(|(most, _)| bound > *most) {
+                let (path, cycle) = heaviest.path(graph, weight, id);
+                let steps = match bound {
+                    Bound::Most(steps) => Some(steps),
+                    Bound::Unbounded => None,
+                };
+                let finding = match property {
+                    Property::Exit => Finding::Exit { process, steps },
+                    _ => Finding::Doorway { process, steps },
+                };
+                worst = Some((bound, self.schedule(id, &path, cycle, finding)));
+            }
+        }
+        match worst {
+            None => Outcome { bound: Some(Steps::Most(0)), ..Outcome::new(self.nothing_found()) },
+            Some((Bound::Unbounded, run)) => {
+                Outcome { bound: Some(Steps::Unbounded), ..Outcome::violated(run) }
+            }
+            Some((Bound::Most(steps), run)) => Outcome {
+                bound: Some(Steps::Most(steps)),
+                run: Some(run),
+                ..Outcome::new(self.nothing_found())
+            },
+        }
+    }
+
+    fn fife(&self, graph: &Graph) -> [Outcome; 2] {
+        let n = self.question.n;
+        let pairs: Vec<(Pid, Pid)> = if self.alike() {
+            vec![(0, 1)]
+        } else {
+            (0..n).flat_map(|i| (0..n).filter(move |&j| j != i).map(move |j| (i, j))).collect()
+        };
+        let mut found: [Option<Schedule>; 2] = [None, None];
+        let mut stopped_short = false;
+        let kept_out: Vec<Option<KeptOut>> = (0..n)
+            .map(|p| {
+                let needed = pairs.iter().any(|&(i, j)| i == p || j == p);
+                needed.then(|| KeptOut::new(graph, &self.standing, p))
+            })
+            .collect();
+        for (first, second) in pairs {
+            (self.resources.phase)(&format!("first in, first enabled: {first} before {second}"));
+            let [Some(first_kept_out), Some(second_kept_out)] =
+                [&kept_out[first], &kept_out[second]]
+            else {
+                continue;
+            };
+            let pair = Pair {
+                graph,
+                standing: &self.standing,
+                roots: self.explored.roots(),
+                first,
+                second,
+                first_kept_out,
+                second_kept_out,
+            };
+            let histories = explore::<1, _>(&pair, &self.resources.limits());
+            stopped_short |= !histories.is_complete();
+            for (bit, found) in [OVERTAKEN, OVERTAKEN_STRONG].into_iter().zip(&mut found) {
+                let Some(id) = histories.flawed(bit) else { continue };
+                let (_, steps) = histories.path(&pair, id);
+                if found.as_ref().is_some_and(|run| fife_at(run) <= steps.len()) {
+                    continue;
+                }
+                *found = Some(self.overtaking(graph, &pair, &histories, id, bit));
+            }
+        }
+        let [plain, strong] = found;
+        let verdict = if stopped_short { Verdict::Partial } else { self.nothing_found() };
+        [(plain, true), (strong, self.explored.is_complete())].map(|(run, believable)| match run {
+            Some(run) if believable => Outcome::violated(run),
+            _ => Outcome::new(verdict),
+        })
+    }
+
+    /// The run to a state in which `first` is overtaken, and on to where it is kept out for ever.
+    fn overtaking(
+        &self,
+        graph: &Graph,
+        pair: &Pair<'_, States<'_, W>>,
+        histories: &Explored<1>,
+        id: Id,
+        bit: u32,
+    ) -> Schedule {
+        let (start, steps) = histories.path(pair, id);
+        let (first, second, at) = (pair.first, pair.second, steps.len());
+        let finding = match bit {
+            OVERTAKEN => Finding::Fife { first, second, at },
+            _ => Finding::FifeStrong { first, second, at },
+        };
+        let here = steps.last().map_or(start, |&(_, state)| state);
+        let (way, cycle) = pair.first_kept_out.evidence(graph, fife::id_of(&here));
+        let stem: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).chain(way).collect();
+        let run = self.schedule(fife::id_of(&start), &stem, cycle, finding);
+        debug_assert_eq!(run.stem.len(), stem.len(), "it starts in an initial state");
+        run
+    }
+}
+
+fn fife_at(run: &Schedule) -> usize {
+    match run.finding {
+        Finding::Fife { at, .. } | Finding::FifeStrong { at, .. } => at,
+        _ => usize::MAX,
+    }
+}

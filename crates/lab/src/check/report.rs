@@ -1,0 +1,211 @@
+//! What a check found.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::{explore::Ended, schedule::Schedule};
+
+use super::{Property, Question};
+
+/// The answer about one property.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds in every run of this size.
+    Holds,
+    /// It does not; there is a run that shows it.
+    Violated,
+    /// Nothing against it was found, but not everything was seen.
+    Partial,
+    /// It was not looked at.
+    NotChecked,
+}
+
+/// A number of steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steps {
+    /// This many at the most.
+    Most(u32),
+    /// There is no bound.
+    Unbounded,
+}
+
+impl Serialize for Steps {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Steps::Most(steps) => serializer.serialize_u32(*steps),
+            Steps::Unbounded => serializer.serialize_str("unbounded"),
+        }
+    }
+}
+
+/// What is known about one property.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The smallest number of stopped processes that lets someone starve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resilience: Option<usize>,
+    /// The bound found, in steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Steps>,
+    /// A word on the verdict: which invariant, which name, why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The run that shows it, to be replayed.
+    #[serde(rename = "replay", skip_serializing_if = "Option::is_none", serialize_with = "replay")]
+    pub run: Option<Schedule>,
+}
+
+fn replay<S: Serializer>(run: &Option<Schedule>, serializer: S) -> Result<S::Ok, S::Error> {
+    match run {
+        Some(schedule) => serializer.serialize_str(&crate::trace::encode(schedule)),
+        None => serializer.serialize_none(),
+    }
+}
+
+impl Outcome {
+    pub(super) fn new(verdict: Verdict) -> Self {
+        Outcome { verdict, resilience: None, bound: None, note: None, run: None }
+    }
+
+    pub(super) fn violated(run: Schedule) -> Self {
+        Outcome { run: Some(run), ..Outcome::new(Verdict::Violated) }
+    }
+
+    pub(super) fn noting(self, note: impl Into<String>) -> Self {
+        Outcome { note: Some(note.into()), ..self }
+    }
+}
+
+/// What is known about an algorithm at one size.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What was asked.
+    pub question: Question,
+    /// Why the exploration ended.
+    pub ended: Ended,
+    /// How many states were found.
+    pub states: u64,
+    /// How many steps lead from them.
+    pub transitions: u64,
+    /// How many steps the farthest state is away.
+    pub depth: u32,
+    /// How long it took.
+    pub seconds: f64,
+    /// How long of that the exploration took.
+    pub explore_seconds: f64,
+    /// The most bytes the exploration took, a state.
+    pub bytes_per_state: f64,
+    /// How many bits a packed state has.
+    pub state_bits: u32,
+    /// How many initial states there are.
+    pub initial_states: u64,
+    /// The answers.
+    pub properties: BTreeMap<&'static str, Outcome>,
+}
+
+impl Report {
+    /// The answer about a property.
+    pub fn outcome(&self, property: Property) -> &Outcome {
+        &self.properties[property.name()]
+    }
+
+    /// Whether every reachable state was seen.
+    pub fn is_complete(&self) -> bool {
+        self.ended == Ended::Complete
+    }
+
+    /// The answer to all that the algorithm is held to: violated if anything is, else partial if
+    /// anything is.
+    pub fn verdict(&self) -> Verdict {
+        let has = |verdict| {
+            self.properties
+                .iter()
+                .any(|(name, outcome)| outcome.verdict == verdict && self.is_promised(name))
+        };
+        if has(Verdict::Violated) {
+            Verdict::Violated
+        } else if has(Verdict::Partial) || !self.is_complete() {
+            Verdict::Partial
+        } else {
+            Verdict::Holds
+        }
+    }
+
+    /// Whether the algorithm is held to the property of this name. A variable's range is not a
+    /// property one asks for, but every algorithm is held to it.
+    pub fn is_promised(&self, name: &str) -> bool {
+        name == "range" || self.question.promised.iter().any(|property| property.name() == name)
+    }
+
+    /// In what sense the verdicts hold, a sentence each.
+    pub fn limits(&self) -> Vec<String> {
+        use crate::{schedule::MemoryModel, space::Initial};
+        let question = &self.question;
+        let mut limits = vec![format!(
+            "n = {}, k = {}, at most {} outside the remainder at once; nothing is said of other sizes",
+            question.n, question.k, question.contention
+        )];
+        limits.push(match question.memory {
+            MemoryModel::Sequential => {
+                "memory is sequentially consistent, one shared access a step".into()
+            }
+            MemoryModel::StoreBuffers => {
+                "stores go through a first-in-first-out buffer per process (TSO); a read-modify-write \
+                 waits until its own buffer is empty; every store reaches memory at last"
+                    .into()
+            }
+        });
+        limits.push(
+            "liveness: weak fairness per process; a process may stay in its remainder for ever; one \
+             that has not stopped leaves its critical section"
+                .into(),
+        );
+        limits.push(format!(
+            "starvation: with at most {} stopped outside the remainder; deadlock: with none",
+            question.crashes
+        ));
+        if question.initial == Initial::Smallest {
+            limits
+                .push("variables the paper leaves open start at their smallest value only".into());
+        }
+        if question.symmetry {
+            limits.push("states that differ in the names of processes only count as one".into());
+        }
+        match self.ended {
+            Ended::Complete => {}
+            Ended::States => limits.push("PARTIAL: the limit on states was reached".into()),
+            Ended::Memory => limits.push("PARTIAL: the limit on memory was reached".into()),
+            Ended::Stopped => limits.push("PARTIAL: it was stopped".into()),
+        }
+        limits
+    }
+
+    /// The report as one JSON object.
+    pub fn to_json(&self) -> serde_json::Value {
+        let question = &self.question;
+        serde_json::json!({
+            "algorithm": question.algorithm,
+            "n": question.n,
+            "k": question.k,
+            "contention": question.contention,
+            "complete": self.is_complete(),
+            "states": self.states,
+            "transitions": self.transitions,
+            "depth": self.depth,
+            "seconds": self.seconds,
+            "bytes_per_state": self.bytes_per_state,
+            "state_bits": self.state_bits,
+            "initial_states": self.initial_states,
+            "crashes": question.crashes,
+            "memory": question.memory.name(),
+            "symmetry": question.symmetry,
+            "verdict": self.verdict(),
+            "limits": self.limits(),
+            "properties": self.properties,
+        })
+    }
+}

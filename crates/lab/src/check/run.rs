@@ -1,0 +1,214 @@
+//! From a question to a report.
+
+use std::{fmt, sync::atomic::AtomicBool, time::Instant};
+
+use hallpass_algorithms::registry;
+
+use crate::{
+    explore::{Limits, Progress, explore},
+    machine::{self, Machine},
+    schedule::MemoryModel,
+    space::{Sequential, Space, Watch},
+    standing::States,
+    tables::{MOST_WORDS, Tables, TooBig},
+};
+
+use super::{
+    Property, Question, Report,
+    analyse::{Analysis, settle},
+};
+
+/// What a check may use, and whom it tells how far it is.
+#[derive(Clone, Copy)]
+pub struct Resources<'a> {
+    /// At most this many states.
+    pub states: u64,
+    /// At most this many bytes.
+    pub bytes: u64,
+    /// How many threads.
+    pub threads: usize,
+    /// Set from outside to stop early.
+    pub stop: &'a AtomicBool,
+    /// Told what it does now.
+    pub phase: &'a (dyn Fn(&str) + Sync),
+    /// Told how far the exploration has come.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl<'a> Resources<'a> {
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        let Resources { states, bytes, threads, stop, progress, .. } = *self;
+        Limits { states, bytes, threads, stop, progress }
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// There is no such algorithm, or not of that size.
+    Algorithm(registry::Error),
+    /// It cannot be asked like that; the text says what can.
+    Question(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Algorithm(error) => error.fmt(f),
+            Error::Question(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        Error::Algorithm(error)
+    }
+}
+
+/// Compiles an algorithm, or says why it is too big.
+pub(crate) fn compile(
+    algorithm: &str,
+    n: usize,
+    k: usize,
+) -> Result<(Box<dyn Machine>, Tables), Error> {
+    let machine = machine::build(algorithm, n, k)?;
+    let tables = Tables::new(&*machine).map_err(|too_big| {
+        Error::Question(match too_big {
+            TooBig::PrivateStates => {
+                format!("{algorithm} with n = {n} has too many private states: try a smaller n")
+            }
+            TooBig::Stores => {
+                format!("{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n")
+            }
+            TooBig::Bits(bits) => format!(
+                "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
+                 possible: try a smaller n, or a larger k",
+                MOST_WORDS * 64
+            ),
+        })
+    })?;
+    Ok((machine, tables))
+}
+
+pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
+    if contention == 0 || contention > n {
+        return Err(Error::Question(format!(
+            "contention must be from 1 to n = {n}: it is how many compete at once"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what would not even hold its initial states.
+pub(crate) fn check_initial(
+    tables: &Tables,
+    initial: crate::space::Initial,
+    bytes: u64,
+) -> Result<(), Error> {
+    let count = match initial {
+        crate::space::Initial::All => Sequential::initial_count(tables),
+        crate::space::Initial::Smallest => 1,
+    };
+    let most = u128::from(bytes) / (8 * tables.words as u128 + 14);
+    if count > most {
+        return Err(Error::Question(format!(
+            "the values that the paper leaves open give {count} initial states and at most {most} \
+             fit in memory: try a smaller n, a larger --memory, or --initial smallest"
+        )));
+    }
+    Ok(())
+}
+
+/// Calls `$run` with the number of words a state takes as a constant.
+macro_rules! with_words {
+    ($words:expr, $run:ident ( $($argument:expr),* )) => {
+        match $words {
+            1 => $run::<1>($($argument),*),
+            2 => $run::<2>($($argument),*),
+            4 => $run::<4>($($argument),*),
+            _ => $run::<{ crate::tables::MOST_WORDS }>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_words;
+
+/// Answers the question.
+pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
+    let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
+    check_contention(question.contention, question.n)?;
+    if question.symmetry {
+        if !machine.is_symmetric() {
+            return Err(Error::Question(format!(
+                "{} tells processes apart by their identifiers: leave out --symmetry",
+                question.algorithm
+            )));
+        }
+        if question.initial != crate::space::Initial::All
+            || question.memory != MemoryModel::Sequential
+            || question.properties.iter().any(|property| !property.is_safety())
+        {
+            return Err(Error::Question(
+                "--symmetry is for exclusion, names and invariants under sequential consistency from \
+                 all initial states: name those with --property, or leave it out"
+                    .into(),
+            ));
+        }
+    }
+    check_initial(&tables, question.initial, resources.bytes)?;
+    Ok(with_words!(tables.words, run(&*machine, &tables, question, resources)))
+}
+
+fn run<const W: usize>(
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+    resources: &Resources<'_>,
+) -> Report {
+    let asked = |property| question.properties.contains(&property);
+    let names = machine.invariants();
+    let broken = |state: &[u64]| {
+        let name = machine.broken_invariant(&tables.private(state), &tables.memory(state))?;
+        names.iter().position(|&n| n == name).map(|index| index as u32)
+    };
+    let space = Sequential {
+        tables,
+        contention: question.contention,
+        initial: question.initial,
+        watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
+        invariants: asked(Property::Invariants).then_some(&broken),
+    };
+    explore_and_analyse::<W, _>(&space, machine, tables, question, resources)
+}
+
+fn explore_and_analyse<const W: usize, S: Space<W>>(
+    space: &S,
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+    resources: &Resources<'_>,
+) -> Report {
+    let begun = Instant::now();
+    (resources.phase)("exploring");
+    let explored = explore::<W, S>(space, &resources.limits());
+    let explore_seconds = begun.elapsed().as_secs_f64();
+    let standing = States { tables, explored: &explored, settled: None };
+    let mut analysis =
+        Analysis { space, machine, question, resources, explored: &explored, standing };
+    let properties = analysis.run();
+    Report {
+        question: question.clone(),
+        ended: explored.ended,
+        states: explored.states,
+        transitions: explored.transitions,
+        depth: explored.depth,
+        seconds: begun.elapsed().as_secs_f64(),
+        explore_seconds,
+        bytes_per_state: explored.bytes as f64 / explored.states as f64,
+        state_bits: tables.bits,
+        initial_states: u64::from(explored.roots()),
+        properties: settle(properties, question),
+    }
+}

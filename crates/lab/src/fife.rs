@@ -1,0 +1,102 @@
+//! First-in-first-enabled, for one ordered pair of processes.
+//!
+//! Afek et al., definitions 2.5 and 5.1. The explored graph is explored once more with three bits
+//! of history: whether `first` has left its doorway, whether `second` has, and whether `first` did
+//! before `second` entered it.
+
+use hallpass_algorithms::{Pid, Section};
+
+use crate::{
+    graph::Graph,
+    liveness::KeptOut,
+    space::{Agent, Space},
+    standing::Standing,
+    store::Id,
+};
+
+/// The pair, and what is known of it.
+pub struct Pair<'a, S> {
+    /// The steps.
+    pub graph: &'a Graph,
+    /// Where processes stand.
+    pub standing: &'a S,
+    /// How many of the first states are initial.
+    pub roots: Id,
+    /// Who comes first.
+    pub first: Pid,
+    /// Who comes after.
+    pub second: Pid,
+    /// Where `first` is not enabled.
+    pub first_kept_out: &'a KeptOut,
+    /// Where `second` is not enabled.
+    pub second_kept_out: &'a KeptOut,
+}
+
+/// `second` is in its critical section and `first`, who came before, is not enabled.
+pub const OVERTAKEN: u32 = 0;
+/// `second` is enabled and `first`, who came before, is not.
+pub const OVERTAKEN_STRONG: u32 = 1;
+
+const FIRST_WAITS: u64 = 1 << 32;
+const SECOND_WAITS: u64 = 1 << 33;
+const IN_ORDER: u64 = 1 << 34;
+
+/// The state without its history.
+pub fn id_of(state: &[u64; 1]) -> Id {
+    state[0] as u32
+}
+
+impl<S: Standing> Pair<'_, S> {
+    /// Whether the process is past its doorway and not yet in, given whether it was before.
+    fn waits(&self, p: Pid, to: Id, before: bool) -> bool {
+        match self.standing.section(to, p) {
+            Section::Waiting => true,
+            Section::Doorway => before,
+            Section::Remainder | Section::Critical | Section::Exit => false,
+        }
+    }
+}
+
+impl<S: Standing> Space<1> for Pair<'_, S> {
+    fn agents(&self) -> usize {
+        self.graph.agents
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
+        Box::new((0..self.roots).map(|id| [u64::from(id)]))
+    }
+
+    fn successors(&self, state: &[u64; 1], mut each: impl FnMut(Agent, [u64; 1])) {
+        let from = id_of(state);
+        let has = |bit| state[0] & bit != 0;
+        for (agent, to) in self.graph.edges(from) {
+            let first_waits = self.waits(self.first, to, has(FIRST_WAITS));
+            let second_waits = self.waits(self.second, to, has(SECOND_WAITS));
+            let second_outside = self.standing.section(to, self.second) != Section::Remainder;
+            let second_enters =
+                second_outside && self.standing.section(from, self.second) == Section::Remainder;
+            let in_order = if second_enters {
+                first_waits
+            } else {
+                has(IN_ORDER) && first_waits && second_outside
+            };
+            let mut next = u64::from(to);
+            for (holds, bit) in
+                [(first_waits, FIRST_WAITS), (second_waits, SECOND_WAITS), (in_order, IN_ORDER)]
+            {
+                next |= if holds { bit } else { 0 };
+            }
+            each(agent, [next]);
+        }
+    }
+
+    fn flaws(&self, state: &[u64; 1]) -> u64 {
+        let id = id_of(state);
+        if state[0] & IN_ORDER == 0 || !self.first_kept_out.contains(id) {
+            return 0;
+        }
+        let inside = self.standing.section(id, self.second) == Section::Critical;
+        let enabled = state[0] & SECOND_WAITS != 0 && !self.second_kept_out.contains(id);
+        u64::from(inside) << OVERTAKEN | u64::from(enabled) << OVERTAKEN_STRONG
+    }
+}

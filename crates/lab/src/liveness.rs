@@ -1,0 +1,236 @@
+//! Deadlock, starvation and being enabled, decided on cycles.
+//!
+//! Fairness is weak, per process: who is outside its remainder and has not stopped goes on moving.
+//! A waiting step is a move like any other, so in a component of the graph a process either has an
+//! edge, or stays in its remainder, or has stopped. The number of those is what a trap costs; the
+//! cheapest trap tells the resilience. Because smaller cycles have fewer movers, looking at whole
+//! components is enough. No crash needs to be modelled.
+
+use hallpass_algorithms::{Pid, Section};
+use indexmap::IndexMap;
+
+use crate::{
+    graph::{Components, Graph, Part, components, shortest},
+    space::Agent,
+    standing::Standing,
+    store::{Id, NONE},
+};
+
+/// The states in which a process is in its entry section.
+pub struct InEntry<'a, S> {
+    /// Where processes stand.
+    pub standing: &'a S,
+    /// The process.
+    pub process: Pid,
+}
+
+impl<S: Standing> Part for InEntry<'_, S> {
+    fn node(&self, node: Id) -> bool {
+        self.standing.section(node, self.process).is_entry()
+    }
+}
+
+/// All states, and the steps by which nobody enters its critical section.
+pub struct NobodyEnters<'a, S> {
+    /// Where processes stand.
+    pub standing: &'a S,
+}
+
+impl<S: Standing> Part for NobodyEnters<'_, S> {
+    fn node(&self, _: Id) -> bool {
+        true
+    }
+
+    fn edge(&self, from: Id, agent: Agent, to: Id) -> bool {
+        agent >= self.standing.n()
+            || self.standing.section(from, agent) == Section::Critical
+            || self.standing.section(to, agent) != Section::Critical
+    }
+}
+
+/// A fair run that never lets its victim in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trap {
+    /// Who has stopped outside its remainder.
+    pub stopped: Vec<Pid>,
+    /// The state where the cycle begins.
+    pub start: Id,
+    /// Who moves, over and over.
+    pub cycle: Vec<Agent>,
+}
+
+/// The trap for `victim` with the fewest stopped processes.
+pub fn starvation<S: Standing>(graph: &Graph, standing: &S, victim: Pid) -> Option<Trap> {
+    let part = InEntry { standing, process: victim };
+    cheapest_trap(graph, standing, &part, |_, agent| agent == victim)
+}
+
+/// The trap in which nobody enters, although somebody tries, with the fewest stopped processes.
+pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
+    let part = NobodyEnters { standing };
+    cheapest_trap(graph, standing, &part, |node, agent| {
+        agent < standing.n() && standing.section(node, agent).is_entry()
+    })
+}
+
+fn cheapest_trap<S: Standing>(
+    graph: &Graph,
+    standing: &S,
+    part: &impl Part,
+    is_victim: impl Fn(Id, Agent) -> bool,
+) -> Option<Trap> {
+    let components = components(graph, part);
+    let mut best: Option<(usize, Id)> = None;
+    for component in 0..components.count() {
+        let members = components.members(component);
+        let (mut movers, mut victim_moves) = (0u64, false);
+        for &node in members {
+            for (agent, to) in graph.edges(node) {
+                if components.of(to) == component && part.edge(node, agent, to) {
+                    movers |= 1 << agent;
+                    victim_moves |= is_victim(node, agent);
+                }
+            }
+        }
+        if !victim_moves || !stores_settle(standing, members[0], movers) {
+            continue;
+        }
+        let cost = stopped(standing, members[0], movers).len();
+        let first = members.iter().copied().min().expect("no component is empty");
+        best = Some(best.map_or((cost, first), |best| best.min((cost, first))));
+    }
+    let (cost, start) = best?;
+    let inside = Inside { components: &components, component: components.of(start), part };
+    let cycle = fair_cycle(graph, standing, &inside, start, cost, is_victim);
+    let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
+    Some(Trap { stopped: stopped(standing, start, movers), start, cycle })
+}
+
+/// Who is outside its remainder and not among the movers.
+fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
+    (0..standing.n())
+        .filter(|&p| movers >> p & 1 == 0 && standing.section(node, p) != Section::Remainder)
+        .collect()
+}
+
+/// Whether every store gets to memory at last: buffers do not stop, not even a stopped process's.
+fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
+    let n = standing.n();
+    (0..n).all(|p| movers >> (n + p) & 1 == 1 || standing.has_settled(node, p))
+}
+
+/// One component of a part.
+struct Inside<'a, P> {
+    components: &'a Components,
+    component: u32,
+    part: &'a P,
+}
+
+impl<P: Part> Part for Inside<'_, P> {
+    fn node(&self, node: Id) -> bool {
+        self.components.of(node) == self.component
+    }
+
+    fn edge(&self, from: Id, agent: Agent, to: Id) -> bool {
+        self.part.edge(from, agent, to)
+    }
+}
+
+/// A shortest cycle through `start` in which a victim moves, no more than `cost` have stopped and
+/// every store gets to memory: breadth first over states and who has moved so far.
+fn fair_cycle<S: Standing>(
+    graph: &Graph,
+    standing: &S,
+    inside: &impl Part,
+    start: Id,
+    cost: usize,
+    is_victim: impl Fn(Id, Agent) -> bool,
+) -> Vec<Agent> {
+    type Node = (Id, u64, bool);
+    let mut seen: IndexMap<Node, (usize, Agent), foldhash::fast::FixedState> = IndexMap::default();
+    seen.insert((start, 0, false), (0, 0));
+    let mut index = 0;
+    loop {
+        let (&(node, movers, victim), _) = seen.get_index(index).expect("a fair cycle is there");
+        if node == start
+            && victim
+            && stopped(standing, start, movers).len() <= cost
+            && stores_settle(standing, start, movers)
+        {
+            break;
+        }
+        for (agent, to) in graph.edges(node) {
+            if inside.node(to) && inside.edge(node, agent, to) {
+                let next = (to, movers | 1 << agent, victim || is_victim(node, agent));
+                seen.entry(next).or_insert((index, agent));
+            }
+        }
+        index += 1;
+    }
+    let mut cycle = Vec::new();
+    while index != 0 {
+        let (_, &(parent, agent)) = seen.get_index(index).expect("it was seen");
+        cycle.push(agent);
+        index = parent;
+    }
+    cycle.reverse();
+    cycle
+}
+
+/// The states in which a process can be kept out of its critical section for ever although it goes
+/// on moving, however the others behave: where it is in its entry section and not enabled.
+pub struct KeptOut {
+    process: Pid,
+    components: Components,
+    /// For each component: whether a cycle in which the process moves can be reached, and whether
+    /// it is in the component itself.
+    reaches: Vec<(bool, bool)>,
+}
+
+impl KeptOut {
+    /// Computes them.
+    pub fn new<S: Standing>(graph: &Graph, standing: &S, process: Pid) -> Self {
+        let components = components(graph, &InEntry { standing, process });
+        let mut reaches: Vec<(bool, bool)> = Vec::with_capacity(components.count() as usize);
+        for component in 0..components.count() {
+            let (mut reach, mut here) = (false, false);
+            for &node in components.members(component) {
+                for (agent, to) in graph.edges(node) {
+                    match components.of(to) {
+                        NONE => {}
+                        same if same == component => here |= agent == process,
+                        other => reach |= reaches[other as usize].0,
+                    }
+                }
+            }
+            reaches.push((reach || here, here));
+        }
+        KeptOut { process, components, reaches }
+    }
+
+    /// Whether the process is in its entry section and not enabled.
+    #[inline]
+    pub fn contains(&self, node: Id) -> bool {
+        match self.components.of(node) {
+            NONE => false,
+            component => self.reaches[component as usize].0,
+        }
+    }
+
+    /// A run from `node` that keeps the process out: the way to a cycle, and a cycle in which it
+    /// moves.
+    pub fn evidence(&self, graph: &Graph, node: Id) -> (Vec<Agent>, Vec<Agent>) {
+        let here = |node: Id| self.reaches[self.components.of(node) as usize].1;
+        let (way, at) =
+            shortest(graph, node, |node| self.contains(node), here).expect("it reaches a cycle");
+        let inside = |node: Id| self.components.of(node) == self.components.of(at);
+        let moves = |node: Id| graph.target(node, self.process).filter(|&to| inside(to));
+        let (mut way_on, from) =
+            shortest(graph, at, inside, |node| moves(node).is_some()).expect("it moves here");
+        let to = moves(from).expect("just found");
+        let (back, _) = shortest(graph, to, inside, |node| node == from).expect("connected");
+        let mut stem = way;
+        stem.append(&mut way_on);
+        (stem, std::iter::once(self.process).chain(back).collect())
+    }
+}

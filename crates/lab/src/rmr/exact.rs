@@ -1,0 +1,187 @@
+//! The worst passage over all schedules.
+
+use std::time::Instant;
+
+use hallpass_algorithms::{Pid, Section};
+
+use super::{Figure, Model, Question, Report, Worst, caches::Caches, promise};
+use crate::{
+    check::{Error, Resources, check_initial, compile, with_words},
+    explore::{Explored, explore},
+    graph::{Bound, Graph, Heaviest},
+    machine::Machine,
+    schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
+    space::{Agent, Initial, Sequential, Watch},
+    standing::{Standing, States},
+    store::Id,
+    tables::{Access, Tables},
+};
+
+/// Counts.
+pub fn exact(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
+    let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
+    crate::check::check_contention(question.contention, question.n)?;
+    check_initial(&tables, question.initial, resources.bytes)?;
+    Ok(with_words!(tables.words, run(&*machine, &tables, question, resources)))
+}
+
+fn run<const W: usize>(
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+    resources: &Resources<'_>,
+) -> Report {
+    let begun = Instant::now();
+    let (contention, initial) = (question.contention, question.initial);
+    let space =
+        Sequential { tables, contention, initial, watch: Watch::default(), invariants: None };
+    (resources.phase)("exploring");
+    let explored = explore::<W, _>(&space, &resources.limits());
+    (resources.phase)("building the graph");
+    let graph = explored.graph(&space, resources.threads);
+    let states = States { tables, explored: &explored, settled: None };
+    let count =
+        Count { machine, question, resources, space: &space, graph: &graph, states: &states };
+    let (cc, dsm) = (count.figure(Model::Cc), count.figure(Model::Dsm));
+    Report {
+        question: question.clone(),
+        states: explored.states,
+        ended: explored.ended,
+        seconds: begun.elapsed().as_secs_f64(),
+        cc,
+        dsm,
+    }
+}
+
+struct Count<'a, const W: usize> {
+    machine: &'a dyn Machine,
+    question: &'a Question,
+    resources: &'a Resources<'a>,
+    space: &'a Sequential<'a>,
+    graph: &'a Graph,
+    states: &'a States<'a, W>,
+}
+
+/// A passage, as far as it is known.
+struct Passage {
+    bound: Bound,
+    exact: bool,
+    run: Schedule,
+}
+
+impl<const W: usize> Count<'_, W> {
+    fn explored(&self) -> &Explored<W> {
+        self.states.explored
+    }
+
+    fn figure(&self, model: Model) -> Figure {
+        let alike = self.machine.is_symmetric() && self.question.initial == Initial::All;
+        let observed = if alike { 1 } else { self.question.n };
+        let mut worst: Option<Passage> = None;
+        let mut exact = self.explored().is_complete();
+        for process in 0..observed {
+            (self.resources.phase)(&format!("{model:?} references of process {process}"));
+            let passage = match model {
+                Model::Dsm => self.dsm(process),
+                Model::Cc => self.cc(process),
+            };
+            exact &= passage.as_ref().is_some_and(|passage| passage.exact);
+            worst = match (worst, passage) {
+                (Some(old), Some(new)) if new.bound <= old.bound => Some(old),
+                (old, new) => new.or(old),
+            };
+        }
+        Figure {
+            worst: match &worst {
+                Some(Passage { bound: Bound::Unbounded, .. }) => Worst::Unbounded,
+                Some(Passage { bound: Bound::Most(count), .. }) => Worst::Count(*count),
+                None => Worst::Count(0),
+            },
+            exact,
+            claim: promise(self.question, model),
+            run: worst.map(|passage| passage.run),
+        }
+    }
+
+    /// With distributed shared memory: what counts is where the variable lies.
+    fn dsm(&self, process: Pid) -> Option<Passage> {
+        let tables = self.states.tables;
+        let decls = self.machine.layout().decls();
+        let weight = |node: Id, agent: Agent| {
+            let row = tables.row(&self.explored().store.get(node), process);
+            let remote =
+                row.access != Access::None && decls[row.var as usize].home != Some(process);
+            u32::from(agent == process && remote)
+        };
+        let part = |node: Id| self.states.section(node, process) != Section::Remainder;
+        let heaviest = Heaviest::new(self.graph, &part, weight);
+        let starts = self.explored().ids().filter(|&id| self.states.begins(id, process));
+        let (bound, start) = worst_start(&heaviest, starts)?;
+        let (path, cycle) = heaviest.path(self.graph, weight, start);
+        let run = self.schedule(Model::Dsm, process, bound, start, path, cycle);
+        Some(Passage { bound, exact: true, run })
+    }
+
+    /// On a cache-coherent machine: what counts is whether there is a valid copy.
+    fn cc(&self, process: Pid) -> Option<Passage> {
+        let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
+        let cached = explore::<1, _>(&caches, &self.resources.limits());
+        let graph = cached.graph(&caches, self.resources.threads);
+        let id = |node: Id| Caches::<W>::id(&cached.store.get(node));
+        let weight = |node: Id, agent: Agent| {
+            u32::from(agent == process && caches.is_remote(&cached.store.get(node), agent))
+        };
+        let part = |node: Id| self.states.section(id(node), process) != Section::Remainder;
+        let heaviest = Heaviest::new(&graph, &part, weight);
+        let starts = cached.ids().filter(|&node| self.states.begins(id(node), process));
+        let (bound, start) = worst_start(&heaviest, starts)?;
+        let (mut path, cycle) = heaviest.path(&graph, weight, start);
+        let mut from = id(start);
+        if self.question.conventions.cache == CacheAtStart::Warm {
+            let (root, steps) = cached.path(&caches, start);
+            from = Caches::<W>::id(&root);
+            path = steps.into_iter().map(|(agent, _)| agent).chain(path).collect();
+        }
+        let run = self.schedule(Model::Cc, process, bound, from, path, cycle);
+        Some(Passage { bound, exact: cached.is_complete(), run })
+    }
+
+    fn schedule(
+        &self,
+        model: Model,
+        process: Pid,
+        bound: Bound,
+        from: Id,
+        path: Vec<Agent>,
+        cycle: Vec<Agent>,
+    ) -> Schedule {
+        let (start, steps) = self.explored().path(self.space, from);
+        let count = match bound {
+            Bound::Most(count) => Some(count),
+            Bound::Unbounded => None,
+        };
+        let conventions = self.question.conventions;
+        Schedule {
+            algorithm: self.question.algorithm.clone(),
+            n: self.question.n,
+            k: self.question.k,
+            memory: MemoryModel::Sequential,
+            initial: self.states.tables.memory(&start),
+            stem: steps.iter().map(|&(agent, _)| agent).chain(path).collect(),
+            cycle,
+            finding: Finding::Rmr { model, process, count, conventions },
+        }
+    }
+}
+
+/// The start from which the heaviest path is heaviest; of equals the first.
+fn worst_start(heaviest: &Heaviest, starts: impl Iterator<Item = Id>) -> Option<(Bound, Id)> {
+    let mut worst: Option<(Bound, Id)> = None;
+    for start in starts {
+        let bound = heaviest.from(start);
+        if worst.is_none_or(|(most, _)| bound > most) {
+            worst = Some((bound, start));
+        }
+    }
+    worst
+}

@@ -1,0 +1,47 @@
+//! Where processes stand in the states of an explored graph.
+
+use hallpass_algorithms::{Pid, Section};
+
+use crate::{explore::Explored, store::Id, tables::Tables};
+
+/// What the analyses need to know of a state beyond its edges.
+pub trait Standing: Sync {
+    /// How many processes there are.
+    fn n(&self) -> usize;
+    /// The part of the passage `p` is in.
+    fn section(&self, id: Id, p: Pid) -> Section;
+    /// Whether `p` has just left its remainder and not yet made a step.
+    fn begins(&self, id: Id, p: Pid) -> bool;
+    /// Whether none of `p`'s stores is on its way to memory.
+    fn has_settled(&self, id: Id, p: Pid) -> bool;
+}
+
+/// The states of an exploration of `tables`.
+pub struct States<'a, const W: usize> {
+    /// What they mean.
+    pub tables: &'a Tables,
+    /// The states.
+    pub explored: &'a Explored<W>,
+    /// Whether none of a process's stores is on its way to memory, where there are store buffers.
+    pub settled: Option<&'a (dyn Fn(&[u64; W], Pid) -> bool + Sync)>,
+}
+
+impl<const W: usize> Standing for States<'_, W> {
+    fn n(&self) -> usize {
+        self.tables.n
+    }
+
+    #[inline]
+    fn section(&self, id: Id, p: Pid) -> Section {
+        self.tables.section(&self.explored.store.get(id), p)
+    }
+
+    #[inline]
+    fn begins(&self, id: Id, p: Pid) -> bool {
+        self.tables.code(&self.explored.store.get(id), p) == self.tables.begin(p)
+    }
+
+    fn has_settled(&self, id: Id, p: Pid) -> bool {
+        self.settled.is_none_or(|settled| settled(&self.explored.store.get(id), p))
+    }
+}

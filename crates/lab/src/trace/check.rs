@@ -1,0 +1,107 @@
+//! Whether a schedule speaks of things that exist.
+
+use hallpass_algorithms::{Init, Pid};
+
+use super::Error;
+use crate::{
+    machine::{self, Machine},
+    schedule::{Finding, MemoryModel, Schedule},
+    space::Agent,
+};
+
+/// Builds the machine of a schedule, having checked everything that can be checked without running
+/// it: after this, any index the schedule holds is in bounds.
+pub(super) fn machine(schedule: &Schedule) -> Result<Box<dyn Machine>, Error> {
+    let machine = machine::build(&schedule.algorithm, schedule.n, schedule.k)?;
+    initial(schedule, &*machine)?;
+    for &agent in schedule.stem.iter().chain(&schedule.cycle) {
+        self::agent(schedule, agent)?;
+    }
+    finding(schedule, &*machine)?;
+    Ok(machine)
+}
+
+fn initial(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
+    let decls = machine.layout().decls();
+    if schedule.initial.len() != decls.len() {
+        return Err(Error::Part(format!(
+            "{} has {} variables, and {} initial values are given",
+            schedule.algorithm,
+            decls.len(),
+            schedule.initial.len()
+        )));
+    }
+    for (decl, &value) in decls.iter().zip(&schedule.initial) {
+        if !decl.initial().contains(&value) {
+            let allowed = match &decl.init {
+                Init::Is(word) => format!("it starts at {}", decl.show(*word)),
+                Init::Open => format!("it starts at one of {} values", decl.domain.len()),
+            };
+            return Err(Error::Part(format!("{} cannot start at {value}: {allowed}", decl.name)));
+        }
+    }
+    Ok(())
+}
+
+fn agent(schedule: &Schedule, agent: Agent) -> Result<(), Error> {
+    let n = schedule.n;
+    match schedule.memory {
+        _ if agent < n => Ok(()),
+        MemoryModel::StoreBuffers if agent < 2 * n => Ok(()),
+        MemoryModel::StoreBuffers => Err(Error::Part(format!(
+            "there is no agent {agent}: the processes are 0 to {}, their buffers {n} to {}",
+            n - 1,
+            2 * n - 1
+        ))),
+        MemoryModel::Sequential => Err(Error::Part(format!(
+            "there is no process {agent}: the processes are 0 to {}, and without store buffers \
+             nobody else moves",
+            n - 1
+        ))),
+    }
+}
+
+fn process(schedule: &Schedule, p: Pid) -> Result<(), Error> {
+    if p < schedule.n {
+        return Ok(());
+    }
+    let last = schedule.n - 1;
+    Err(Error::Part(format!("there is no process {p}: the processes are 0 to {last}")))
+}
+
+fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
+    let all = |pids: &[Pid]| pids.iter().try_for_each(|&p| process(schedule, p));
+    match &schedule.finding {
+        Finding::Exclusion | Finding::Names | Finding::Range => Ok(()),
+        Finding::Invariant(name) => {
+            let known = machine.invariants();
+            if known.contains(&name.as_str()) {
+                return Ok(());
+            }
+            let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+            let id = &schedule.algorithm;
+            Err(Error::Part(format!("{id} has no invariant `{name}`; its invariants are: {known}")))
+        }
+        Finding::Deadlock { stopped } => all(stopped),
+        Finding::Starvation { victim, stopped } => {
+            process(schedule, *victim)?;
+            all(stopped)
+        }
+        Finding::Exit { process: p, .. }
+        | Finding::Doorway { process: p, .. }
+        | Finding::Rmr { process: p, .. } => process(schedule, *p),
+        Finding::Fife { first, second, at } | Finding::FifeStrong { first, second, at } => {
+            all(&[*first, *second])?;
+            if first == second {
+                return Err(Error::Part("a process does not come before itself".into()));
+            }
+            if *at > schedule.stem.len() {
+                return Err(Error::Part(format!(
+                    "the stem has {} steps, so there is no moment after {at} of them",
+                    schedule.stem.len()
+                )));
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether a run shows what it is said to show, from the interpreter's own states.
+
+use hallpass_algorithms::{Pid, Section};
+
+use super::{
+    interpreter::{Interpreter, State},
+    lasso,
+    step::{Event, Step},
+    words,
+};
+use crate::{
+    machine::Machine,
+    schedule::{Finding, MemoryModel, Model, Schedule},
+};
+
+/// All that a run leaves to look at.
+pub(super) struct Evidence<'a> {
+    pub(super) schedule: &'a Schedule,
+    /// The steps of the stem.
+    pub(super) stem: Vec<Step>,
+    /// The steps of the first round of the cycle.
+    pub(super) cycle: Vec<Step>,
+    /// The steps of the third round, by which every copy in a cache that the cycle touches is what
+    /// the cycle makes it.
+    pub(super) third: Vec<Step>,
+    /// The state after the stem, and after each round of the cycle.
+    pub(super) end: State,
+    pub(super) interpreter: Interpreter,
+}
+
+impl Evidence<'_> {
+    fn machine(&self) -> &dyn Machine {
+        self.interpreter.machine()
+    }
+
+    /// The section `p` is in after that many steps of the stem.
+    pub(super) fn section(&self, p: Pid, after: usize) -> Section {
+        let own = self.stem[..after].iter().rev().find(|step| step.agent == p);
+        own.map_or(Section::Remainder, |step| step.after.section)
+    }
+
+    /// The step of the stem, before the first `until`, at which `event` last happened to `p`.
+    pub(super) fn last(&self, p: Pid, until: usize, event: &Event) -> Option<usize> {
+        self.stem[..until].iter().rposition(|s| s.agent == p && s.events.contains(event))
+    }
+}
+
+/// Executes the schedule on the step machine and looks for what it is said to show; the error says
+/// in one sentence what is not so.
+pub fn confirm(schedule: &Schedule) -> Result<(), String> {
+    let sentence = |error: super::Error| error.to_string();
+    let rules = words::conventions(schedule);
+    let mut interpreter = Interpreter::new(schedule, &rules).map_err(sentence)?;
+    let (stem_len, round) = (schedule.stem.len(), schedule.cycle.len());
+    let stem = interpreter.steps(0, &schedule.stem).map_err(sentence)?;
+    let end = interpreter.state().clone();
+    let cycle = interpreter.steps(stem_len, &schedule.cycle).map_err(sentence)?;
+    if *interpreter.state() != end {
+        return Err("the cycle does not lead back to the state it begins in".into());
+    }
+    interpreter.steps(stem_len + round, &schedule.cycle).map_err(sentence)?;
+    let third = interpreter.steps(stem_len + 2 * round, &schedule.cycle).map_err(sentence)?;
+    let run = Evidence { schedule, stem, cycle, third, end, interpreter };
+    match &schedule.finding {
+        Finding::Exclusion => run.ends().and_then(|()| run.exclusion()),
+        Finding::Names => run.ends().and_then(|()| run.names()),
+        Finding::Range => run.ends().and_then(|()| run.range()),
+        Finding::Invariant(name) => run.ends().and_then(|()| run.invariant(name)),
+        Finding::Deadlock { stopped } => lasso::deadlock(&run, stopped),
+        Finding::Starvation { victim, stopped } => lasso::starvation(&run, *victim, stopped),
+        Finding::Exit { process, steps: None } => lasso::stays_in(&run, *process, Section::Exit),
+        Finding::Doorway { process, steps: None } => {
+            lasso::stays_in(&run, *process, Section::Doorway)
+        }
+        Finding::Exit { process, steps: Some(steps) } => {
+            run.ends()?;
+            run.steps_in(*process, &Event::LeavesCritical, Section::Exit, *steps)
+        }
+        Finding::Doorway { process, steps: Some(steps) } => {
+            run.ends()?;
+            run.steps_in(*process, &Event::LeavesRemainder, Section::Doorway, *steps)
+        }
+        Finding::Fife { first, second, at } => {
+            lasso::fife(&run, *first, *second, *at, Section::Critical)
+        }
+        Finding::FifeStrong { first, second, at } => {
+            lasso::fife(&run, *first, *second, *at, Section::Waiting)
+        }
+        Finding::Rmr { model, process, count, .. } => run.rmr(*model, *process, *count),
+    }
+}
+
+impl Evidence<'_> {
+    fn ends(&self) -> Result<(), String> {
+        if self.schedule.cycle.is_empty() {
+            return Ok(());
+        }
+        Err("what it shows is about the end of the run, and the run has a cycle".into())
+    }
+
+    fn exclusion(&self) -> Result<(), String> {
+        let (n, k) = (self.schedule.n, self.schedule.k);
+        let at = |p: Pid| self.machine().place(p, self.end.processes[p]).section;
+        let inside = (0..n).filter(|&p| at(p) == Section::Critical).count();
+        if inside > k {
+            return Ok(());
+        }
+        Err(format!("at the end {inside} are in their critical sections, which k = {k} allows"))
+    }
+
+    fn names(&self) -> Result<(), String> {
+        let name = |p: Pid| self.machine().place(p, self.end.processes[p]).name;
+        let names: Vec<usize> = (0..self.schedule.n).filter_map(name).collect();
+        let high = names.iter().any(|&name| name >= self.schedule.k);
+        let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
+        if high || twice {
+            return Ok(());
+        }
+        Err(format!("the names held at the end, {names:?}, are all different and below k"))
+    }
+
+    fn range(&self) -> Result<(), String> {
+        match self.stem.last().and_then(|step| step.access.as_ref()) {
+            Some(access) if access.out_of_range => Ok(()),
+            Some(access) => Err(format!(
+                "the last step leaves {} in {}, which is in its declared range",
+                access.left_shown, access.name
+            )),
+            None => Err("the last step accesses no variable".into()),
+        }
+    }
+
+    fn invariant(&self, name: &str) -> Result<(), String> {
+        match self.machine().broken_invariant(&self.end.processes, &self.end.memory) {
+            Some(broken) if broken == name => Ok(()),
+            Some(other) => Err(format!("the first invariant broken at the end is {other}")),
+            None => Err("no invariant is broken at the end".into()),
+        }
+    }
+
+    /// Counts the steps that `p` takes in `section` from the last `event` on.
+    fn steps_in(
+        &self,
+        p: Pid,
+        event: &Event,
+        section: Section,
+        claimed: u32,
+    ) -> Result<(), String> {
+        let Some(from) = self.last(p, self.stem.len(), event) else {
+            return Err(format!("process {p} never gets to its {}", words::section(section)));
+        };
+        let steps = self.stem[from..]
+            .iter()
+            .filter(|step| step.agent == p && step.before.section == section)
+            .count();
+        if steps as u64 == u64::from(claimed) {
+            return Ok(());
+        }
+        let section = words::section(section);
+        Err(format!("process {p} takes {steps} steps in its {section}, not {claimed}"))
+    }
+
+    fn rmr(&self, model: Model, p: Pid, claimed: Option<u32>) -> Result<(), String> {
+        if self.schedule.memory != MemoryModel::Sequential {
+            return Err("remote references are counted without store buffers only".into());
+        }
+        let remote = |step: &&Step| {
+            step.agent == p
+                && match model {
+                    Model::Cc => step.miss,
+                    Model::Dsm => step.remote,
+                }
+        };
+        let Some(claimed) = claimed else {
+            lasso::returns(self)?;
+            lasso::inside_passage(self, p)?;
+            if self.third.iter().any(|step| remote(&step)) {
+                return Ok(());
+            }
+            return Err(format!("process {p} makes no remote reference in the cycle"));
+        };
+        self.ends()?;
+        let all = self.stem.len();
+        let last = self.last(p, all, &Event::LeavesRemainder);
+        let back = self.last(p, all, &Event::Returns);
+        let (Some(from), Some(to)) = (last, back.filter(|&to| last.is_some_and(|from| to > from)))
+        else {
+            return Err(format!("process {p}'s last passage is not complete"));
+        };
+        let count = self.stem[from..=to].iter().filter(remote).count();
+        if count as u64 == u64::from(claimed) {
+            return Ok(());
+        }
+        Err(format!("process {p}'s last passage makes {count} remote references, not {claimed}"))
+    }
+}

@@ -1,0 +1,160 @@
+//! What a run shows, as one part of a replay string.
+//!
+//! ```text
+//! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
+//! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
+//! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
+//! ```
+//! A count that has no bound is `inf`.
+
+use hallpass_algorithms::Pid;
+
+use super::{
+    Error,
+    replay_string::{digit, process},
+};
+use crate::schedule::{CacheAtStart, Conventions, FailedRmw, Finding, Model, WriterCopy};
+
+const WRITER: [(char, WriterCopy); 3] =
+    [('a', WriterCopy::AsItWas), ('g', WriterCopy::Gained), ('l', WriterCopy::Lost)];
+const FAILED: [(char, FailedRmw); 2] = [('w', FailedRmw::Write), ('r', FailedRmw::Read)];
+const CACHE: [(char, CacheAtStart); 2] = [('c', CacheAtStart::Cold), ('w', CacheAtStart::Warm)];
+
+fn letter<T: Copy + PartialEq>(table: &[(char, T)], value: T) -> char {
+    table.iter().find(|row| row.1 == value).map_or('?', |row| row.0)
+}
+
+fn meaning<T: Copy>(table: &[(char, T)], letter: char) -> Option<T> {
+    table.iter().find(|row| row.0 == letter).map(|row| row.1)
+}
+
+fn digits(pids: &[Pid]) -> String {
+    pids.iter().map(|&p| digit(p)).collect()
+}
+
+fn count(count: Option<u32>) -> String {
+    count.map_or_else(|| "inf".to_string(), |count| count.to_string())
+}
+
+/// Keeps letters and digits; writes every other byte as `%` and two hexadecimal digits.
+fn escape(name: &str) -> String {
+    let mut out = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b if b.is_ascii_alphanumeric() => out.push(char::from(b)),
+            b => out.push_str(&format!("%{b:02x}")),
+        }
+    }
+    out
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, others)) = rest.split_first() {
+        rest = others;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let hex = std::str::from_utf8(others.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        rest = &others[2..];
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The part of a replay string.
+pub(super) fn encode(finding: &Finding) -> String {
+    match finding {
+        Finding::Exclusion => "ex".into(),
+        Finding::Names => "names".into(),
+        Finding::Range => "range".into(),
+        Finding::Invariant(name) => format!("inv-{}", escape(name)),
+        Finding::Deadlock { stopped } => format!("dead-{}", digits(stopped)),
+        Finding::Starvation { victim, stopped } => {
+            format!("starve-{}-{}", digit(*victim), digits(stopped))
+        }
+        Finding::Exit { process, steps } => format!("exit-{}-{}", digit(*process), count(*steps)),
+        Finding::Doorway { process, steps } => {
+            format!("door-{}-{}", digit(*process), count(*steps))
+        }
+        Finding::Fife { first, second, at } => {
+            format!("fife-{}-{}-{at}", digit(*first), digit(*second))
+        }
+        Finding::FifeStrong { first, second, at } => {
+            format!("strong-{}-{}-{at}", digit(*first), digit(*second))
+        }
+        Finding::Rmr { model, process, count: number, conventions } => {
+            let model = match model {
+                Model::Cc => "cc",
+                Model::Dsm => "dsm",
+            };
+            let Conventions { writer_copy, failed_rmw, cache } = *conventions;
+            let rules: String =
+                [letter(&WRITER, writer_copy), letter(&FAILED, failed_rmw), letter(&CACHE, cache)]
+                    .into_iter()
+                    .collect();
+            format!("rmr-{model}-{}-{}-{rules}", digit(*process), count(*number))
+        }
+    }
+}
+
+/// What the part says.
+pub(super) fn decode(text: &str) -> Result<Finding, Error> {
+    let unknown = || {
+        Error::Part(format!(
+            "`{text}` is no finding: ex, names, range, inv, dead, starve, exit, door, fife, strong \
+             and rmr are, each with its own particulars"
+        ))
+    };
+    let one = |text: &str| {
+        let mut chars = text.chars();
+        let digit = chars.next().filter(|_| chars.next().is_none()).ok_or_else(unknown)?;
+        process(digit)
+    };
+    let many = |text: &str| text.chars().map(process).collect::<Result<Vec<Pid>, Error>>();
+    let steps = |text: &str| match text {
+        "inf" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| unknown()),
+    };
+    let moment = |text: &str| text.parse().map_err(|_| unknown());
+    let parts: Vec<&str> = text.split('-').collect();
+    Ok(match parts[..] {
+        ["ex"] => Finding::Exclusion,
+        ["names"] => Finding::Names,
+        ["range"] => Finding::Range,
+        ["inv", name] => Finding::Invariant(unescape(name).ok_or_else(unknown)?),
+        ["dead", stopped] => Finding::Deadlock { stopped: many(stopped)? },
+        ["starve", victim, stopped] => {
+            Finding::Starvation { victim: one(victim)?, stopped: many(stopped)? }
+        }
+        ["exit", p, count] => Finding::Exit { process: one(p)?, steps: steps(count)? },
+        ["door", p, count] => Finding::Doorway { process: one(p)?, steps: steps(count)? },
+        ["fife", i, j, at] => Finding::Fife { first: one(i)?, second: one(j)?, at: moment(at)? },
+        ["strong", i, j, at] => {
+            Finding::FifeStrong { first: one(i)?, second: one(j)?, at: moment(at)? }
+        }
+        ["rmr", model, p, count, rules] => Finding::Rmr {
+            model: match model {
+                "cc" => Model::Cc,
+                "dsm" => Model::Dsm,
+                _ => return Err(unknown()),
+            },
+            process: one(p)?,
+            count: steps(count)?,
+            conventions: conventions(rules).ok_or_else(unknown)?,
+        },
+        _ => return Err(unknown()),
+    })
+}
+
+fn conventions(rules: &str) -> Option<Conventions> {
+    let letters: Vec<char> = rules.chars().collect();
+    let &[writer, failed, cache] = &letters[..] else { return None };
+    Some(Conventions {
+        writer_copy: meaning(&WRITER, writer)?,
+        failed_rmw: meaning(&FAILED, failed)?,
+        cache: meaning(&CACHE, cache)?,
+    })
+}

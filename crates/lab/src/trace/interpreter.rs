@@ -1,0 +1,293 @@
+//! Executes a schedule on the step machine itself, over a plain vector of words.
+//!
+//! With store buffers, a read is answered by the youngest own buffered store to its variable, else
+//! by memory; a write goes to the end of the own buffer; a read-modify-write needs that buffer
+//! empty; agent n + p moves the oldest store of p to memory. What a store costs is then counted
+//! when it reaches memory, and a read that the buffer answers costs nothing.
+
+use std::collections::VecDeque;
+
+use hallpass_algorithms::{Decl, Memory, Op, Pid, Section, Var, Word};
+
+use super::{
+    Error,
+    cache::Caches,
+    check,
+    confirm::confirm,
+    replay_string,
+    step::{Access, Event, Stand, Step, Trace, Via},
+};
+use crate::{
+    machine::{Local, Machine, REMAINDER},
+    schedule::{Conventions, MemoryModel, Schedule},
+    space::Agent,
+};
+
+/// A whole state.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// The number of each process's private state.
+    pub processes: Vec<Local>,
+    /// What each variable holds.
+    pub memory: Vec<Word>,
+    /// Each process's buffered stores, the oldest first: variable and value.
+    pub buffers: Vec<VecDeque<(usize, Word)>>,
+}
+
+/// Runs a schedule, or anything else, step by step.
+pub struct Interpreter {
+    machine: Box<dyn Machine>,
+    model: MemoryModel,
+    state: State,
+    /// Whether the process has left the doorway of the passage it is in.
+    past_doorway: Vec<bool>,
+    caches: Caches,
+    /// The variable whose declared range has been left, after which nothing is defined.
+    broken: Option<String>,
+}
+
+/// Executes `schedule`: the stem and one round of the cycle. That it does not show what it is said
+/// to show is no error; the trace knows, and says so wherever it is printed.
+pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Error> {
+    let mut interpreter = Interpreter::new(schedule, conventions)?;
+    let steps = interpreter.steps(0, schedule.stem.iter().chain(&schedule.cycle))?;
+    Ok(Trace {
+        schedule: schedule.clone(),
+        replay: replay_string::encode(schedule)?,
+        conventions: *conventions,
+        vars: interpreter.machine.layout().decls().to_vec(),
+        steps,
+        confirmed: confirm(schedule),
+    })
+}
+
+/// Answers the one access of a step from what the process sees, and changes nothing.
+struct Port<'a> {
+    memory: &'a [Word],
+    buffer: &'a VecDeque<(usize, Word)>,
+    model: MemoryModel,
+    seen: Option<Seen>,
+    accesses: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Seen {
+    var: usize,
+    op: Op,
+    via: Via,
+    found: Word,
+}
+
+impl Memory for Port<'_> {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        let var = var.index();
+        self.accesses += 1;
+        let own = self.buffer.iter().rev().find(|store| store.0 == var).map(|store| store.1);
+        let (via, found) = match (op, self.model) {
+            (Op::Write(_), MemoryModel::StoreBuffers) => (Via::IntoBuffer, self.memory[var]),
+            (Op::Read, MemoryModel::StoreBuffers) if own.is_some() => {
+                (Via::FromBuffer, own.unwrap_or_default())
+            }
+            _ => (Via::Memory, self.memory[var]),
+        };
+        self.seen = Some(Seen { var, op, via, found });
+        found
+    }
+}
+
+fn describe(decl: &Decl, Seen { var, op, via, found }: Seen) -> Access {
+    let left = op.leaves(found);
+    Access {
+        var,
+        name: decl.name.clone(),
+        operation: op.into(),
+        via,
+        found,
+        left,
+        found_shown: decl.show(found),
+        left_shown: decl.show(left),
+        failed: op.fails_on(found),
+        out_of_range: !decl.domain.contains(&left),
+    }
+}
+
+impl Interpreter {
+    /// Stands at the beginning of `schedule`.
+    pub fn new(schedule: &Schedule, conventions: &Conventions) -> Result<Self, Error> {
+        let machine = check::machine(schedule)?;
+        let n = machine.n();
+        let vars = machine.layout().decls().len();
+        Ok(Interpreter {
+            model: schedule.memory,
+            state: State {
+                processes: vec![REMAINDER; n],
+                memory: schedule.initial.clone(),
+                buffers: vec![VecDeque::new(); n],
+            },
+            past_doorway: vec![false; n],
+            caches: Caches::empty(*conventions, n, vars),
+            broken: None,
+            machine,
+        })
+    }
+
+    /// The machine that runs.
+    pub fn machine(&self) -> &dyn Machine {
+        &*self.machine
+    }
+
+    /// The state it is in.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Where a process stands.
+    pub fn stand(&self, p: Pid) -> Stand {
+        let place = self.machine.place(p, self.state.processes[p]);
+        let section = match place.section {
+            Section::Doorway if self.past_doorway[p] => Section::Waiting,
+            section => section,
+        };
+        Stand { section, label: place.label, name: place.name }
+    }
+
+    /// Takes these steps, of which the first is number `taken` + 1 in whatever is said of it.
+    pub(super) fn steps<'a>(
+        &mut self,
+        taken: usize,
+        agents: impl IntoIterator<Item = &'a Agent>,
+    ) -> Result<Vec<Step>, Error> {
+        let agents = agents.into_iter().enumerate();
+        agents
+            .map(|(i, &agent)| self.step(agent).map_err(|why| Error::Step(taken + i + 1, why)))
+            .collect()
+    }
+
+    /// Takes one step; if it cannot be made, says why and changes nothing.
+    pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
+        if let Some(name) = &self.broken {
+            return Err(format!(
+                "{name} is outside its declared range, and nothing is defined then"
+            ));
+        }
+        let n = self.machine.n();
+        match agent.checked_sub(n) {
+            None => self.own_step(agent),
+            Some(p) if p < n => self.flush(p),
+            Some(_) => Err(format!("there is no agent {agent}")),
+        }
+    }
+
+    fn own_step(&mut self, p: Pid) -> Result<Step, String> {
+        let mut port = Port {
+            memory: &self.state.memory,
+            buffer: &self.state.buffers[p],
+            model: self.model,
+            seen: None,
+            accesses: 0,
+        };
+        let at = self.state.processes[p];
+        let next = self.machine.step(p, at, &mut port);
+        let (seen, accesses) = (port.seen, port.accesses);
+        if accesses > 1 {
+            return Err(format!("process {p} makes {accesses} accesses in one step"));
+        }
+        let waits_for_buffer =
+            |seen: Seen| seen.op.is_read_modify_write() && !self.state.buffers[p].is_empty();
+        if seen.is_some_and(waits_for_buffer) {
+            return Err(format!(
+                "process {p} is at a read-modify-write and its store buffer is not empty yet"
+            ));
+        }
+
+        let before = self.stand(p);
+        self.state.processes[p] = next;
+        if before.section == Section::Remainder {
+            self.past_doorway[p] = false;
+            self.caches.begin_passage(p);
+        }
+        let was_past = self.past_doorway[p];
+        let now = self.stand(p).section;
+        if matches!(now, Section::Waiting | Section::Critical) {
+            self.past_doorway[p] = true;
+        }
+        let after = self.stand(p);
+        let events = events(&before, &after, !was_past && self.past_doorway[p]);
+        let mut step = self.perform(p, p, before, after, seen);
+        step.stays &= at == next;
+        step.events = events;
+        Ok(step)
+    }
+
+    fn flush(&mut self, p: Pid) -> Result<Step, String> {
+        let Some((var, value)) = self.state.buffers[p].pop_front() else {
+            return Err(format!("the store buffer of process {p} is empty"));
+        };
+        let found = self.state.memory[var];
+        let seen = Seen { var, op: Op::Write(value), via: Via::Flush, found };
+        let (agent, stand) = (self.machine.n() + p, self.stand(p));
+        Ok(Step { stays: false, ..self.perform(agent, p, stand.clone(), stand, Some(seen)) })
+    }
+
+    /// Lets the access take effect.
+    fn perform(
+        &mut self,
+        agent: Agent,
+        process: Pid,
+        before: Stand,
+        after: Stand,
+        seen: Option<Seen>,
+    ) -> Step {
+        let mut step = Step {
+            agent,
+            process,
+            before,
+            after,
+            access: None,
+            miss: false,
+            remote: false,
+            stays: true,
+            events: Vec::new(),
+        };
+        let Some(seen) = seen else { return step };
+        let decl = &self.machine.layout().decls()[seen.var];
+        let access = describe(decl, seen);
+        if access.out_of_range {
+            self.broken = Some(decl.name.clone());
+        }
+        match seen.via {
+            Via::Memory | Via::Flush => {
+                step.miss = self.caches.access(process, seen.var, seen.op, seen.found);
+                step.remote = decl.home != Some(process);
+                self.state.memory[seen.var] = access.left;
+            }
+            Via::IntoBuffer => self.state.buffers[process].push_back((seen.var, access.left)),
+            Via::FromBuffer => {}
+        }
+        step.stays = access.via != Via::IntoBuffer && !access.changes_memory();
+        step.access = Some(access);
+        step
+    }
+}
+
+fn events(before: &Stand, after: &Stand, leaves_doorway: bool) -> Vec<Event> {
+    let mut events = Vec::new();
+    let changes = |section| (before.section == section) != (after.section == section);
+    let (remainder, critical) = (changes(Section::Remainder), changes(Section::Critical));
+    if remainder && before.section == Section::Remainder {
+        events.push(Event::LeavesRemainder);
+    }
+    if leaves_doorway {
+        events.push(Event::LeavesDoorway);
+    }
+    if critical && after.section == Section::Critical {
+        events.push(Event::Enters(after.name));
+    }
+    if critical && before.section == Section::Critical {
+        events.push(Event::LeavesCritical);
+    }
+    if remainder && after.section == Section::Remainder {
+        events.push(Event::Returns);
+    }
+    events
+}

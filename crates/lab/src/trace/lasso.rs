@@ -1,0 +1,138 @@
+//! What a run shows that goes on for ever.
+
+use std::collections::BTreeSet;
+
+use hallpass_algorithms::{Pid, Section};
+
+use super::{
+    confirm::Evidence,
+    step::{Event, Step},
+    words,
+};
+
+fn moves(steps: &[Step], p: Pid) -> bool {
+    steps.iter().any(|step| step.agent == p)
+}
+
+/// There is a cycle, and it can be gone round for ever. That it leads back to where it began is
+/// known by now; besides, no store is kept from memory for ever, which no machine does.
+pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
+    if run.cycle.is_empty() {
+        return Err("the run ends, and what it shows goes on for ever".into());
+    }
+    // A process whose buffer never moves in the cycle stores nothing there either, since the state
+    // recurs; so its buffer is the same all along.
+    let n = run.schedule.n;
+    match (0..n).find(|&p| !run.end.buffers[p].is_empty() && !moves(&run.cycle, n + p)) {
+        Some(p) => Err(format!("the store buffer of process {p} never gets to memory")),
+        None => Ok(()),
+    }
+}
+
+/// `p` is in a section that `allowed` allows at every state of the cycle.
+fn all_along(run: &Evidence<'_>, p: Pid, allowed: impl Fn(Section) -> bool) -> bool {
+    allowed(run.section(p, run.stem.len()))
+        && run.cycle.iter().filter(|s| s.agent == p).all(|s| allowed(s.after.section))
+}
+
+fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {
+    let outside = |p: Pid| run.section(p, run.stem.len()) != Section::Remainder;
+    let stopped: BTreeSet<Pid> =
+        (0..run.schedule.n).filter(|&p| outside(p) && !moves(&run.cycle, p)).collect();
+    let claimed: BTreeSet<Pid> = claimed.iter().copied().collect();
+    if stopped == claimed {
+        return Ok(());
+    }
+    Err(format!(
+        "those that stop outside their remainder are {}, not {}",
+        words::list(stopped),
+        words::list(claimed)
+    ))
+}
+
+fn waits_for_ever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
+    if !moves(&run.cycle, p) {
+        return Err(format!("process {p} does not move in the cycle"));
+    }
+    if !all_along(run, p, Section::is_entry) {
+        return Err(format!("process {p} is not in its entry section all along the cycle"));
+    }
+    Ok(())
+}
+
+/// Nobody enters, though somebody wants to and moves.
+pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
+    returns(run)?;
+    check_stopped(run, stopped)?;
+    let enters = |step: &&Step| step.after.section == Section::Critical && !step.is_flush();
+    if let Some(step) = run.cycle.iter().find(enters) {
+        return Err(format!("process {} enters in the cycle", step.process));
+    }
+    if (0..run.schedule.n).any(|p| waits_for_ever(run, p).is_ok()) {
+        return Ok(());
+    }
+    Err("nobody is in its entry section all along the cycle and moves".into())
+}
+
+/// `victim` moves and stays in its entry section.
+pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
+    returns(run)?;
+    check_stopped(run, stopped)?;
+    waits_for_ever(run, victim)
+}
+
+/// `p` moves and stays in `section`.
+pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(), String> {
+    returns(run)?;
+    let name = words::section(section);
+    if !moves(&run.cycle, p) {
+        return Err(format!("process {p} does not move in the cycle"));
+    }
+    if !all_along(run, p, |at| at == section) {
+        return Err(format!("process {p} is not in its {name} all along the cycle"));
+    }
+    Ok(())
+}
+
+/// `p` is in one and the same passage all along the cycle.
+pub(super) fn inside_passage(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
+    if all_along(run, p, |at| at != Section::Remainder) {
+        return Ok(());
+    }
+    Err(format!("process {p} is not in a passage all along the cycle"))
+}
+
+/// `first` left the doorway before `second` entered it, waits after `at` steps while `second` is
+/// in `there`, and is kept out from then on.
+pub(super) fn fife(
+    run: &Evidence<'_>,
+    first: Pid,
+    second: Pid,
+    at: usize,
+    there: Section,
+) -> Result<(), String> {
+    returns(run)?;
+    let must_be = |p: Pid, section: Section| {
+        let is = run.section(p, at);
+        let name = words::section;
+        if is == section {
+            return Ok(());
+        }
+        let (is, section) = (name(is), name(section));
+        Err(format!("after {at} steps process {p} is in its {is}, not in its {section}"))
+    };
+    must_be(first, Section::Waiting)?;
+    must_be(second, there)?;
+    let left = run.last(first, at, &Event::LeavesDoorway);
+    let entered = run.last(second, at, &Event::LeavesRemainder);
+    if left >= entered {
+        return Err(format!(
+            "process {first} had not left the doorway when process {second} entered it"
+        ));
+    }
+    let kept_out = |step: &Step| step.agent != first || step.after.section.is_entry();
+    if !run.stem[at..].iter().all(kept_out) {
+        return Err(format!("process {first} gets in after step {at}"));
+    }
+    waits_for_ever(run, first)
+}

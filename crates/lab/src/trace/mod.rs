@@ -1,0 +1,98 @@
+//! What happens to a [`Schedule`](crate::schedule::Schedule) once the explorer has handed it on.
+//!
+//! ```text
+//!   encode / decode     a schedule as one line that a shell leaves alone, and back
+//!   run                 executes it again, step by step, on the step machine itself: a Trace
+//!   confirm             looks in that execution, and nowhere else, for what it is said to show
+//!   text, html          the trace for a terminal, and as a page of its own
+//! ```
+//!
+//! Nothing here uses the explorer's tables, packed states or counts, so that a mistake in one of
+//! them is not repeated: what [`confirm`] says comes from the algorithm's own code.
+//!
+//! ```
+//! use hallpass_lab::{schedule::{Finding, MemoryModel, Schedule}, trace};
+//!
+//! // One goes in and stops; the other waits for it for ever.
+//! let schedule = Schedule {
+//!     algorithm: "am-fig3".into(),
+//!     n: 2,
+//!     k: 1,
+//!     memory: MemoryModel::Sequential,
+//!     initial: vec![1, 0],
+//!     stem: vec![0, 0, 1, 1, 1, 1],
+//!     cycle: vec![1],
+//!     finding: Finding::Starvation { victim: 1, stopped: vec![0] },
+//! };
+//! trace::confirm(&schedule).unwrap();
+//! let line = trace::encode(&schedule).unwrap();
+//! assert_eq!(trace::decode(&line), Ok(schedule));
+//! ```
+
+mod cache;
+mod check;
+mod confirm;
+mod finding_code;
+mod html;
+mod interpreter;
+mod lasso;
+mod replay_string;
+mod step;
+mod text;
+mod words;
+
+use std::fmt;
+
+use hallpass_algorithms::registry;
+
+pub use confirm::confirm;
+pub use html::html;
+pub use interpreter::{Interpreter, State, run};
+pub use replay_string::{decode, encode};
+pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
+pub use text::text;
+pub use words::{conventions, describe, shows};
+
+/// Why a replay string or a schedule cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// It does not begin like a replay string.
+    NotAReplay,
+    /// It is of a version this library does not know.
+    Version(String),
+    /// It is not as it was written.
+    Damaged,
+    /// There is no such algorithm or no such size of it.
+    Algorithm(registry::Error),
+    /// One of its parts says something that cannot be; the text says what is allowed.
+    Part(String),
+    /// A step that cannot be made, counted from 1, and why.
+    Step(usize, String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NotAReplay => {
+                f.write_str("this is not a replay string: one begins with `hp1.` and has no spaces")
+            }
+            Error::Version(version) => write!(
+                f,
+                "this replay string is of version {version}, and only version 1 can be read: use \
+                 the hallpass that printed it"
+            ),
+            Error::Damaged => f.write_str("the string is damaged or cut short: copy it whole"),
+            Error::Algorithm(error) => error.fmt(f),
+            Error::Part(text) => f.write_str(text),
+            Error::Step(step, why) => write!(f, "step {step} cannot be made: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        Error::Algorithm(error)
+    }
+}

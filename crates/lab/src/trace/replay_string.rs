@@ -1,0 +1,214 @@
+//! A schedule as one line.
+//!
+//! ```text
+//! hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194
+//! |   |       | | |  | |          |      | '- CRC-32 of all before its dot
+//! |   |       | | |  | |          |      '--- cycle, - if there is none
+//! |   |       | | |  | |          '---------- stem: one digit a step, the process that moves
+//! |   |       | | |  | '--------------------- what it shows
+//! |   |       | | |  '----------------------- initial values of the open variables
+//! |   |       | | '-------------------------- sc or tso
+//! |   |       '-'---------------------------- n and k
+//! |   '-------------------------------------- algorithm
+//! '------------------------------------------ version 1
+//! ```
+//!
+//! Processes are base-36 digits; `_` and a digit is a step of that process's store buffer. An open
+//! variable's value is its number in the variable's domain, in base 36, with as many digits as the
+//! largest takes. All characters are letters, digits and `. - _ : + %`, which no shell touches.
+
+use hallpass_algorithms::{Decl, Init, Pid, Word};
+
+use super::{Error, check, finding_code};
+use crate::{
+    machine,
+    schedule::{MemoryModel, Schedule},
+    space::Agent,
+};
+
+const PREFIX: &str = "hp";
+const VERSION: &str = "1";
+/// The parts after the algorithm's identifier, which might have dots of its own.
+const PARTS_AFTER: usize = 8;
+const NOTHING: &str = "-";
+
+/// The replay string of a schedule; an error if the schedule speaks of things that do not exist.
+pub fn encode(schedule: &Schedule) -> Result<String, Error> {
+    let machine = check::machine(schedule)?;
+    let Schedule { algorithm, n, k, memory, stem, cycle, finding, .. } = schedule;
+    let memory = match memory {
+        MemoryModel::Sequential => "sc",
+        MemoryModel::StoreBuffers => "tso",
+    };
+    let body = format!(
+        "{PREFIX}{VERSION}.{algorithm}.{n}.{k}.{memory}.{}.{}.{}.{}",
+        encode_initial(machine.layout().decls(), &schedule.initial),
+        finding_code::encode(finding),
+        encode_agents(*n, stem),
+        encode_agents(*n, cycle),
+    );
+    let crc = crc32fast::hash(body.as_bytes());
+    Ok(format!("{body}.{crc:08x}"))
+}
+
+/// The schedule a replay string holds. White space around it does not matter.
+pub fn decode(text: &str) -> Result<Schedule, Error> {
+    let text = text.trim();
+    let (head, _) = text.split_once('.').unwrap_or((text, ""));
+    let version = head.strip_prefix(PREFIX).ok_or(Error::NotAReplay)?;
+    if version.is_empty() || !version.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Error::NotAReplay);
+    }
+    if version != VERSION {
+        return Err(Error::Version(version.to_string()));
+    }
+    let (body, crc) = text.rsplit_once('.').ok_or(Error::Damaged)?;
+    if crc.len() != 8 || u32::from_str_radix(crc, 16) != Ok(crc32fast::hash(body.as_bytes())) {
+        return Err(Error::Damaged);
+    }
+    let parts: Vec<&str> = body.split('.').collect();
+    let Some(after) = parts.len().checked_sub(PARTS_AFTER - 1).filter(|&after| after >= 2) else {
+        return Err(Error::Damaged);
+    };
+    let algorithm = parts[1..after].join(".");
+    let &[n, k, memory, initial, finding, stem, cycle] = &parts[after..] else {
+        return Err(Error::Damaged);
+    };
+    let (n, k) = (size("n", n)?, size("k", k)?);
+    let memory = match memory {
+        "sc" => MemoryModel::Sequential,
+        "tso" => MemoryModel::StoreBuffers,
+        other => {
+            return Err(Error::Part(format!("there is no memory model `{other}`: sc or tso")));
+        }
+    };
+    // The layout says how many digits each initial value has; a size that does not exist ends here.
+    let machine = machine::build(&algorithm, n, k)?;
+    let schedule = Schedule {
+        n,
+        k,
+        memory,
+        initial: decode_initial(machine.layout().decls(), initial)?,
+        stem: decode_agents(n, stem)?,
+        cycle: decode_agents(n, cycle)?,
+        finding: finding_code::decode(finding)?,
+        algorithm,
+    };
+    check::machine(&schedule)?;
+    Ok(schedule)
+}
+
+fn size(what: &str, text: &str) -> Result<usize, Error> {
+    text.parse().map_err(|_| Error::Part(format!("{what} must be a number, and is `{text}`")))
+}
+
+/// The digit of a process.
+pub(super) fn digit(p: Pid) -> char {
+    u32::try_from(p).ok().and_then(|p| char::from_digit(p, 36)).unwrap_or('?')
+}
+
+/// The process of a digit.
+pub(super) fn process(digit: char) -> Result<Pid, Error> {
+    match digit.to_digit(36) {
+        Some(p) if !digit.is_ascii_uppercase() => Ok(p as Pid),
+        _ => Err(Error::Part(format!(
+            "`{digit}` is no process: processes are the digits 0 to 9, then a to v"
+        ))),
+    }
+}
+
+fn encode_agents(n: usize, agents: &[Agent]) -> String {
+    if agents.is_empty() {
+        return NOTHING.to_string();
+    }
+    let mut out = String::new();
+    for &agent in agents {
+        match agent.checked_sub(n) {
+            None => out.push(digit(agent)),
+            Some(p) => out.extend(['_', digit(p)]),
+        }
+    }
+    out
+}
+
+fn decode_agents(n: usize, text: &str) -> Result<Vec<Agent>, Error> {
+    if text == NOTHING {
+        return Ok(Vec::new());
+    }
+    let mut agents = Vec::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        let (buffer, char) = match char {
+            '_' => (true, chars.next().unwrap_or('_')),
+            char => (false, char),
+        };
+        let p = process(char)?;
+        if p >= n {
+            let last = n.saturating_sub(1);
+            return Err(Error::Part(format!(
+                "there is no process {p}: the processes are 0 to {last}"
+            )));
+        }
+        agents.push(if buffer { n + p } else { p });
+    }
+    Ok(agents)
+}
+
+/// How many base-36 digits the numbers below `count` take.
+fn width(count: usize) -> usize {
+    let mut width = 1;
+    let mut reach = 36usize;
+    while reach < count {
+        reach = reach.saturating_mul(36);
+        width += 1;
+    }
+    width
+}
+
+fn encode_initial(decls: &[Decl], initial: &[Word]) -> String {
+    let mut out = String::new();
+    for (decl, value) in decls.iter().zip(initial).filter(|(decl, _)| decl.init == Init::Open) {
+        let mut number = decl.domain.iter().position(|word| word == value).unwrap_or_default();
+        let mut digits = vec!['0'; width(decl.domain.len())];
+        for place in digits.iter_mut().rev() {
+            *place = digit(number % 36);
+            number /= 36;
+        }
+        out.extend(digits);
+    }
+    if out.is_empty() { NOTHING.to_string() } else { out }
+}
+
+fn decode_initial(decls: &[Decl], text: &str) -> Result<Vec<Word>, Error> {
+    let digits: Vec<char> = if text == NOTHING { Vec::new() } else { text.chars().collect() };
+    let widths = decls.iter().map(|decl| match decl.init {
+        Init::Is(_) => 0,
+        Init::Open => width(decl.domain.len()),
+    });
+    let needed: usize = widths.clone().sum();
+    if digits.len() != needed {
+        return Err(Error::Part(format!(
+            "the initial values take {needed} digits here, and {} are given",
+            digits.len()
+        )));
+    }
+    let mut rest = &digits[..];
+    let mut initial = Vec::with_capacity(decls.len());
+    for (decl, width) in decls.iter().zip(widths) {
+        let (own, others) = rest.split_at(width);
+        rest = others;
+        initial.push(match decl.init {
+            Init::Is(word) => word,
+            Init::Open => {
+                let number = own.iter().try_fold(0usize, |number, digit| {
+                    Some(number.checked_mul(36)? + digit.to_digit(36)? as usize)
+                });
+                *number.and_then(|number| decl.domain.get(number)).ok_or_else(|| {
+                    let (own, count) = (own.iter().collect::<String>(), decl.domain.len());
+                    Error::Part(format!("{} has {count} values, and none is `{own}`", decl.name))
+                })?
+            }
+        });
+    }
+    Ok(initial)
+}

@@ -1,0 +1,233 @@
+//! The sentences that go with a run.
+
+use hallpass_algorithms::{Init, Label, Pid, Section};
+
+use super::step::{Access, Event, Operation, Trace, Via};
+use crate::schedule::{
+    CacheAtStart, Conventions, FailedRmw, Finding, MemoryModel, Model, Schedule, WriterCopy,
+};
+
+/// The rules by which a schedule's remote references are to be counted: its finding's own, if it
+/// is about them, else the default ones.
+pub fn conventions(schedule: &Schedule) -> Conventions {
+    match &schedule.finding {
+        Finding::Rmr { conventions, .. } => *conventions,
+        _ => Conventions::default(),
+    }
+}
+
+/// `0, 1 and 2`, or `nobody`.
+pub(super) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
+    let mut words: Vec<String> = pids.into_iter().map(|p| p.to_string()).collect();
+    match words.pop() {
+        None => "nobody".into(),
+        Some(last) if words.is_empty() => last,
+        Some(last) => format!("{} and {last}", words.join(", ")),
+    }
+}
+
+/// A section's name in a sentence.
+pub(super) fn section(section: Section) -> &'static str {
+    match section {
+        Section::Remainder => "remainder section",
+        Section::Doorway => "doorway",
+        Section::Waiting => "waiting room",
+        Section::Critical => "critical section",
+        Section::Exit => "exit section",
+    }
+}
+
+fn with_stopped(sentence: String, stopped: &[Pid], k: usize) -> String {
+    let promise = match k.saturating_sub(1) {
+        0 => "with k = 1 no crash need be survived".to_string(),
+        1 => "with k = 2 one crash must be survived".to_string(),
+        crashes => format!("with k = {k}, {crashes} crashes must be survived"),
+    };
+    match stopped.len() {
+        0 => format!("{sentence}; nobody has stopped"),
+        1 => format!("{sentence}, while process {} has stopped; {promise}", stopped[0]),
+        _ => {
+            let stopped = list(stopped.iter().copied());
+            format!("{sentence}, while processes {stopped} have stopped; {promise}")
+        }
+    }
+}
+
+/// What a schedule is said to show, in one sentence without its full stop.
+pub fn describe(schedule: &Schedule) -> String {
+    let k = schedule.k;
+    match &schedule.finding {
+        Finding::Exclusion => {
+            format!("more than k = {k} processes are in their critical sections at once")
+        }
+        Finding::Names => format!("two hold the same name, or one holds a name not below k = {k}"),
+        Finding::Range => "the last step takes a variable out of its declared range".into(),
+        Finding::Invariant(name) => {
+            format!("the paper's invariant {name} does not hold at the end")
+        }
+        Finding::Deadlock { stopped } => {
+            with_stopped("nobody ever enters, though somebody tries for ever".into(), stopped, k)
+        }
+        Finding::Starvation { victim, stopped } => {
+            with_stopped(format!("process {victim} tries for ever and never enters"), stopped, k)
+        }
+        Finding::Exit { process, steps: Some(steps) } => {
+            format!("process {process} takes {steps} steps in its exit section")
+        }
+        Finding::Exit { process, steps: None } => {
+            format!("process {process} never gets out of its exit section")
+        }
+        Finding::Doorway { process, steps: Some(steps) } => {
+            format!("process {process} takes {steps} steps in its doorway")
+        }
+        Finding::Doorway { process, steps: None } => {
+            format!("process {process} never gets out of its doorway")
+        }
+        Finding::Fife { first, second, at } => format!(
+            "process {first} left the doorway before process {second} entered it, yet after {at} \
+             steps {second} is in and {first} can be kept out for ever"
+        ),
+        Finding::FifeStrong { first, second, at } => format!(
+            "process {first} left the doorway before process {second} entered it, yet after {at} \
+             steps nothing can keep {second} out and {first} can be kept out for ever"
+        ),
+        Finding::Rmr { model, process, count, .. } => {
+            let machine = model_name(*model);
+            match count {
+                Some(count) => format!(
+                    "the last passage of process {process} makes {count} remote references {machine}"
+                ),
+                None => format!(
+                    "process {process} makes remote references without end in one passage {machine}"
+                ),
+            }
+        }
+    }
+}
+
+/// What a trace shows: [`describe`] with who it is at the end, where the run itself tells.
+pub fn shows(trace: &Trace) -> String {
+    let sentence = describe(&trace.schedule);
+    let stands = |p: Pid| trace.steps.iter().rev().find(|s| s.agent == p).map(|s| &s.after);
+    let all = 0..trace.schedule.n;
+    match &trace.schedule.finding {
+        Finding::Exclusion => {
+            let inside = |p: &Pid| stands(*p).is_some_and(|s| s.section == Section::Critical);
+            format!("{sentence}: {}", list(all.filter(inside)))
+        }
+        Finding::Names => {
+            let held: Vec<String> =
+                all.filter_map(|p| Some(format!("{p} holds {}", stands(p)?.name?))).collect();
+            format!("{sentence}: {}", held.join(", "))
+        }
+        Finding::Range => match trace.steps.last().and_then(|step| step.access.as_ref()) {
+            Some(access) => format!("{sentence}: {} = {}", access.name, access.left_shown),
+            None => sentence,
+        },
+        _ => sentence,
+    }
+}
+
+/// The machine a count is for.
+pub(super) fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Cc => "on a cache-coherent machine",
+        Model::Dsm => "with distributed shared memory",
+    }
+}
+
+/// The memory model in words.
+pub(super) fn memory_model(model: MemoryModel) -> &'static str {
+    match model {
+        MemoryModel::Sequential => "sequential consistency",
+        MemoryModel::StoreBuffers => "store buffers, as on x86",
+    }
+}
+
+/// The counting rules in words.
+pub(super) fn rules(rules: &Conventions) -> [&'static str; 3] {
+    let writer = match rules.writer_copy {
+        WriterCopy::AsItWas => "a write leaves the writer's own copy as it was",
+        WriterCopy::Gained => "a write leaves the writer a valid copy",
+        WriterCopy::Lost => "a write takes the writer's own copy away",
+    };
+    let failed = match rules.failed_rmw {
+        FailedRmw::Write => "a read-modify-write that changes nothing counts as a write",
+        FailedRmw::Read => "a read-modify-write that changes nothing counts as a read",
+    };
+    let cache = match rules.cache {
+        CacheAtStart::Cold => "a passage begins with an empty cache",
+        CacheAtStart::Warm => "a passage begins with what the earlier ones left in the cache",
+    };
+    [writer, failed, cache]
+}
+
+/// The initial values of the open variables, or nothing if there are none.
+pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
+    let values = trace.vars.iter().zip(&trace.schedule.initial);
+    values
+        .filter(|(decl, _)| decl.init == Init::Open)
+        .map(|(decl, &value)| (decl.name.clone(), decl.show(value)))
+        .collect()
+}
+
+/// An access in words.
+pub(super) fn access(access: &Access) -> String {
+    let Access { name, found_shown: found, left_shown: left, operation, via, .. } = access;
+    match (via, operation) {
+        (Via::IntoBuffer, _) => format!("{name}: {left} into its buffer"),
+        (Via::FromBuffer, _) => format!("{name}: read {found} from its buffer"),
+        (Via::Flush, _) => format!("{name}: {found} -> {left} out of its buffer"),
+        (Via::Memory, Operation::Read) => format!("{name}: read {found}"),
+        (Via::Memory, Operation::TestAndSet) if access.failed => {
+            format!("{name}: {found}, set already")
+        }
+        (Via::Memory, Operation::CompareAndSwap) if access.failed => {
+            format!("{name}: {found}, not swapped")
+        }
+        (Via::Memory, _) => format!("{name}: {found} -> {left}"),
+    }
+}
+
+/// An operation's name.
+pub(super) fn operation(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::FetchAdd => "fetch-and-add",
+        Operation::TestAndSet => "test-and-set",
+        Operation::CompareAndSwap => "compare-and-swap",
+        Operation::Ideal => "atomic statement",
+    }
+}
+
+/// An event in words.
+pub(super) fn event(event: &Event) -> String {
+    match event {
+        Event::LeavesRemainder => "starts".into(),
+        Event::LeavesDoorway => "leaves the doorway".into(),
+        Event::Enters(None) => "ENTERS".into(),
+        Event::Enters(Some(name)) => format!("ENTERS as name {name}"),
+        Event::LeavesCritical => "leaves".into(),
+        Event::Returns => "is back".into(),
+    }
+}
+
+/// The figure most lines of a run belong to; their labels go without its name.
+pub(super) fn main_figure(trace: &Trace) -> &'static str {
+    let labels = || trace.steps.iter().filter_map(|step| step.before.label.as_ref());
+    let count = |figure: &str| labels().filter(|label| label.figure == figure).count();
+    let mut figures: Vec<&'static str> = labels().map(|label| label.figure).collect();
+    figures.sort_unstable();
+    figures.dedup();
+    figures.into_iter().max_by_key(|figure| count(figure)).unwrap_or("")
+}
+
+/// A label, without the figure if it is `main`.
+pub(super) fn label(label: &Label, main: &str) -> String {
+    let full = label.to_string();
+    match full.strip_prefix(main).and_then(|rest| rest.strip_prefix(':')) {
+        Some(short) if label.figure == main => short.to_string(),
+        _ => full,
+    }
+}

@@ -1,0 +1,167 @@
+use hallpass_lab::{
+    schedule::{Conventions, Finding, MemoryModel, Model, Schedule},
+    trace,
+};
+
+use crate::find::{Random, passage, schedule, shortest, starved, with};
+
+fn rejected(schedule: &Schedule) -> String {
+    trace::confirm(schedule).expect_err("it must not be confirmed")
+}
+
+#[test]
+fn a_violation_of_exclusion() {
+    let run = shortest("am-fig3:no-outer", (3, 1), Finding::Exclusion);
+    trace::confirm(&run).unwrap();
+    let cut = Schedule { stem: run.stem[..run.stem.len() - 1].to_vec(), ..run.clone() };
+    assert_eq!(rejected(&cut), "at the end 1 are in their critical sections, which k = 1 allows");
+    for finding in [Finding::Names, Finding::Range, Finding::Deadlock { stopped: vec![] }] {
+        rejected(&with(run.clone(), finding));
+    }
+    // The same steps on an algorithm that is right.
+    rejected(&Schedule { algorithm: "am-fig3".into(), initial: vec![2, 0, 1, 0], ..run.clone() });
+    rejected(&Schedule { cycle: vec![0], ..run });
+}
+
+#[test]
+fn names_and_invariants() {
+    let run = shortest("am-fig3+names:read-only", (3, 2), Finding::Names);
+    rejected(&with(run.clone(), Finding::Exclusion));
+
+    let broken = Finding::Invariant("I1".into());
+    let run = shortest("am-fig3:no-outer", (3, 1), broken);
+    let said = rejected(&with(run.clone(), Finding::Invariant("I4".into())));
+    assert_eq!(said, "the first invariant broken at the end is I1");
+    let cut = Schedule { stem: run.stem[..run.stem.len() - 1].to_vec(), ..run };
+    assert_eq!(rejected(&cut), "no invariant is broken at the end");
+}
+
+#[test]
+fn a_variable_that_leaves_its_range() {
+    // Line 2 takes nothing, so line 7 gives back what nobody took.
+    let run = with(schedule("am-fig3:no-take", (2, 1), &[0; 4], &[]), Finding::Range);
+    trace::confirm(&run).unwrap();
+    let cut = Schedule { stem: vec![0; 3], ..run.clone() };
+    assert_eq!(rejected(&cut), "the last step accesses no variable");
+    let said = rejected(&Schedule { stem: vec![0; 5], ..run });
+    assert!(said.starts_with("step 5 cannot be made: X.1 is outside its declared range"), "{said}");
+}
+
+#[test]
+fn a_starving_process() {
+    let run = starved();
+    trace::confirm(&run).unwrap();
+    let said = |finding| rejected(&with(run.clone(), finding));
+    let stopped =
+        |victim, stopped: &[usize]| said(Finding::Starvation { victim, stopped: stopped.to_vec() });
+    let wrong = "those that stop outside their remainder are 0, not nobody";
+    assert_eq!(stopped(1, &[]), wrong);
+    stopped(1, &[0, 1]);
+    stopped(1, &[1]);
+    assert_eq!(stopped(0, &[0]), "process 0 does not move in the cycle");
+
+    let short = Schedule { stem: run.stem[..5].to_vec(), ..run.clone() };
+    assert_eq!(rejected(&short), "the cycle does not lead back to the state it begins in");
+    let ends = Schedule { cycle: vec![], ..run.clone() };
+    assert_eq!(rejected(&ends), "the run ends, and what it shows goes on for ever");
+
+    // Nobody enters either.
+    trace::confirm(&with(run.clone(), Finding::Deadlock { stopped: vec![0] })).unwrap();
+    said(Finding::Deadlock { stopped: vec![] });
+    said(Finding::Exit { process: 1, steps: None });
+    said(Finding::Doorway { process: 1, steps: None });
+}
+
+#[test]
+fn who_enters_in_the_cycle_is_no_deadlock() {
+    // k = 2 of 3: process 2 waits at the level's line 5 while 1 comes and goes and 0 stays in.
+    let cycle = [1, 1, 1, 1, 1];
+    let alone = schedule("am-fig3", (3, 2), &[0, 0, 1, 1, 1, 1, 1], &cycle);
+    let said = rejected(&with(alone, Finding::Deadlock { stopped: vec![0] }));
+    assert_eq!(said, "process 1 enters in the cycle");
+}
+
+#[test]
+fn stores_that_never_reach_memory_prove_nothing() {
+    // Line 5 is answered by the buffer: the state recurs, but only because the store is stuck.
+    let run = Schedule { memory: MemoryModel::StoreBuffers, ..starved() };
+    assert_eq!(rejected(&run), "the store buffer of process 1 never gets to memory");
+    let flushed = Schedule { stem: vec![0, 0, 1, 1, 1, 1, 3], ..run };
+    trace::confirm(&flushed).unwrap();
+}
+
+#[test]
+fn steps_in_exit_and_doorway() {
+    let run = schedule("am-fig3", (2, 1), &[1, 1, 0, 0, 0, 0, 1, 1, 1], &[]);
+    let exit = |process, steps| Finding::Exit { process, steps };
+    trace::confirm(&with(run.clone(), exit(1, Some(2)))).unwrap();
+    assert_eq!(
+        rejected(&with(run.clone(), exit(1, Some(3)))),
+        "process 1 takes 2 steps in its exit section, not 3"
+    );
+    rejected(&with(run.clone(), exit(0, Some(0))));
+    let doorway = |process, steps| Finding::Doorway { process, steps: Some(steps) };
+    trace::confirm(&with(run.clone(), doorway(0, 3))).unwrap();
+    trace::confirm(&with(run.clone(), doorway(1, 1))).unwrap();
+    rejected(&with(run, doorway(0, 4)));
+}
+
+#[test]
+fn first_in_not_first_enabled() {
+    // 0 and 1 are in and 2 waits; both leave, nobody releases it, and 0 comes again and gets in.
+    let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
+    let run = schedule("am-fig3:no-release", (3, 2), &stem, &[2]);
+    let fife = |first, second, at| with(run.clone(), Finding::Fife { first, second, at });
+    trace::confirm(&fife(2, 0, 14)).unwrap();
+    let said = rejected(&fife(2, 0, 13));
+    assert_eq!(said, "after 13 steps process 0 is in its doorway, not in its critical section");
+    assert!(rejected(&fife(0, 2, 14)).contains("not in its waiting room"));
+    // 0 was there before 2 the first time.
+    assert!(rejected(&fife(2, 0, 8)).contains("had not left the doorway"));
+    let strong = with(run.clone(), Finding::FifeStrong { first: 2, second: 0, at: 14 });
+    assert!(rejected(&strong).contains("not in its waiting room"));
+    let still = Schedule { stem: [&stem[..], &[0, 0]].concat(), ..fife(2, 0, 14) };
+    trace::confirm(&still).unwrap();
+    let said = rejected(&Schedule { cycle: vec![1, 1, 1, 1], ..still });
+    assert_eq!(said, "process 2 does not move in the cycle");
+}
+
+#[test]
+fn remote_references_of_the_last_passage() {
+    let conventions = Conventions::default();
+    let rmr = |model, process, count| Finding::Rmr { model, process, count, conventions };
+    let alone = schedule("am-fig3", (2, 1), &[0; 5], &[]);
+    trace::confirm(&with(alone.clone(), rmr(Model::Cc, 0, Some(3)))).unwrap();
+    trace::confirm(&with(alone.clone(), rmr(Model::Dsm, 0, Some(3)))).unwrap();
+    assert_eq!(
+        rejected(&with(alone.clone(), rmr(Model::Cc, 0, Some(4)))),
+        "process 0's last passage makes 3 remote references, not 4"
+    );
+    rejected(&with(alone.clone(), rmr(Model::Cc, 1, Some(0))));
+    let cut = Schedule { stem: vec![0; 4], ..alone };
+    rejected(&with(cut, rmr(Model::Cc, 0, Some(2))));
+
+    let mut random = Random(3);
+    for id in ["am-fig3", "am-fig9", "am-fig8-nested", "am-fig3-fast+names"] {
+        for _ in 0..50 {
+            let (run, [cc, dsm]) = passage(id, (4, 2), &mut random);
+            trace::confirm(&with(run.clone(), rmr(Model::Cc, 0, Some(cc)))).unwrap();
+            trace::confirm(&with(run.clone(), rmr(Model::Dsm, 0, Some(dsm)))).unwrap();
+            rejected(&with(run, rmr(Model::Cc, 0, Some(cc + 1))));
+        }
+    }
+}
+
+#[test]
+fn remote_references_without_end() {
+    let conventions = Conventions::default();
+    let rmr = |model| Finding::Rmr { model, process: 1, count: None, conventions };
+    // Waiting at line 5 costs nothing once the copy is there, but Q is nobody's home.
+    assert_eq!(
+        rejected(&with(starved(), rmr(Model::Cc))),
+        "process 1 makes no remote reference in the cycle"
+    );
+    trace::confirm(&with(starved(), rmr(Model::Dsm))).unwrap();
+    let passing = schedule("am-fig3", (2, 1), &[1; 5], &[1; 5]);
+    assert!(rejected(&with(passing, rmr(Model::Dsm))).contains("not in a passage"));
+}

@@ -1,0 +1,121 @@
+use hallpass_lab::{
+    schedule::{Conventions, Finding, Model, Schedule},
+    trace,
+};
+
+use crate::find::{Random, passage, schedule, shortest, starved, with};
+
+fn text(schedule: &Schedule) -> String {
+    trace::text(&trace::run(schedule, &trace::conventions(schedule)).unwrap(), false)
+}
+
+fn html(schedule: &Schedule) -> String {
+    trace::html(&trace::run(schedule, &trace::conventions(schedule)).unwrap())
+}
+
+/// The page loads nothing, and its elements nest.
+fn check_page(page: &str) {
+    for outside in ["http:", "https:", "src=", "<link", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    for element in ["table", "tbody", "tr", "td", "th", "div", "span", "script", "style", "b"] {
+        let open = page.matches(&format!("<{element} ")).count()
+            + page.matches(&format!("<{element}>")).count();
+        assert_eq!(open, page.matches(&format!("</{element}>")).count(), "{element}");
+    }
+}
+
+#[test]
+fn the_starving_run_as_text() {
+    let mut run = starved();
+    run.stem.extend([1, 1, 1]);
+    let expected = "\
+ step  p0    p1
+   1   rem                            starts
+   2   2@1         cd  X.1: 1 -> 0    leaves the doorway, ENTERS, stops for ever ✝
+   3   ✝     rem                      starts
+   4   ✝     2@1   cd  X.1: 0 -> -1
+   5   ✝     3@1   cd  Q.1: 0 -> 1
+   6   ✝     4@1   cd  X.1: read -1   leaves the doorway
+   7   ✝     5@1   cd  Q.1: read 1
+ 8-9   ✝     5@1    d  Q.1: read 1    2 times
+    ,- loop starts here
+  10|  ✝     5@1    d  Q.1: read 1
+    '- back to step 10: for ever
+";
+    let text = text(&run);
+    assert!(text.contains(expected), "{text}");
+    assert!(text.starts_with("am-fig3   n = 2, k = 1   sequential consistency\n"), "{text}");
+    assert!(text.contains("Initially: Q.1 = 0"), "{text}");
+    assert!(text.contains(&trace::encode(&run).unwrap()), "{text}");
+    assert!(!text.contains('\x1b'));
+    let coloured = trace::text(&trace::run(&run, &Conventions::default()).unwrap(), true);
+    assert!(coloured.contains("\x1b[32mENTERS\x1b[0m"), "{coloured}");
+}
+
+#[test]
+fn pages_are_whole() {
+    let violation = shortest("am-fig3:no-outer", (3, 1), Finding::Exclusion);
+    let page = html(&violation);
+    check_page(&page);
+    assert!(page.contains("in its critical section"));
+    assert!(!page.contains("<b>for ever</b>"), "nothing goes on for ever in a run that ends");
+
+    let page = html(&starved());
+    check_page(&page);
+    assert!(page.contains("<b>for ever</b>:<br>back to step 7"));
+    assert_eq!(page.matches("class=\"cross\"").count(), 1);
+
+    let (run, [_, dsm]) = passage("am-fig9+names", (4, 2), &mut Random(5));
+    let conventions = Conventions::default();
+    let finding = Finding::Rmr { model: Model::Dsm, process: 0, count: Some(dsm), conventions };
+    let page = html(&with(run, finding));
+    check_page(&page);
+    assert!(page.contains("<body data-model=\"dsm\">"));
+    assert!(page.contains(&format!("remote: {dsm}, distributed memory")));
+}
+
+#[test]
+fn what_is_not_so_is_not_claimed() {
+    let run = with(starved(), Finding::Deadlock { stopped: vec![] });
+    let why = "those that stop outside their remainder are 0, not nobody";
+    assert!(text(&run).contains(&format!("It does not show that: {why}.")));
+    let page = html(&run);
+    check_page(&page);
+    assert!(page.contains("<h1>Not confirmed: nobody ever enters") && page.contains(why));
+}
+
+#[test]
+fn idle_processes_have_no_column() {
+    let run = schedule("am-fig3", (9, 3), &[4, 4, 7], &[]);
+    assert!(text(&run).contains("they never move: 0, 1, 2, 3, 5, 6 and 8."));
+    assert!(!html(&run).contains("process 3</th>"));
+    // A run without a step is a run.
+    check_page(&html(&schedule("am-fig3", (9, 3), &[], &[])));
+    assert!(!text(&schedule("am-fig3", (9, 3), &[], &[])).is_empty());
+}
+
+/// Prints replay strings worth looking at.
+#[test]
+#[ignore = "for looking at pages"]
+fn examples() {
+    let show = |run: &Schedule| println!("{}", trace::encode(run).unwrap());
+    show(&shortest("am-fig3:no-outer", (4, 2), Finding::Exclusion));
+    show(&shortest("am-fig3+names:read-only", (4, 2), Finding::Names));
+    let stem = [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 2];
+    let stuck = Finding::Starvation { victim: 3, stopped: vec![0, 1] };
+    show(&with(schedule("am-fig3", (4, 2), &stem, &[2, 3]), stuck));
+    let mut random = Random(11);
+    let conventions = Conventions::default();
+    for (id, size, model) in [("am-fig3", (4, 1), Model::Cc), ("am-fig9+names", (4, 2), Model::Dsm)]
+    {
+        let runs = (0..3000).map(|_| passage(id, size, &mut random));
+        let of = |counts: [u32; 2]| if model == Model::Cc { counts[0] } else { counts[1] };
+        let worst = runs.filter(|r| r.0.stem.len() < 110).max_by_key(|r| of(r.1)).unwrap();
+        let count = Some(of(worst.1));
+        show(&with(worst.0, Finding::Rmr { model, process: 0, count, conventions }));
+    }
+    let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
+    let fife = Finding::Fife { first: 2, second: 0, at: 14 };
+    show(&with(schedule("am-fig3:no-release", (3, 2), &stem, &[2]), fife));
+}
