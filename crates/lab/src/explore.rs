@@ -175,8 +175,10 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
                 ended = reason;
                 break;
             }
-            // Never more than what the table has room for, whatever the successors are.
-            let room = (store.room() / space.agents()).min(1 << 20) as u32;
+            // Never more than the table has room for and the limit allows, whatever the
+            // successors are.
+            let left = (limits.states - u64::from(store.len())) as usize;
+            let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
             expand_part(space, &store, &mut workers, &flawed, first, end);
             first = end;
