@@ -6,7 +6,6 @@ use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
     check::{Outcome, Property, Question, Report, Steps, Verdict, check},
     schedule::{MemoryModel, Schedule},
-    trace,
 };
 use indicatif::HumanCount;
 
@@ -145,11 +144,12 @@ fn print(report: &Report, shown: Option<&Schedule>) {
     for limit in report.limits() {
         println!("  - {limit}");
     }
-    let mut runs = outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
+    let mut runs =
+        outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
     if let Some(first) = runs.next() {
         println!("\nruns (hallpass lab replay STRING steps through one):");
         for (name, run) in std::iter::once(first).chain(runs) {
-            println!("  {name:<12} {}", trace::encode(run));
+            println!("  {name:<12} {}", show::string(run));
         }
     }
     if let Some(run) = shown {

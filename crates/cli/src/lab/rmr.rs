@@ -6,7 +6,6 @@ use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
     rmr::{self, Comparison, Figure, Question, Report, Worst},
     schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
-    trace,
 };
 use indicatif::HumanCount;
 
@@ -145,11 +144,13 @@ fn print(report: &Report) {
         };
         println!("  {name:<4} {worst:<12} {}", against_claim(figure));
         if let Some(run) = &figure.run {
-            println!("       {}", trace::encode(run));
+            println!("       {}", show::string(run));
         }
     }
     println!("\nin this sense:");
-    println!("  - every schedule of this size, sequentially consistent; a passage is from leaving the");
+    println!(
+        "  - every schedule of this size, sequentially consistent; a passage is from leaving the"
+    );
     println!("    remainder to being back in it; local spins cost what the rules below say");
     println!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
     println!("  - DSM: an access is remote unless the variable lies with the process");

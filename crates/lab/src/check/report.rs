@@ -60,10 +60,7 @@ pub struct Outcome {
 }
 
 fn replay<S: Serializer>(run: &Option<Schedule>, serializer: S) -> Result<S::Ok, S::Error> {
-    match run {
-        Some(schedule) => serializer.serialize_str(&crate::trace::encode(schedule)),
-        None => serializer.serialize_none(),
-    }
+    run.as_ref().and_then(|run| crate::trace::encode(run).ok()).serialize(serializer)
 }
 
 impl Outcome {

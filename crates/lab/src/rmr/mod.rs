@@ -117,7 +117,7 @@ impl Figure {
             "source": self.claim.as_ref().map(|claim| claim.source.clone()),
             "formula": self.claim.as_ref().map(|claim| claim.formula.clone()),
             "comparison": comparison,
-            "replay": self.run.as_ref().map(crate::trace::encode),
+            "replay": self.run.as_ref().and_then(|run| crate::trace::encode(run).ok()),
         })
     }
 }
