@@ -11,8 +11,10 @@ use hallpass_lab::{
     buffers::{Buffers, CAPACITY},
     explore::Explored,
     machine::{Local, Place, build},
+    schedule::{Finding, MemoryModel, Schedule},
     space::{Initial, Sequential, Space, StoreBuffers, flaw},
     tables::Tables,
+    trace,
 };
 
 /// A line of a litmus test. Whatever `Get` reads belongs to the outcome.
@@ -356,9 +358,23 @@ const VERDICTS: &[Verdict] = &[
 fn exclusion_needs_more_than_plain_stores() {
     for &(id, size, states, shortest) in VERDICTS {
         with_buffers(id, size, Initial::All, |_, space, explored| {
-            let flawed = explored.flawed(flaw::EXCLUSION);
-            let steps = flawed.map(|id| explored.path(space, id).1.len());
+            let run = explored.flawed(flaw::EXCLUSION).map(|state| {
+                let (start, steps) = explored.path(space, state);
+                Schedule {
+                    algorithm: id.into(),
+                    n: size.0,
+                    k: size.1,
+                    memory: MemoryModel::StoreBuffers,
+                    initial: space.base.tables.memory(&start),
+                    stem: steps.iter().map(|step| step.0).collect(),
+                    cycle: vec![],
+                    finding: Finding::Exclusion,
+                }
+            });
+            let steps = run.as_ref().map(|run| run.stem.len());
             assert_eq!((explored.states, steps), (states, shortest), "{id} {size:?}");
+            // Run on the step machine itself, it shows the same.
+            assert_eq!(run.map_or(Ok(()), |run| trace::confirm(&run)), Ok(()), "{id} {size:?}");
         });
     }
 }
