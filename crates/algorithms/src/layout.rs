@@ -1,6 +1,6 @@
 //! What shared variables an algorithm declares.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Write as _;
 
 use crate::memory::{Pid, Var, Word};
@@ -97,6 +97,28 @@ impl Decl {
             }
         };
         out
+    }
+
+    /// The processes that `value` names, in the order it names them.
+    pub fn processes(&self, value: Word) -> Vec<Pid> {
+        match self.kind {
+            Kind::Number | Kind::Flag | Kind::Spin => vec![],
+            Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
+            Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
+        }
+    }
+
+    /// `value` after each process has got a new identifier.
+    pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
+        match self.kind {
+            Kind::Number | Kind::Flag | Kind::Spin => value,
+            Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
+            Kind::CounterAndQueue => {
+                let (x, mut queue) = crate::anderson_moir::fig2::unpack(value);
+                queue.iter_mut().for_each(|p| *p = new(*p));
+                crate::anderson_moir::fig2::pack(x, &queue)
+            }
+        }
     }
 
     /// The values it may hold at first.

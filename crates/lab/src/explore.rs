@@ -173,8 +173,10 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
                 ended = reason;
                 break;
             }
-            // Never more than what the table has room for, whatever the successors are.
-            let room = (store.room() / space.agents()).min(1 << 20) as u32;
+            // Never more than the table has room for and the limit allows, whatever the
+            // successors are.
+            let left = (limits.states - u64::from(store.len())) as usize;
+            let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
             expand_part(space, &store, &mut workers, &flawed, first, end);
             first = end;
@@ -293,7 +295,10 @@ impl<const W: usize> Explored<W> {
         while back[back.len() - 1] >= self.roots {
             back.push(self.parent(space, back[back.len() - 1]));
         }
-        let start = self.store.get(back.pop().expect("the root is there"));
+        let root = self.store.get(back.pop().expect("the root is there"));
+        // What stands for an initial state need not be one of those asked for itself.
+        let is_start = |state: &[u64; W]| space.canonical(*state) == root;
+        let start = space.initial().find(is_start).expect("the root stands for one");
         let mut now = start;
         let mut steps = Vec::new();
         while let Some(id) = back.pop() {

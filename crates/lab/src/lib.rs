@@ -1,8 +1,10 @@
 //! The lab: runs, checks and measures step machines.
 #![forbid(unsafe_code)]
 
+pub mod buffers;
 pub mod check;
 pub mod explore;
+mod fields;
 pub mod fife;
 pub mod graph;
 pub mod hashing;

@@ -103,14 +103,15 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     }
 
     fn step(&self, p: Pid, at: Local, mut memory: &mut dyn Memory) -> Local {
-        let (state, section): (_, fn(A::State) -> Loc<A::State>) = match self.loc(at) {
+        let loc = self.loc(at);
+        let state = match loc {
             Loc::Remainder => return self.number(Loc::Entry(self.algorithm.begin(p))),
             Loc::Critical(exit) => return self.number(Loc::Exit(exit)),
-            Loc::Entry(state) => (state, Loc::Entry),
-            Loc::Exit(state) => (state, Loc::Exit),
+            Loc::Entry(state) | Loc::Exit(state) => state,
         };
         self.number(match self.algorithm.step(&mut memory, p, state) {
-            Next::Goto(next) | Next::Spin(next) => section(next),
+            Next::Goto(next) | Next::Spin(next) if matches!(loc, Loc::Exit(_)) => Loc::Exit(next),
+            Next::Goto(next) | Next::Spin(next) => Loc::Entry(next),
             Next::Enter(exit) => Loc::Critical(exit),
             Next::Leave => Loc::Remainder,
         })

@@ -4,6 +4,12 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::tables::Tables;
 
+mod quotient;
+mod store_buffers;
+
+pub use quotient::{Quotient, Symmetry};
+pub use store_buffers::StoreBuffers;
+
 /// Whoever can make a step: a process, or in a store-buffer model also a process's buffer.
 pub type Agent = usize;
 
@@ -68,6 +74,9 @@ pub mod flaw {
     pub const FIRST_INVARIANT: u32 = 8;
 }
 
+/// The paper's invariants, as a function to the number of the first that is broken.
+pub type Invariants<'a> = &'a (dyn Fn(&[u64]) -> Option<u32> + Sync);
+
 /// Sequential consistency: a step's access takes effect at once.
 pub struct Sequential<'a> {
     /// The compiled machine.
@@ -78,8 +87,8 @@ pub struct Sequential<'a> {
     pub initial: Initial,
     /// What to look for.
     pub watch: Watch,
-    /// The paper's invariants, as a function to the number of the first that is broken.
-    pub invariants: Option<&'a (dyn Fn(&[u64]) -> Option<u32> + Sync)>,
+    /// The paper's invariants.
+    pub invariants: Option<Invariants<'a>>,
 }
 
 impl Sequential<'_> {
@@ -88,14 +97,20 @@ impl Sequential<'_> {
         tables.initial().iter().map(|values| values.len() as u128).product()
     }
 
+    /// Whether the limit on contention lets `p` move.
+    #[inline]
+    fn may_move(&self, state: &[u64], p: Pid) -> bool {
+        let tables = self.tables;
+        self.contention >= tables.n
+            || tables.code(state, p) != 0
+            || tables.contention(state) < self.contention
+    }
+
     /// The step of `p`, if it may move.
     #[inline]
     fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.tables;
-        if self.contention < tables.n
-            && tables.code(state, p) == 0
-            && tables.contention(state) >= self.contention
-        {
+        if !self.may_move(state, p) {
             return None;
         }
         let row = tables.row(state, p);

@@ -10,30 +10,11 @@ use std::collections::HashMap;
 
 use hallpass_algorithms::{Memory, Op, Pid, Section, Var, Word};
 
-use crate::machine::{Local, Machine, Place, REMAINDER};
-
-/// Where a number lies in a packed state.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Field {
-    word: u32,
-    shift: u32,
-    mask: u64,
-}
-
-impl Field {
-    /// Reads the number.
-    #[inline]
-    pub fn get(self, state: &[u64]) -> usize {
-        (state[self.word as usize] >> self.shift & self.mask) as usize
-    }
-
-    /// Overwrites the number.
-    #[inline]
-    pub fn set(self, state: &mut [u64], number: usize) {
-        let word = &mut state[self.word as usize];
-        *word = *word & !(self.mask << self.shift) | (number as u64) << self.shift;
-    }
-}
+pub use crate::fields::Field;
+use crate::{
+    fields::{pack, width},
+    machine::{Local, Machine, Place, REMAINDER},
+};
 
 /// What kind of access a step makes, for whoever counts remote references.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +67,8 @@ pub struct Tables {
     pub vars: Vec<Field>,
     /// Set once a step has left a variable's range; nothing follows such a state.
     pub fault: Field,
+    /// The fields beyond these that were asked for, in that order.
+    pub extra: Vec<Field>,
     /// How many bits a state takes.
     pub bits: u32,
     /// How many words a state takes.
@@ -107,6 +90,8 @@ pub enum TooBig {
     PrivateStates,
     /// A state takes that many bits.
     Bits(u32),
+    /// More contents of a process's store buffer than can be listed.
+    Stores,
 }
 
 /// The most private states a process may have.
@@ -172,40 +157,15 @@ fn run_row(
     raw
 }
 
-fn width(count: usize) -> u32 {
-    usize::BITS - count.saturating_sub(1).leading_zeros()
-}
-
-/// Places fields of the given widths into words, none across a boundary.
-fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
-    let mut order: Vec<usize> = (0..widths.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(widths[index]));
-    let mut used: Vec<u32> = vec![0];
-    let mut fields = vec![Field::default(); widths.len()];
-    for index in order {
-        let bits = widths[index];
-        let word = match used.iter().position(|&u| u + bits <= u64::BITS) {
-            Some(word) => word,
-            None => {
-                used.push(0);
-                used.len() - 1
-            }
-        };
-        // A variable with a single value takes no bits; its shift must stay below the word size.
-        let shift = if bits == 0 { 0 } else { used[word] };
-        fields[index] = Field {
-            word: word as u32,
-            shift,
-            mask: u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0),
-        };
-        used[word] += bits;
-    }
-    (fields, used.len())
-}
-
 impl Tables {
     /// Compiles `machine`.
     pub fn new(machine: &dyn Machine) -> Result<Self, TooBig> {
+        Self::with_extra_fields(machine, &[])
+    }
+
+    /// Compiles `machine` for states that hold more than private states and variables: for each
+    /// of `counts` a number below it, 0 at first.
+    pub fn with_extra_fields(machine: &dyn Machine, counts: &[usize]) -> Result<Self, TooBig> {
         let n = machine.n();
         let domains: Vec<Vec<Word>> =
             machine.layout().decls().iter().map(|decl| decl.domain.clone()).collect();
@@ -245,10 +205,12 @@ impl Tables {
         let widths: Vec<u32> = (codes.iter().map(|codes| width(codes.len())))
             .chain(domains.iter().map(|domain| width(domain.len())))
             .chain([1])
+            .chain(counts.iter().map(|&count| width(count)))
             .collect();
         let (mut locals, words) = pack(&widths);
         let mut vars = locals.split_off(n);
-        let fault = vars.pop().expect("its width was the last");
+        let extra = vars.split_off(vars.len() - counts.len());
+        let fault = vars.pop().expect("its width comes after theirs");
         let bits = widths.iter().sum();
         if words > MOST_WORDS {
             return Err(TooBig::Bits(bits));
@@ -299,6 +261,7 @@ impl Tables {
             locals,
             vars,
             fault,
+            extra,
             bits,
             words,
             codes,
@@ -320,6 +283,20 @@ impl Tables {
     /// The code of `p`'s private state when it has just left its remainder.
     pub fn begin(&self, p: Pid) -> usize {
         self.steps[self.rows[p][REMAINDER as usize].first as usize].next as usize
+    }
+
+    /// What `p` does in the private state with this code.
+    pub fn row_of(&self, p: Pid, code: usize) -> &Row {
+        &self.rows[p][code]
+    }
+
+    /// What comes of a step of `row`, for each value it may find.
+    pub fn steps_of(&self, row: &Row) -> &[Step] {
+        let count = match row.access {
+            Access::None => 1,
+            _ => self.domains[row.var as usize].len(),
+        };
+        &self.steps[row.first as usize..][..count]
     }
 
     /// What `p` does next.
@@ -349,6 +326,12 @@ impl Tables {
     pub fn apply<const W: usize>(&self, state: &mut [u64; W], p: Pid, row: &Row, step: &Step) {
         state[self.locals[p].word as usize] ^= step.local_bits;
         state[row.field.word as usize] ^= step.var_bits;
+    }
+
+    /// Changes the private state of `p` by its step, and no variable.
+    #[inline]
+    pub fn apply_local<const W: usize>(&self, state: &mut [u64; W], p: Pid, step: &Step) {
+        state[self.locals[p].word as usize] ^= step.local_bits;
     }
 
     /// The part of the passage `p` is in.

@@ -45,7 +45,8 @@ pub enum Line {
 }
 use Line::*;
 
-fn pack(x: Word, queue: &[Pid]) -> Word {
+/// The word that holds X and the queue, head first.
+pub fn pack(x: Word, queue: &[Pid]) -> Word {
     let places = queue.iter().rev().fold(0, |rest, &p| rest * PLACE + p as Word + 1);
     places * X_FIELD + x + X_BIAS
 }

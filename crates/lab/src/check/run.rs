@@ -80,6 +80,9 @@ pub(crate) fn compile(
             TooBig::PrivateStates => {
                 format!("{algorithm} with n = {n} has too many private states: try a smaller n")
             }
+            TooBig::Stores => {
+                format!("{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n")
+            }
             TooBig::Bits(bits) => format!(
                 "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
                  possible: try a smaller n, or a larger k",

@@ -1,0 +1,259 @@
+//! What a process's store buffer can hold, listed and numbered, so that a packed state holds one
+//! small number for it.
+//!
+//! What a write stores depends on the private state alone, so what a buffer can hold follows from
+//! the process's own control flow. It is found by running each process by itself against every
+//! answer a read may get. A read-modify-write waits until the buffer is empty, so a buffer is
+//! bounded if the process cannot go round without one; then nothing is left out. Otherwise the
+//! buffer gets a capacity and a process waits where its buffer is full, which leaves runs out.
+
+use std::collections::HashMap;
+
+use hallpass_algorithms::{Pid, Word};
+use indexmap::IndexSet;
+
+use crate::{
+    machine::Machine,
+    tables::{Access, Row, Tables, TooBig},
+};
+
+/// The capacity of a buffer that nothing else bounds, unless another is asked for.
+pub const CAPACITY: usize = 4;
+
+/// No such content.
+const NONE: u32 = u32::MAX;
+
+/// The most pairs of private state and content to look at.
+const MOST_PAIRS: usize = 1 << 22;
+
+/// A store that waits in a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stored {
+    var: u16,
+    /// The number of the value.
+    value: u32,
+}
+
+/// A buffer's stores, oldest first, each as its number among all that the process ever makes.
+type Content = Vec<u16>;
+
+/// All that one process's buffer can hold. Content 0 is the empty one.
+struct Contents {
+    stored: Vec<Stored>,
+    /// For each private state that writes, which store it makes.
+    store_at: Vec<u16>,
+    contents: Vec<Content>,
+    /// Each content without its oldest store.
+    rest: Vec<u32>,
+    /// Each content with each store added.
+    longer: Vec<u32>,
+    /// For each content and variable, the number of the value last stored to it.
+    newest: Vec<u32>,
+}
+
+/// The buffers of all processes.
+pub struct Buffers {
+    processes: Vec<Contents>,
+    vars: usize,
+    capacity: usize,
+    exact: bool,
+}
+
+/// The most plain writes a process makes without a read-modify-write, if there is a most.
+fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
+    let codes = tables.codes[p].len();
+    let access = |code| tables.row_of(p, code).access;
+    let writes = (0..codes).filter(|&code| access(code) == Access::Write).count();
+    let mut before = vec![0; codes];
+    let mut todo: Vec<usize> = (0..codes).collect();
+    while let Some(code) = todo.pop() {
+        let after = match access(code) {
+            Access::None | Access::Read => before[code],
+            Access::Write => before[code] + 1,
+            Access::ReadModifyWrite => 0,
+        };
+        if after > writes {
+            return None; // it has been somewhere twice
+        }
+        for step in tables.steps_of(tables.row_of(p, code)) {
+            if after > before[step.next as usize] {
+                before[step.next as usize] = after;
+                todo.push(step.next as usize);
+            }
+        }
+    }
+    before.into_iter().max()
+}
+
+/// The stores that `p` ever makes, and which of them it makes at each private state.
+///
+/// They are numbered in the order of the codes. So in a symmetric machine a store has the same
+/// number for every process, and with it each content of a buffer, which symmetry relies on.
+fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
+    let mut stored: Vec<Stored> = Vec::new();
+    let store_at = |code| {
+        let row = tables.row_of(p, code);
+        let steps = tables.steps_of(row);
+        if row.access != Access::Write || steps[0].out_of_range {
+            return 0;
+        }
+        assert!(
+            steps.iter().all(|step| (step.next, step.value) == (steps[0].next, steps[0].value)),
+            "what comes of a plain write cannot depend on what it overwrites"
+        );
+        let store = Stored { var: row.var, value: steps[0].value };
+        let number = stored.iter().position(|&other| other == store).unwrap_or_else(|| {
+            stored.push(store);
+            stored.len() - 1
+        });
+        number as u16
+    };
+    let store_at = (0..tables.codes[p].len()).map(store_at).collect();
+    (stored, store_at)
+}
+
+impl Contents {
+    /// All that the buffer of `p` can hold, and whether it is ever too full for one more.
+    fn new(tables: &Tables, p: Pid, capacity: usize) -> Result<(Self, bool), TooBig> {
+        let (stored, store_at) = stores(tables, p);
+        let mut pairs: IndexSet<(u32, Content)> = IndexSet::from([(0, Content::new())]);
+        let mut was_full = false;
+        let mut index = 0;
+        while let Some((code, content)) = pairs.get_index(index).cloned() {
+            if pairs.len() > MOST_PAIRS {
+                return Err(TooBig::Stores);
+            }
+            if !content.is_empty() {
+                pairs.insert((code, content[1..].to_vec()));
+            }
+            let row = tables.row_of(p, code as usize);
+            let steps = tables.steps_of(row);
+            let own = content.iter().rev().map(|&store| stored[store as usize]);
+            let mut add = |next: u32, content: &Content| {
+                pairs.insert((next, content.clone()));
+            };
+            match row.access {
+                Access::ReadModifyWrite if !content.is_empty() => {}
+                Access::Read if own.clone().any(|store| store.var == row.var) => {
+                    let newest = own.into_iter().find(|store| store.var == row.var);
+                    let value = newest.map_or(0, |store| store.value);
+                    add(steps[value as usize].next, &content);
+                }
+                Access::Write if steps[0].out_of_range => {}
+                Access::Write if content.len() == capacity => was_full = true,
+                Access::Write => {
+                    let mut longer = content.clone();
+                    longer.push(store_at[code as usize]);
+                    add(steps[0].next, &longer);
+                }
+                _ => steps.iter().for_each(|step| add(step.next, &content)),
+            }
+            index += 1;
+        }
+
+        let mut contents: Vec<Content> = pairs.into_iter().map(|(_, content)| content).collect();
+        contents.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        contents.dedup();
+        Ok((Self::link(tables, stored, store_at, contents), was_full))
+    }
+
+    /// Finds out how the contents hang together.
+    fn link(
+        tables: &Tables,
+        stored: Vec<Stored>,
+        store_at: Vec<u16>,
+        contents: Vec<Content>,
+    ) -> Self {
+        let numbers: HashMap<&[u16], u32> =
+            contents.iter().enumerate().map(|(i, content)| (&content[..], i as u32)).collect();
+        let number = |content: &[u16]| numbers.get(content).copied().unwrap_or(NONE);
+        let rest = contents.iter().map(|content| number(content.get(1..).unwrap_or(&[]))).collect();
+        let mut longer = Vec::new();
+        let mut newest = Vec::new();
+        for content in &contents {
+            longer.extend(
+                (0..stored.len() as u16).map(|store| {
+                    number(&content.iter().copied().chain([store]).collect::<Content>())
+                }),
+            );
+            newest.extend((0..tables.vars.len()).map(|var| {
+                let mut own = content.iter().rev().map(|&store| stored[store as usize]);
+                own.find(|store| usize::from(store.var) == var).map_or(NONE, |store| store.value)
+            }));
+        }
+        Contents { stored, store_at, rest, longer, newest, contents }
+    }
+}
+
+impl Buffers {
+    /// Compiles `machine` for states with buffers: field p of [`Tables::extra`] is the content of
+    /// p's buffer. A buffer that the machine itself does not bound holds at most `capacity`
+    /// stores.
+    pub fn compile(machine: &dyn Machine, capacity: usize) -> Result<(Tables, Self), TooBig> {
+        let tables = Tables::new(machine)?;
+        let mut processes = Vec::new();
+        let mut exact = true;
+        for p in 0..tables.n {
+            let capacity = longest_run(&tables, p).unwrap_or(capacity);
+            let (contents, was_full) = Contents::new(&tables, p, capacity)?;
+            processes.push(contents);
+            exact &= !was_full;
+        }
+        let counts: Vec<usize> = processes.iter().map(|process| process.contents.len()).collect();
+        let longest = processes.iter().flat_map(|process| &process.contents).map(Vec::len).max();
+        let buffers =
+            Buffers { vars: tables.vars.len(), capacity: longest.unwrap_or(0), exact, processes };
+        Ok((Tables::with_extra_fields(machine, &counts)?, buffers))
+    }
+
+    /// The most stores a buffer holds.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether no process ever wants to store more than that, so that the capacity leaves no run
+    /// out.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The value, as its number, that `p` itself has stored to the variable of `row` last.
+    #[inline]
+    pub(crate) fn newest(&self, p: Pid, content: usize, row: &Row) -> Option<usize> {
+        match self.processes[p].newest[content * self.vars + row.var as usize] {
+            NONE => None,
+            value => Some(value as usize),
+        }
+    }
+
+    /// The content after the write that `p` makes at `code`, unless the buffer is full.
+    #[inline]
+    pub(crate) fn longer(&self, p: Pid, content: usize, code: usize) -> Option<usize> {
+        let process = &self.processes[p];
+        let store = process.store_at[code] as usize;
+        match process.longer[content * process.stored.len() + store] {
+            NONE => None,
+            longer => Some(longer as usize),
+        }
+    }
+
+    /// The oldest store, as variable and number of the value, and what remains without it.
+    #[inline]
+    pub(crate) fn oldest(&self, p: Pid, content: usize) -> Option<(usize, usize, usize)> {
+        let process = &self.processes[p];
+        let oldest = process.stored[*process.contents[content].first()? as usize];
+        Some((oldest.var as usize, oldest.value as usize, process.rest[content] as usize))
+    }
+
+    /// The stores in a buffer, oldest first: the variable's position in the layout, and the value.
+    pub fn stores(&self, tables: &Tables, state: &[u64], p: Pid) -> Vec<(usize, Word)> {
+        let process = &self.processes[p];
+        let stores = process.contents[tables.extra[p].get(state)].iter();
+        stores
+            .map(|&store| process.stored[store as usize])
+            .map(|store| {
+                (store.var as usize, tables.value(store.var as usize, store.value as usize))
+            })
+            .collect()
+    }
+}

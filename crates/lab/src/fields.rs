@@ -1,0 +1,61 @@
+//! Numbers packed into machine words.
+
+/// Where a number lies in a packed state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Field {
+    pub(crate) word: u32,
+    pub(crate) shift: u32,
+    mask: u64,
+}
+
+impl Field {
+    /// Reads the number.
+    #[inline]
+    pub fn get(self, state: &[u64]) -> usize {
+        (state[self.word as usize] >> self.shift & self.mask) as usize
+    }
+
+    /// How many bits it takes.
+    pub fn bits(self) -> u32 {
+        self.mask.count_ones()
+    }
+
+    /// Overwrites the number.
+    #[inline]
+    pub fn set(self, state: &mut [u64], number: usize) {
+        let word = &mut state[self.word as usize];
+        *word = *word & !(self.mask << self.shift) | (number as u64) << self.shift;
+    }
+}
+
+/// How many bits a number below `count` takes.
+pub(crate) fn width(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
+/// Places fields of the given widths into words, none across a boundary.
+pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
+    let mut order: Vec<usize> = (0..widths.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(widths[index]));
+    let mut used: Vec<u32> = vec![0];
+    let mut fields = vec![Field::default(); widths.len()];
+    for index in order {
+        let bits = widths[index];
+        let word = match used.iter().position(|&u| u + bits <= u64::BITS) {
+            Some(word) => word,
+            None => {
+                used.push(0);
+                used.len() - 1
+            }
+        };
+        // A variable with a single value takes no bits; its shift must stay below the word size.
+        let shift = if bits == 0 { 0 } else { used[word] };
+        fields[index] = Field {
+            word: word as u32,
+            shift,
+            mask: u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0),
+        };
+        used[word] += bits;
+    }
+    (fields, used.len())
+}

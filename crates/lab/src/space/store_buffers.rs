@@ -1,0 +1,112 @@
+//! Total store order, as on x86.
+
+use hallpass_algorithms::Pid;
+
+use super::{Agent, Sequential, Space};
+use crate::{buffers::Buffers, tables::Access};
+
+/// Total store order: a write waits in a first-in-first-out buffer of its process until the buffer
+/// moves it to memory, which may be at any time.
+///
+/// - A read is answered by the process's own buffer if that holds a store to the variable (the
+///   youngest counts), else by memory.
+/// - A read-modify-write waits until the own buffer is empty and then takes effect at once.
+/// - Agents `0..n` are the processes, `n..2n` their buffers.
+/// - A process in its remainder does not count as contending, whatever its buffer still holds.
+/// - What [`Sequential`] looks for, it looks for in memory and private states; what waits in a
+///   buffer is not in memory.
+pub struct StoreBuffers<'a> {
+    /// The rest of what there is to say: initial states, contention, what to look for. Its tables
+    /// must be those that [`Buffers::compile`] made.
+    pub base: Sequential<'a>,
+    /// The compiled buffers.
+    pub buffers: &'a Buffers,
+}
+
+impl StoreBuffers<'_> {
+    /// Whether no store of `p` waits.
+    #[inline]
+    pub fn buffer_is_empty(&self, state: &[u64], p: Pid) -> bool {
+        self.content(state, p) == 0
+    }
+
+    #[inline]
+    fn content(&self, state: &[u64], p: Pid) -> usize {
+        self.base.tables.extra[p].get(state)
+    }
+
+    /// The step of `p`, if it can move.
+    #[inline]
+    fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let tables = self.base.tables;
+        if !self.base.may_move(state, p) {
+            return None;
+        }
+        let content = self.content(state, p);
+        let row = tables.row(state, p);
+        let own = match row.access {
+            Access::Read => self.buffers.newest(p, content, row),
+            Access::ReadModifyWrite if content != 0 => return None,
+            _ => None,
+        };
+        let step = match own {
+            Some(value) => tables.step_on(row, value),
+            None => tables.step(state, row),
+        };
+        let mut next = *state;
+        if step.out_of_range {
+            tables.fault.set(&mut next, 1);
+        } else if row.access == Access::Write {
+            let longer = self.buffers.longer(p, content, tables.code(state, p))?;
+            tables.extra[p].set(&mut next, longer);
+            tables.apply_local(&mut next, p, step);
+        } else {
+            tables.apply(&mut next, p, row, step);
+        }
+        Some(next)
+    }
+
+    /// The step of `p`'s buffer, if it holds anything.
+    #[inline]
+    fn flush<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let tables = self.base.tables;
+        let (var, value, rest) = self.buffers.oldest(p, self.content(state, p))?;
+        let mut next = *state;
+        tables.vars[var].set(&mut next, value);
+        tables.extra[p].set(&mut next, rest);
+        Some(next)
+    }
+}
+
+impl<const W: usize> Space<W> for StoreBuffers<'_> {
+    fn agents(&self) -> usize {
+        2 * self.base.tables.n
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
+        self.base.initial() // content 0 is the empty one
+    }
+
+    #[inline]
+    fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+        let n = self.base.tables.n;
+        if self.base.tables.fault.get(state) != 0 {
+            return;
+        }
+        for p in 0..n {
+            if let Some(next) = self.step(state, p) {
+                each(p, next);
+            }
+        }
+        for p in 0..n {
+            if let Some(next) = self.flush(state, p) {
+                each(n + p, next);
+            }
+        }
+    }
+
+    #[inline]
+    fn flaws(&self, state: &[u64; W]) -> u64 {
+        self.base.flaws(state)
+    }
+}

@@ -1,0 +1,63 @@
+//! What several tests need.
+#![allow(dead_code)] // each test uses its own part
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_lab::{
+    Machine,
+    explore::{Explored, Limits, explore},
+    space::{Initial, Sequential, Space, Watch},
+    tables::Tables,
+};
+
+/// Room for every state the tests meet; smaller ones leave words unused.
+pub const W: usize = 4;
+
+/// A packed state.
+pub type State = [u64; W];
+
+/// Everything about `tables` under sequential consistency.
+pub fn sequential(tables: &Tables) -> Sequential<'_> {
+    Sequential {
+        tables,
+        contention: tables.n,
+        initial: Initial::All,
+        watch: Watch { exclusion: true, names: true },
+        invariants: None,
+    }
+}
+
+/// All states of `space`.
+pub fn explore_all<S: Space<W>>(space: &S) -> Explored<W> {
+    let stop = AtomicBool::new(false);
+    let limits =
+        Limits { states: 1 << 26, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
+    let explored = explore(space, &limits);
+    assert!(explored.is_complete(), "stopped: {:?}", explored.ended);
+    explored
+}
+
+/// The states that can follow `state`, with who moves.
+pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> {
+    let mut all = Vec::new();
+    space.successors(state, |agent, next| all.push((agent, next)));
+    all
+}
+
+/// `state` after process `p` has been renamed to `to[p]`, one field at a time, from the definition.
+pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usize]) -> State {
+    let mut out = [0; W];
+    for (p, &q) in to.iter().enumerate() {
+        tables.locals[q].set(&mut out, tables.code(state, p));
+        if !tables.extra.is_empty() {
+            tables.extra[q].set(&mut out, tables.extra[p].get(state));
+        }
+    }
+    for (decl, field) in machine.layout().decls().iter().zip(&tables.vars) {
+        let value = decl.renamed(decl.domain[field.get(state)], |p| to[p]);
+        let number = decl.domain.iter().position(|&x| x == value).expect("in range");
+        field.set(&mut out, number);
+    }
+    tables.fault.set(&mut out, tables.fault.get(state));
+    out
+}

@@ -1,0 +1,28 @@
+//! Explorations that must stop early.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{W, sequential};
+use hallpass_lab::{
+    explore::{Ended, Limits, explore},
+    machine::build,
+    space::{Initial, Sequential},
+    tables::Tables,
+};
+
+#[test]
+fn a_limit_on_states_is_kept_but_for_a_few() {
+    let machine = build("am-fig3", 5, 3).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let space = Sequential { initial: Initial::Smallest, ..sequential(&tables) };
+    let stop = AtomicBool::new(false);
+    for (states, threads) in [(1, 1), (1_000, 1), (200_000, 1), (200_000, 2)] {
+        let limits = Limits { states, bytes: 1 << 30, threads, stop: &stop, progress: &|_| () };
+        let explored = explore::<W, _>(&space, &limits);
+        assert_eq!(explored.ended, Ended::States);
+        // Threads take numbers in blocks, so it may also be a few less.
+        assert!(explored.states.abs_diff(states) < 200, "{}", explored.states);
+    }
+}
