@@ -75,36 +75,23 @@ const PART: u32 = 512;
 struct Worker<const W: usize> {
     run: Run,
     batch: Vec<Pending<W>>,
-    parents: Vec<Id>,
     transitions: u64,
 }
 
 impl<const W: usize> Worker<W> {
     fn new() -> Self {
-        Worker { run: Run::default(), batch: Vec::new(), parents: Vec::new(), transitions: 0 }
+        Worker { run: Run::default(), batch: Vec::with_capacity(2 * TOGETHER), transitions: 0 }
     }
 
     fn flush<S: Space<W>>(&mut self, space: &S, store: &Store<W>, flawed: &[AtomicU32]) {
-        let (batch, parents) = (&self.batch, &self.parents);
-        store.insert_all(
-            batch,
-            &mut self.run,
-            |index| parents[index],
-            |index, id| {
-                let mut flaws = space.flaws(batch[index].state());
-                while flaws != 0 {
-                    flawed[flaws.trailing_zeros() as usize].fetch_min(id, Relaxed);
-                    flaws &= flaws - 1;
-                }
-            },
-        );
+        store.insert_all(&self.batch, &mut self.run, |pending, id| {
+            let mut flaws = space.flaws(pending.state());
+            while flaws != 0 {
+                flawed[flaws.trailing_zeros() as usize].fetch_min(id, Relaxed);
+                flaws &= flaws - 1;
+            }
+        });
         self.batch.clear();
-        self.parents.clear();
-    }
-
-    fn add(&mut self, store: &Store<W>, state: [u64; W], parent: Id) {
-        self.batch.push(store.pending(state));
-        self.parents.push(parent);
     }
 
     /// Expands the states from `next` on, in parts, until `end`.
@@ -126,7 +113,7 @@ impl<const W: usize> Worker<W> {
                 space.successors(&state, |_, successor| {
                     self.transitions += 1;
                     if successor != state {
-                        self.add(store, space.canonical(successor), id);
+                        self.batch.push(store.pending(space.canonical(successor), id));
                     }
                 });
                 if self.batch.len() >= TOGETHER {
@@ -153,7 +140,9 @@ pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> E
             ended = reason;
             break;
         }
-        roots.by_ref().take(TOGETHER).for_each(|state| workers[0].add(&store, state, NONE));
+        workers[0]
+            .batch
+            .extend(roots.by_ref().take(TOGETHER).map(|state| store.pending(state, NONE)));
         workers[0].flush(space, &store, &flawed);
     }
     drop(roots);
@@ -337,30 +326,26 @@ impl<const W: usize> Explored<W> {
     }
 
     fn edges_from<S: Space<W>>(&self, space: &S, first: Id, edges: &mut [Id]) {
+        const STATES: usize = TOGETHER / 2;
         let agents = space.agents();
-        let mut batch: Vec<Pending<W>> = Vec::new();
-        let mut cells: Vec<usize> = Vec::new();
-        let look_up = |batch: &mut Vec<Pending<W>>, cells: &mut Vec<usize>, edges: &mut [Id]| {
-            self.store.find_all(batch, |index, id| edges[cells[index]] = id.unwrap_or(NONE));
-            batch.clear();
-            cells.clear();
-        };
-        for index in 0..edges.len() / agents {
-            let id = first + index as Id;
-            let state = self.store.get(id);
-            space.successors(&state, |agent, next| {
-                let cell = index * agents + agent;
-                if next == state {
-                    edges[cell] = id;
-                } else {
-                    batch.push(self.store.pending(space.canonical(next)));
-                    cells.push(cell);
-                }
-            });
-            if batch.len() >= TOGETHER {
-                look_up(&mut batch, &mut cells, edges);
+        let mut batch: Vec<Pending<W>> = Vec::with_capacity(STATES * agents);
+        for (part, edges) in edges.chunks_mut(STATES * agents).enumerate() {
+            for index in 0..edges.len() / agents {
+                let id = first + (part * STATES + index) as Id;
+                let state = self.store.get(id);
+                space.successors(&state, |agent, next| {
+                    let cell = index * agents + agent;
+                    if next == state {
+                        edges[cell] = id;
+                    } else {
+                        batch.push(self.store.pending(space.canonical(next), cell as u32));
+                    }
+                });
             }
+            self.store.find_all(&batch, |pending, id| {
+                edges[pending.note() as usize] = id.unwrap_or(NONE);
+            });
+            batch.clear();
         }
-        look_up(&mut batch, &mut cells, edges);
     }
 }

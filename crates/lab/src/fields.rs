@@ -15,6 +15,13 @@ impl Field {
         (state[self.word as usize] >> self.shift & self.mask) as usize
     }
 
+    /// Reads the number from a state whose size is known. The remainder by a constant is free, and
+    /// spares the check that the word is there: this is the innermost loop.
+    #[inline]
+    pub fn get_in<const W: usize>(self, state: &[u64; W]) -> usize {
+        (state[self.word as usize % W] >> self.shift & self.mask) as usize
+    }
+
     /// How many bits it takes.
     pub fn bits(self) -> u32 {
         self.mask.count_ones()

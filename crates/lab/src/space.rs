@@ -101,27 +101,23 @@ impl Sequential<'_> {
     #[inline]
     fn may_move(&self, state: &[u64], p: Pid) -> bool {
         let tables = self.tables;
-        self.contention >= tables.n
+        self.contention >= tables.n // the usual case, decided once
             || tables.code(state, p) != 0
             || tables.contention(state) < self.contention
     }
 
-    /// The step of `p`, if it may move.
+    /// The step of `p`.
     #[inline]
-    fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+    fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> [u64; W] {
         let tables = self.tables;
-        if !self.may_move(state, p) {
-            return None;
-        }
-        let row = tables.row(state, p);
-        let step = tables.step(state, row);
+        let (row, step) = tables.move_of(state, p);
         let mut next = *state;
         if step.out_of_range {
             tables.fault.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
         }
-        Some(next)
+        next
     }
 }
 
@@ -177,12 +173,12 @@ impl<const W: usize> Space<W> for Sequential<'_> {
 
     #[inline]
     fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
-        if self.tables.fault.get(state) != 0 {
+        if self.tables.fault.get_in(state) != 0 {
             return;
         }
         for p in 0..self.tables.n {
-            if let Some(next) = self.step(state, p) {
-                each(p, next);
+            if self.may_move(state, p) {
+                each(p, self.step(state, p));
             }
         }
     }

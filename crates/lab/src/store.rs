@@ -7,7 +7,7 @@
 //! | | bytes a state |
 //! |---|---|
 //! | log | 8 a word |
-//! | table | 8 a slot, slots 57 to 85 % full |
+//! | table | 8 a slot, slots 53 to 90 % full |
 //! | parents | 1/16 |
 //!
 //! There are no parent pointers: successors are appended in the order of their parents, so one
@@ -76,12 +76,19 @@ impl Run {
 pub struct Pending<const W: usize> {
     state: [u64; W],
     mark: Mark,
+    /// What the caller wants to know of it later.
+    note: u32,
 }
 
 impl<const W: usize> Pending<W> {
     /// The state.
     pub fn state(&self) -> &[u64; W] {
         &self.state
+    }
+
+    /// What the caller noted.
+    pub fn note(&self) -> u32 {
+        self.note
     }
 }
 
@@ -101,8 +108,8 @@ impl<const W: usize> Store<W> {
 
     /// Makes a state ready to be looked up.
     #[inline]
-    pub fn pending(&self, state: [u64; W]) -> Pending<W> {
-        Pending { state, mark: self.hashing.mark(&state) }
+    pub fn pending(&self, state: [u64; W], note: u32) -> Pending<W> {
+        Pending { state, mark: self.hashing.mark(&state), note }
     }
 
     /// How many states there are; while threads insert, an upper bound.
@@ -141,21 +148,32 @@ impl<const W: usize> Store<W> {
         // The log has all there is to know, so the old table can go before the new one comes.
         self.table = Table::none();
         let mut table = Table::larger(lines, self.hashing, W);
-        let mut given_out =
-            (0..self.len()).filter(|id| !runs.iter().any(|run| run.rest().contains(id)));
         let mut batch: Vec<(Id, Mark)> = Vec::with_capacity(TOGETHER);
-        loop {
-            batch.clear();
-            let states = given_out.by_ref().take(TOGETHER);
-            batch.extend(states.map(|id| (id, self.hashing.mark(&self.get(id)))));
-            if batch.is_empty() {
-                break;
-            }
+        let mut flush = |batch: &mut Vec<(Id, Mark)>| {
             let touched = batch.iter().fold(0, |touched, &(_, mark)| touched ^ table.touch(mark));
             std::hint::black_box(touched);
-            batch.iter().for_each(|&(id, mark)| table.insert_new(mark, id));
+            batch.drain(..).for_each(|(id, mark)| table.insert_new(mark, id));
+        };
+        for range in self.given_out(runs) {
+            for id in range {
+                batch.push((id, self.hashing.mark(&self.get(id))));
+                if batch.len() == TOGETHER {
+                    flush(&mut batch);
+                }
+            }
         }
+        flush(&mut batch);
         self.table = table;
+    }
+
+    /// The numbers that have a state, given what is taken and not given out.
+    fn given_out(&self, runs: &[Run]) -> Vec<std::ops::Range<Id>> {
+        let mut rests: Vec<_> =
+            runs.iter().map(Run::rest).filter(|rest| !rest.is_empty()).collect();
+        rests.sort_unstable_by_key(|rest| rest.start);
+        let starts = std::iter::once(0).chain(rests.iter().map(|rest| rest.end));
+        let ends = rests.iter().map(|rest| rest.start).chain([self.len()]);
+        starts.zip(ends).map(|(start, end)| start..end).collect()
     }
 
     #[inline]
@@ -186,32 +204,31 @@ impl<const W: usize> Store<W> {
     }
 
     /// The numbers of a batch of states.
-    pub fn find_all(&self, batch: &[Pending<W>], mut each: impl FnMut(usize, Option<Id>)) {
+    pub fn find_all(&self, batch: &[Pending<W>], mut each: impl FnMut(&Pending<W>, Option<Id>)) {
         self.touch(batch);
-        for (index, pending) in batch.iter().enumerate() {
-            each(index, self.find(pending));
+        for pending in batch {
+            each(pending, self.find(pending));
         }
     }
 
-    /// Inserts a batch; calls `new` with the index and number of each state that was not there.
-    /// `parent` says which state the one at an index comes from.
+    /// Inserts a batch of states, each with the number of the state it comes from as its note; calls
+    /// `new` with each that was not there, and its number.
     pub fn insert_all(
         &self,
         batch: &[Pending<W>],
         run: &mut Run,
-        parent: impl Fn(usize) -> Id,
-        mut new: impl FnMut(usize, Id),
+        mut new: impl FnMut(&Pending<W>, Id),
     ) {
         self.touch(batch);
-        for (index, pending) in batch.iter().enumerate() {
-            if let Some(id) = self.insert(pending, run, || parent(index)) {
-                new(index, id);
+        for pending in batch {
+            if let Some(id) = self.insert(pending, run) {
+                new(pending, id);
             }
         }
     }
 
     #[inline]
-    fn insert(&self, pending: &Pending<W>, run: &mut Run, parent: impl Fn() -> Id) -> Option<Id> {
+    fn insert(&self, pending: &Pending<W>, run: &mut Run) -> Option<Id> {
         let found = self.table.find_or_insert(
             pending.mark,
             |id| self.get(id) == pending.state,
@@ -230,7 +247,7 @@ impl<const W: usize> Store<W> {
             Found::Inserted => {
                 let id = run.next;
                 if id.is_multiple_of(BLOCK) {
-                    self.parent_cell(id).store(parent(), Release);
+                    self.parent_cell(id).store(pending.note, Release);
                 }
                 run.next += 1;
                 Some(id)

@@ -1,8 +1,8 @@
 //! A hash table from states to numbers that holds no states, only tags.
 //!
 //! A slot is a tag and a number. Slots come in lines of eight, a cache line each; a state is looked
-//! for in the line of its mark, from the first slot on, and then in the lines after it. So nearly
-//! every look-up costs one cache miss even when the table is almost full.
+//! for all around the line of its mark, and then in the lines after it. So nearly every look-up
+//! costs one cache miss even when the table is almost full.
 //!
 //! ORDERING: a slot is published with Release after its state has been written elsewhere, and read
 //! with Acquire before the state is: whoever sees the number sees the state.
@@ -18,19 +18,31 @@ use crate::{
 };
 
 const LINE: usize = 8;
-const LINE_BYTES: usize = LINE * size_of::<AtomicU64>();
+
+/// Slots that share a cache line.
+#[derive(Default)]
+#[repr(align(64))]
+struct Line([AtomicU64; LINE]);
 
 /// How full the table may be.
-const FULL: f64 = 0.85;
-/// How many times larger the next one is.
-const GROWTH: f64 = 1.5;
+const FULL: f64 = 0.9;
+/// How many times larger the next one is: with 8 bytes a slot and as many a state, never more than
+/// 24 bytes a state.
+const GROWTH: f64 = 1.7;
+/// The lines of the first table. Up to some times that, memory does not matter and time does.
+const SMALL: usize = 1 << 13;
+
+fn next_size(lines: usize) -> usize {
+    if lines <= SMALL { 4 * SMALL } else { (lines as f64 * GROWTH) as usize }
+}
+
+fn bytes_of(lines: usize) -> u64 {
+    (lines * size_of::<Line>()) as u64
+}
 
 /// The table.
 pub struct Table {
-    slots: Box<[AtomicU64]>,
-    /// The first slot that begins a cache line.
-    first: usize,
-    lines: usize,
+    lines: Box<[Line]>,
     /// The farthest any number lies from the line of its mark.
     displaced: AtomicUsize,
     /// As long as none lies farther than this, equal tags mean equal states.
@@ -53,74 +65,77 @@ fn entry(mark: Mark, id: Id) -> u64 {
 /// The number in a slot, if the slot has the tag.
 #[inline]
 fn matching(slot: u64, tag: u32) -> Option<Id> {
-    (slot != 0 && slot >> 32 == u64::from(tag)).then(|| slot as u32 - 1)
+    let number = slot as u32;
+    ((slot >> 32) as u32 == tag && number != 0).then(|| number - 1)
 }
 
 impl Table {
     /// An empty table of that many lines.
     fn with_lines(lines: usize, hashing: Hashing, words: usize) -> Self {
-        let slots: Box<[AtomicU64]> = bytemuck::zeroed_slice_box((lines + 1) * LINE);
-        let astray = slots.as_ptr().addr() % LINE_BYTES;
-        let first = (LINE_BYTES - astray) % LINE_BYTES / size_of::<AtomicU64>();
-        let certain_within = hashing.certain_within(words, lines);
-        Table { slots, first, lines, displaced: AtomicUsize::new(0), certain_within }
+        Table {
+            lines: (0..lines).map(|_| Line::default()).collect(),
+            displaced: AtomicUsize::new(0),
+            certain_within: hashing.certain_within(words, lines),
+        }
     }
 
     /// A small empty table, for states of that many words.
     pub fn new(hashing: Hashing, words: usize) -> Self {
-        Self::with_lines(1 << 9, hashing, words)
+        Self::with_lines(SMALL, hashing, words)
     }
 
     /// No table at all.
     pub fn none() -> Self {
-        Table {
-            slots: Box::default(),
-            first: 0,
-            lines: 0,
-            displaced: AtomicUsize::new(0),
-            certain_within: 0,
-        }
+        Table { lines: Box::default(), displaced: AtomicUsize::new(0), certain_within: 0 }
     }
 
     /// An empty table that is larger than one of `lines` lines.
     pub fn larger(lines: usize, hashing: Hashing, words: usize) -> Self {
-        Self::with_lines((lines as f64 * GROWTH) as usize, hashing, words)
+        Self::with_lines(next_size(lines), hashing, words)
     }
 
     /// How many lines it has.
     pub fn lines(&self) -> usize {
-        self.lines
+        self.lines.len()
     }
 
     /// How many numbers it takes.
     pub fn capacity(&self) -> usize {
-        ((self.lines * LINE) as f64 * FULL) as usize
+        ((self.lines() * LINE) as f64 * FULL) as usize
     }
 
     /// The bytes it takes.
     pub fn bytes(&self) -> u64 {
-        (self.lines * LINE_BYTES) as u64
+        bytes_of(self.lines())
     }
 
     /// The bytes that the next larger one takes.
     pub fn bytes_larger(&self) -> u64 {
-        (self.bytes() as f64 * GROWTH) as u64
+        bytes_of(next_size(self.lines()))
     }
 
     #[inline]
     fn line(&self, mark: Mark) -> usize {
-        ((u128::from(mark.position) * self.lines as u128) >> 64) as usize
+        ((u128::from(mark.position) * self.lines() as u128) >> 64) as usize
+    }
+
+    /// The slots of a line in the order in which they are searched for a mark.
+    #[inline]
+    fn around(&self, line: usize, mark: Mark) -> impl Iterator<Item = &AtomicU64> {
+        let Line(slots) = &self.lines[line];
+        let start = mark.tag as usize;
+        (0..LINE).map(move |place| &slots[(start + place) % LINE])
     }
 
     #[inline]
-    fn slots_of(&self, line: usize) -> &[AtomicU64] {
-        &self.slots[self.first + line * LINE..][..LINE]
+    fn after(&self, line: usize) -> usize {
+        if line + 1 == self.lines() { 0 } else { line + 1 }
     }
 
     /// Reads the first slot that a search for `mark` reads, so that it is in the cache.
     #[inline]
     pub fn touch(&self, mark: Mark) -> u64 {
-        self.slots[self.first + self.line(mark) * LINE].load(Relaxed)
+        self.lines[self.line(mark)].0[0].load(Relaxed)
     }
 
     /// Whether equal tags mean equal states.
@@ -134,7 +149,7 @@ impl Table {
     pub fn find(&self, mark: Mark, is_it: impl Fn(Id) -> bool) -> Option<Id> {
         let mut line = self.line(mark);
         loop {
-            for slot in self.slots_of(line) {
+            for slot in self.around(line, mark) {
                 let slot = slot.load(Acquire);
                 if slot == 0 {
                     return None;
@@ -145,7 +160,7 @@ impl Table {
                     return Some(id);
                 }
             }
-            line = if line + 1 == self.lines { 0 } else { line + 1 };
+            line = self.after(line);
         }
     }
 
@@ -161,7 +176,7 @@ impl Table {
         let mut line = self.line(mark);
         let mut distance = 0;
         loop {
-            for cell in self.slots_of(line) {
+            for cell in self.around(line, mark) {
                 let mut slot = cell.load(Acquire);
                 if slot == 0 {
                     let id = new();
@@ -179,7 +194,7 @@ impl Table {
                     return Found::Known(id);
                 }
             }
-            line = if line + 1 == self.lines { 0 } else { line + 1 };
+            line = self.after(line);
             distance += 1;
         }
     }
@@ -194,13 +209,13 @@ impl Table {
     pub fn renumber(&mut self, mark: Mark, from: Id, to: Id) {
         let mut line = self.line(mark);
         loop {
-            for slot in self.slots_of(line) {
+            for slot in self.around(line, mark) {
                 if slot.load(Relaxed) == entry(mark, from) {
                     slot.store(entry(mark, to), Relaxed);
                     return;
                 }
             }
-            line = if line + 1 == self.lines { 0 } else { line + 1 };
+            line = self.after(line);
         }
     }
 }

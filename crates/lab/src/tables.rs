@@ -77,7 +77,10 @@ pub struct Tables {
     pub codes: Vec<Vec<Local>>,
     places: Vec<Vec<Place>>,
     sections: Vec<Vec<Section>>,
-    rows: Vec<Vec<Row>>,
+    /// What the processes do in each private state, one process after another.
+    rows: Vec<Row>,
+    /// Where in that each process begins.
+    first_row: Vec<usize>,
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
     initial: Vec<Vec<u32>>,
@@ -123,6 +126,30 @@ struct Raw {
     var: u16,
     /// For each value: next local, value left behind (or none: out of range), failed.
     outcomes: Vec<(Local, Option<u32>, bool)>,
+}
+
+impl Raw {
+    /// What comes of each value, for the private state with this code.
+    fn steps<'a>(
+        &'a self,
+        code: usize,
+        codes: &'a [Local],
+        local: Field,
+        var: Field,
+    ) -> impl Iterator<Item = Step> + 'a {
+        self.outcomes.iter().enumerate().map(move |(value, &(next, left, failed))| {
+            let next = codes.binary_search(&next).expect("closed under steps");
+            let left_or_same = left.unwrap_or(value as u32);
+            Step {
+                next: next as u32,
+                value: left_or_same,
+                failed,
+                out_of_range: left.is_none(),
+                local_bits: ((code ^ next) as u64) << local.shift,
+                var_bits: ((value as u64) ^ u64::from(left_or_same)) << var.shift,
+            }
+        })
+    }
 }
 
 fn run_row(
@@ -216,33 +243,20 @@ impl Tables {
             return Err(TooBig::Bits(bits));
         }
 
-        let mut steps = Vec::new();
-        let rows = (0..n)
-            .map(|p| {
-                let row = |(code, at): (usize, &Local)| {
-                    let raw = &raws[p][at];
-                    let field = match raw.access {
-                        Access::None => Field::default(),
-                        _ => vars[raw.var as usize],
-                    };
-                    let first = steps.len() as u32;
-                    for (value, &(next, left, failed)) in raw.outcomes.iter().enumerate() {
-                        let next = codes[p].binary_search(&next).expect("closed under steps");
-                        let left_or_same = left.unwrap_or(value as u32);
-                        steps.push(Step {
-                            next: next as u32,
-                            value: left_or_same,
-                            failed,
-                            out_of_range: left.is_none(),
-                            local_bits: ((code ^ next) as u64) << locals[p].shift,
-                            var_bits: ((value as u64) ^ u64::from(left_or_same)) << field.shift,
-                        });
-                    }
-                    Row { access: raw.access, var: raw.var, field, first }
+        let (mut rows, mut first_row, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        for p in 0..n {
+            first_row.push(rows.len());
+            for (code, at) in codes[p].iter().enumerate() {
+                let raw = &raws[p][at];
+                let field = match raw.access {
+                    Access::None => Field::default(),
+                    _ => vars[raw.var as usize],
                 };
-                codes[p].iter().enumerate().map(row).collect()
-            })
-            .collect();
+                let first = steps.len() as u32;
+                rows.push(Row { access: raw.access, var: raw.var, field, first });
+                steps.extend(raw.steps(code, &codes[p], locals[p], field));
+            }
+        }
 
         let places: Vec<Vec<Place>> =
             (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
@@ -268,6 +282,7 @@ impl Tables {
             places,
             sections,
             rows,
+            first_row,
             steps,
             domains,
             initial,
@@ -282,12 +297,12 @@ impl Tables {
 
     /// The code of `p`'s private state when it has just left its remainder.
     pub fn begin(&self, p: Pid) -> usize {
-        self.steps[self.rows[p][REMAINDER as usize].first as usize].next as usize
+        self.steps[self.rows[self.first_row[p] + REMAINDER as usize].first as usize].next as usize
     }
 
     /// What `p` does in the private state with this code.
     pub fn row_of(&self, p: Pid, code: usize) -> &Row {
-        &self.rows[p][code]
+        &self.rows[self.first_row[p] + code]
     }
 
     /// What comes of a step of `row`, for each value it may find.
@@ -302,12 +317,12 @@ impl Tables {
     /// What `p` does next.
     #[inline]
     pub fn row(&self, state: &[u64], p: Pid) -> &Row {
-        &self.rows[p][self.code(state, p)]
+        &self.rows[self.first_row[p] + self.code(state, p)]
     }
 
     /// What `p` does in each of its private states.
     pub fn rows(&self, p: Pid) -> &[Row] {
-        &self.rows[p]
+        &self.rows[self.first_row[p]..][..self.codes[p].len()]
     }
 
     /// What comes of it.
@@ -321,11 +336,18 @@ impl Tables {
         &self.steps[row.first as usize + value]
     }
 
+    /// What `p` does next and what comes of it, in a state whose size is known.
+    #[inline]
+    pub fn move_of<const W: usize>(&self, state: &[u64; W], p: Pid) -> (&Row, &Step) {
+        let row = &self.rows[self.first_row[p] + self.locals[p].get_in(state)];
+        (row, &self.steps[row.first as usize + row.field.get_in(state)])
+    }
+
     /// Changes `state` by a step of `p`.
     #[inline]
     pub fn apply<const W: usize>(&self, state: &mut [u64; W], p: Pid, row: &Row, step: &Step) {
-        state[self.locals[p].word as usize] ^= step.local_bits;
-        state[row.field.word as usize] ^= step.var_bits;
+        state[self.locals[p].word as usize % W] ^= step.local_bits;
+        state[row.field.word as usize % W] ^= step.var_bits;
     }
 
     /// Changes the private state of `p` by its step, and no variable.
