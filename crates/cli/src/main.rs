@@ -3,6 +3,7 @@
 
 mod files;
 mod lab;
+mod output;
 mod progress;
 
 use std::process::ExitCode;

@@ -193,16 +193,18 @@ impl KeptOut {
         let components = components(graph, &InEntry { standing, process });
         let mut reaches: Vec<(bool, bool)> = Vec::with_capacity(components.count() as usize);
         for component in 0..components.count() {
-            let (mut reach, mut here) = (false, false);
-            for &node in components.members(component) {
+            let members = components.members(component);
+            let (mut reach, mut movers) = (false, 0u64);
+            for &node in members {
                 for (agent, to) in graph.edges(node) {
                     match components.of(to) {
                         NONE => {}
-                        same if same == component => here |= agent == process,
+                        same if same == component => movers |= 1 << agent,
                         other => reach |= reaches[other as usize].0,
                     }
                 }
             }
+            let here = movers >> process & 1 == 1 && stores_settle(standing, members[0], movers);
             reaches.push((reach || here, here));
         }
         KeptOut { process, components, reaches }
@@ -218,19 +220,21 @@ impl KeptOut {
     }
 
     /// A run from `node` that keeps the process out: the way to a cycle, and a cycle in which it
-    /// moves.
-    pub fn evidence(&self, graph: &Graph, node: Id) -> (Vec<Agent>, Vec<Agent>) {
+    /// moves, whoever else has stopped.
+    pub fn evidence<S: Standing>(
+        &self,
+        graph: &Graph,
+        standing: &S,
+        node: Id,
+    ) -> (Vec<Agent>, Vec<Agent>) {
         let here = |node: Id| self.reaches[self.components.of(node) as usize].1;
         let (way, at) =
             shortest(graph, node, |node| self.contains(node), here).expect("it reaches a cycle");
-        let inside = |node: Id| self.components.of(node) == self.components.of(at);
-        let moves = |node: Id| graph.target(node, self.process).filter(|&to| inside(to));
-        let (mut way_on, from) =
-            shortest(graph, at, inside, |node| moves(node).is_some()).expect("it moves here");
-        let to = moves(from).expect("just found");
-        let (back, _) = shortest(graph, to, inside, |node| node == from).expect("connected");
-        let mut stem = way;
-        stem.append(&mut way_on);
-        (stem, std::iter::once(self.process).chain(back).collect())
+        let part = InEntry { standing, process: self.process };
+        let inside =
+            Inside { components: &self.components, component: self.components.of(at), part: &part };
+        let anybody = standing.n();
+        let is_victim = |_: Id, agent: Agent| agent == self.process;
+        (way, fair_cycle(graph, standing, &inside, at, anybody, is_victim))
     }
 }

@@ -16,14 +16,17 @@ pub trait Standing: Sync {
     fn has_settled(&self, id: Id, p: Pid) -> bool;
 }
 
+/// Whether none of a process's stores is on its way to memory.
+pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Sync);
+
 /// The states of an exploration of `tables`.
 pub struct States<'a, const W: usize> {
     /// What they mean.
     pub tables: &'a Tables,
     /// The states.
     pub explored: &'a Explored<W>,
-    /// Whether none of a process's stores is on its way to memory, where there are store buffers.
-    pub settled: Option<&'a (dyn Fn(&[u64; W], Pid) -> bool + Sync)>,
+    /// Whether stores have settled, where there are store buffers.
+    pub settled: Option<Settled<'a, W>>,
 }
 
 impl<const W: usize> Standing for States<'_, W> {

@@ -14,6 +14,7 @@ use super::{
     options::{Effort, Size},
     show,
 };
+use crate::output::outln;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -87,7 +88,7 @@ pub fn run(args: Args) -> super::Result {
     let report = args.effort.with_resources(|resources| check(&question, resources))?;
     let shown = shown(&report, args.show.map(Property::from));
     if args.json {
-        println!("{}", report.to_json());
+        outln!("{}", report.to_json());
     } else {
         print(&report, shown);
     }
@@ -128,8 +129,8 @@ fn print(report: &Report, shown: Option<&Schedule>) {
         Verdict::Partial => "partial: nothing found, but not everything was seen",
         Verdict::Holds | Verdict::NotChecked => "holds",
     };
-    println!("{}, n = {}, k = {}: {verdict}", question.algorithm, question.n, question.k);
-    println!(
+    outln!("{}, n = {}, k = {}: {verdict}", question.algorithm, question.n, question.k);
+    outln!(
         "{} states, {} transitions, depth {}; {:.1} bytes a state; {:.2} s\n",
         HumanCount(report.states),
         HumanCount(report.transitions),
@@ -138,22 +139,22 @@ fn print(report: &Report, shown: Option<&Schedule>) {
         report.seconds
     );
     for (name, outcome) in outcomes(report) {
-        println!("  {name:<12} {:<9} {}", word(outcome.verdict), remark(report, name, outcome));
+        outln!("  {name:<12} {:<9} {}", word(outcome.verdict), remark(report, name, outcome));
     }
-    println!("\nin this sense:");
+    outln!("\nin this sense:");
     for limit in report.limits() {
-        println!("  - {limit}");
+        outln!("  - {limit}");
     }
     let mut runs =
         outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
     if let Some(first) = runs.next() {
-        println!("\nruns (hallpass lab replay STRING steps through one):");
+        outln!("\nruns (hallpass lab replay STRING steps through one):");
         for (name, run) in std::iter::once(first).chain(runs) {
-            println!("  {name:<12} {}", show::string(run));
+            outln!("  {name:<12} {}", show::string(run));
         }
     }
     if let Some(run) = shown {
-        println!();
+        outln!();
         show::print(run);
     }
 }
@@ -172,8 +173,10 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     if let Some(resilience) = outcome.resilience {
         let least = if report.is_complete() { "" } else { "at most " };
         remarks.push(match name {
-            "deadlock" => format!("{least}{resilience} stopped processes can keep everybody out"),
-            _ => format!("resilience {least}{resilience}: so many stopped can keep one out"),
+            "deadlock" => format!("{least}{resilience} stopped can keep everybody out"),
+            _ => {
+                format!("resilience {least}{resilience}: so many stopped can keep one out for ever")
+            }
         });
     }
     let at_least = if report.is_complete() { "at most" } else { "at least" };

@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use hallpass_algorithms::registry::{ENTRIES, Entry, Model, Standing};
 
 use super::HOLDS;
+use crate::output::outln;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -17,7 +18,7 @@ pub struct Args {
 pub fn run(Args { json }: Args) -> super::Result {
     if json {
         let entries: Vec<_> = ENTRIES.iter().map(to_json).collect();
-        println!("{}", serde_json::Value::Array(entries));
+        outln!("{}", serde_json::Value::Array(entries));
         return Ok(ExitCode::from(HOLDS));
     }
     for (standing, heading) in [
@@ -25,15 +26,15 @@ pub fn run(Args { json }: Args) -> super::Result {
         (Standing::Printed, "AS PRINTED, and wrong"),
         (Standing::Broken, "BROKEN ON PURPOSE"),
     ] {
-        println!("{heading}");
+        outln!("{heading}");
         for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
-            println!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
+            outln!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
             let claim = entry.claim.map(|claim| {
                 format!("; claims {} {} ({})", model(claim.model), claim.formula, claim.source)
             });
-            println!("  {:<26} uses {}{}", "", entry.primitives, claim.unwrap_or_default());
+            outln!("  {:<26} uses {}{}", "", entry.primitives, claim.unwrap_or_default());
         }
-        println!();
+        outln!();
     }
     Ok(ExitCode::from(HOLDS))
 }

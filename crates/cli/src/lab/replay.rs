@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use hallpass_lab::trace;
 
 use super::{HOLDS, VIOLATED, show};
+use crate::output::outln;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -30,11 +31,11 @@ pub fn run(Args { string, html, quiet }: Args) -> super::Result {
     }
     Ok(match trace::confirm(&schedule) {
         Ok(()) => {
-            println!("confirmed: the run shows what it says");
+            outln!("confirmed: the run shows what it says");
             ExitCode::from(HOLDS)
         }
         Err(why) => {
-            println!("NOT confirmed: {why}");
+            outln!("NOT confirmed: {why}");
             ExitCode::from(VIOLATED)
         }
     })

@@ -14,6 +14,7 @@ use super::{
     options::{Effort, Size},
     show,
 };
+use crate::output::outln;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -100,11 +101,11 @@ pub fn run(args: Args) -> super::Result {
         Machine::Dsm => report.dsm.run.as_ref(),
     });
     if args.json {
-        println!("{}", report.to_json());
+        outln!("{}", report.to_json());
     } else {
         print(&report);
         if let Some(run) = shown {
-            println!();
+            outln!();
             show::print(run);
         }
     }
@@ -131,29 +132,32 @@ fn status(report: &Report) -> u8 {
 
 fn print(report: &Report) {
     let question = &report.question;
-    println!(
+    outln!(
         "{}, n = {}, k = {}, contention {}: worst passage in remote references",
-        question.algorithm, question.n, question.k, question.contention
+        question.algorithm,
+        question.n,
+        question.k,
+        question.contention
     );
-    println!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
+    outln!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
             Worst::Count(count) if figure.exact => format!("{count}"),
             Worst::Count(count) => format!("at least {count}"),
             Worst::Unbounded => "unbounded".into(),
         };
-        println!("  {name:<4} {worst:<12} {}", against_claim(figure));
+        outln!("  {name:<4} {worst:<12} {}", against_claim(figure));
         if let Some(run) = &figure.run {
-            println!("       {}", show::string(run));
+            outln!("       {}", show::string(run));
         }
     }
-    println!("\nin this sense:");
-    println!(
+    outln!("\nin this sense:");
+    outln!(
         "  - every schedule of this size, sequentially consistent; a passage is from leaving the"
     );
-    println!("    remainder to being back in it; local spins cost what the rules below say");
-    println!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
-    println!("  - DSM: an access is remote unless the variable lies with the process");
+    outln!("    remainder to being back in it; local spins cost what the rules below say");
+    outln!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
+    outln!("  - DSM: an access is remote unless the variable lies with the process");
 }
 
 fn rules(conventions: Conventions) -> String {

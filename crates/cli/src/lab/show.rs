@@ -1,5 +1,6 @@
 //! A run, on the terminal or as a page.
 
+use crate::output::{out, outln};
 use std::{io::IsTerminal, path::Path};
 
 use hallpass_lab::{schedule::Schedule, trace};
@@ -12,8 +13,8 @@ pub fn string(run: &Schedule) -> String {
 /// Prints the run, step by step.
 pub fn print(run: &Schedule) {
     match trace::run(run, &trace::conventions(run)) {
-        Ok(trace) => print!("{}", trace::text(&trace, std::io::stdout().is_terminal())),
-        Err(error) => println!("this run cannot be replayed: {error}"),
+        Ok(trace) => out!("{}", trace::text(&trace, std::io::stdout().is_terminal())),
+        Err(error) => outln!("this run cannot be replayed: {error}"),
     }
 }
 

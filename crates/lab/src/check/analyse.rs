@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use hallpass_algorithms::Pid;
 
 use crate::{
-    explore::{Explored, explore},
+    explore::{Explored, PathStep, explore},
     fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
     graph::{Bound, Graph, Heaviest},
     liveness::{self, KeptOut, Trap},
     machine::Machine,
     schedule::{Finding, Schedule},
-    space::{Agent, Initial, Space, flaw},
+    space::{Agent, Initial, flaw},
     standing::{Standing, States},
     store::Id,
 };
@@ -20,13 +20,17 @@ use hallpass_algorithms::Section;
 use super::{Outcome, Property, Question, Resources, Steps, Verdict};
 
 /// Everything the properties are decided from.
-pub(super) struct Analysis<'a, const W: usize, S> {
-    pub space: &'a S,
+pub(super) struct Analysis<'a, const W: usize> {
     pub machine: &'a dyn Machine,
     pub question: &'a Question,
     pub resources: &'a Resources<'a>,
     pub explored: &'a Explored<W>,
     pub standing: States<'a, W>,
+    pub agents: usize,
+    /// A shortest way to a state.
+    pub path: &'a dyn Fn(Id) -> ([u64; W], Vec<PathStep<W>>),
+    /// All steps.
+    pub graph: &'a dyn Fn() -> Graph,
 }
 
 pub(super) type Outcomes = BTreeMap<&'static str, Outcome>;
@@ -43,7 +47,7 @@ pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
     outcomes
 }
 
-impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
+impl<const W: usize> Analysis<'_, W> {
     fn asked(&self, property: Property) -> bool {
         self.question.properties.contains(&property)
     }
@@ -56,7 +60,7 @@ impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
     }
 
     fn schedule(&self, id: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
-        let (start, steps) = self.explored.path(self.space, id);
+        let (start, steps) = (self.path)(id);
         let stem = steps.iter().map(|&(agent, _)| agent).chain(then.iter().copied()).collect();
         Schedule {
             algorithm: self.question.algorithm.clone(),
@@ -80,12 +84,12 @@ impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
         self.machine.is_symmetric() && self.question.initial == Initial::All
     }
 
-    pub fn run(&mut self) -> Outcomes {
+    pub fn run(&self) -> Outcomes {
         let mut outcomes = self.safety();
         if self.question.properties.iter().all(|property| property.is_safety()) {
             return outcomes;
         }
-        let graph_bytes = u64::from(self.explored.store.len()) * self.space.agents() as u64 * 4;
+        let graph_bytes = u64::from(self.explored.store.len()) * self.agents as u64 * 4;
         // Components take three more numbers a state.
         let needed = self.explored.bytes + graph_bytes + u64::from(self.explored.store.len()) * 12;
         if needed > self.resources.bytes {
@@ -96,7 +100,7 @@ impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
             return outcomes;
         }
         (self.resources.phase)("building the graph");
-        let graph = self.explored.graph(self.space, self.resources.threads);
+        let graph = (self.graph)();
         if self.asked(Property::Deadlock) {
             (self.resources.phase)("deadlock");
             outcomes.insert(Property::Deadlock.name(), self.deadlock(&graph));
@@ -308,7 +312,7 @@ impl<const W: usize, S: Space<W>> Analysis<'_, W, S> {
             _ => Finding::FifeStrong { first, second, at },
         };
         let here = steps.last().map_or(start, |&(_, state)| state);
-        let (way, cycle) = pair.first_kept_out.evidence(graph, fife::id_of(&here));
+        let (way, cycle) = pair.first_kept_out.evidence(graph, &self.standing, fife::id_of(&here));
         let stem: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).chain(way).collect();
         let run = self.schedule(fife::id_of(&start), &stem, cycle, finding);
         debug_assert_eq!(run.stem.len(), stem.len(), "it starts in an initial state");

@@ -100,6 +100,9 @@ pub struct Report {
     pub state_bits: u32,
     /// How many initial states there are.
     pub initial_states: u64,
+    /// The most stores that wait in a buffer, where that is a limit of the check and not of the
+    /// algorithm.
+    pub buffer_capacity: Option<usize>,
     /// The answers.
     pub properties: BTreeMap<&'static str, Outcome>,
 }
@@ -165,6 +168,9 @@ impl Report {
             "starvation: with at most {} stopped outside the remainder; deadlock: with none",
             question.crashes
         ));
+        if let Some(capacity) = self.buffer_capacity {
+            limits.push(format!("at most {capacity} stores of a process wait at once"));
+        }
         if question.initial == Initial::Smallest {
             limits
                 .push("variables the paper leaves open start at their smallest value only".into());

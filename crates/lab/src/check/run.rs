@@ -2,14 +2,15 @@
 
 use std::{fmt, sync::atomic::AtomicBool, time::Instant};
 
-use hallpass_algorithms::registry;
+use hallpass_algorithms::{Pid, registry};
 
 use crate::{
+    buffers::{self, Buffers},
     explore::{Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
-    space::{Sequential, Space, Watch},
-    standing::States,
+    space::{Quotient, Sequential, Space, StoreBuffers, Symmetry, Watch},
+    standing::{Settled, States},
     tables::{MOST_WORDS, Tables, TooBig},
 };
 
@@ -75,22 +76,24 @@ pub(crate) fn compile(
     k: usize,
 ) -> Result<(Box<dyn Machine>, Tables), Error> {
     let machine = machine::build(algorithm, n, k)?;
-    let tables = Tables::new(&*machine).map_err(|too_big| {
-        Error::Question(match too_big {
-            TooBig::PrivateStates => {
-                format!("{algorithm} with n = {n} has too many private states: try a smaller n")
-            }
-            TooBig::Stores => {
-                format!("{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n")
-            }
-            TooBig::Bits(bits) => format!(
-                "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
-                 possible: try a smaller n, or a larger k",
-                MOST_WORDS * 64
-            ),
-        })
-    })?;
+    let tables = Tables::new(&*machine).map_err(|cause| too_big(algorithm, n, k, cause))?;
     Ok((machine, tables))
+}
+
+fn too_big(algorithm: &str, n: usize, k: usize, cause: TooBig) -> Error {
+    Error::Question(match cause {
+        TooBig::PrivateStates => {
+            format!("{algorithm} with n = {n} has too many private states: try a smaller n")
+        }
+        TooBig::Stores => format!(
+            "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
+        ),
+        TooBig::Bits(bits) => format!(
+            "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
+             possible: try a smaller n, or a larger k",
+            MOST_WORDS * 64
+        ),
+    })
 }
 
 pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
@@ -137,66 +140,108 @@ pub(crate) use with_words;
 
 /// Answers the question.
 pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
-    let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
-    check_contention(question.contention, question.n)?;
-    if question.symmetry {
-        if !machine.is_symmetric() {
-            return Err(Error::Question(format!(
-                "{} tells processes apart by their identifiers: leave out --symmetry",
-                question.algorithm
-            )));
-        }
-        if question.initial != crate::space::Initial::All
-            || question.memory != MemoryModel::Sequential
-            || question.properties.iter().any(|property| !property.is_safety())
-        {
-            return Err(Error::Question(
-                "--symmetry is for exclusion, names and invariants under sequential consistency from \
-                 all initial states: name those with --property, or leave it out"
-                    .into(),
-            ));
-        }
+    let Question { algorithm, n, k, .. } = question;
+    let machine = machine::build(algorithm, *n, *k)?;
+    check_contention(question.contention, *n)?;
+    let (tables, buffers) = match question.memory {
+        MemoryModel::Sequential => Tables::new(&*machine).map(|tables| (tables, None)),
+        MemoryModel::StoreBuffers => Buffers::compile(&*machine, buffers::CAPACITY)
+            .map(|(tables, buffers)| (tables, Some(buffers))),
     }
+    .map_err(|cause| too_big(algorithm, *n, *k, cause))?;
     check_initial(&tables, question.initial, resources.bytes)?;
-    Ok(with_words!(tables.words, run(&*machine, &tables, question, resources)))
+    let symmetry = match question.symmetry {
+        true => Some(symmetry(&*machine, &tables, question)?),
+        false => None,
+    };
+    let setup = Setup { machine: &*machine, tables: &tables, question, resources };
+    Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
 }
 
-fn run<const W: usize>(
+/// The renaming of processes, where it may be used.
+fn symmetry(
     machine: &dyn Machine,
     tables: &Tables,
     question: &Question,
-    resources: &Resources<'_>,
+) -> Result<Symmetry, Error> {
+    if question.properties.iter().any(|property| !property.is_safety()) {
+        return Err(Error::Question(
+            "--symmetry is for exclusion, names and invariants, because liveness needs to know who \
+             moves: name those with --property, or leave it out"
+                .into(),
+        ));
+    }
+    Symmetry::new(machine, tables, 0).ok_or_else(|| {
+        Error::Question(format!(
+            "{} tells processes apart by their identifiers: leave out --symmetry",
+            question.algorithm
+        ))
+    })
+}
+
+/// What every way to explore has in common.
+struct Setup<'a> {
+    machine: &'a dyn Machine,
+    tables: &'a Tables,
+    question: &'a Question,
+    resources: &'a Resources<'a>,
+}
+
+fn run<const W: usize>(
+    setup: &Setup<'_>,
+    buffers: Option<&Buffers>,
+    symmetry: Option<&Symmetry>,
 ) -> Report {
+    let Setup { machine, tables, question, .. } = *setup;
     let asked = |property| question.properties.contains(&property);
     let names = machine.invariants();
     let broken = |state: &[u64]| {
         let name = machine.broken_invariant(&tables.private(state), &tables.memory(state))?;
         names.iter().position(|&n| n == name).map(|index| index as u32)
     };
-    let space = Sequential {
+    let base = Sequential {
         tables,
         contention: question.contention,
         initial: question.initial,
         watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
     };
-    explore_and_analyse::<W, _>(&space, machine, tables, question, resources)
+    let Some(buffers) = buffers else {
+        return match symmetry {
+            None => answer::<W>(setup, &base, None),
+            Some(symmetry) => answer::<W>(setup, &Quotient { space: base, symmetry }, None),
+        };
+    };
+    let settled = |state: &[u64; W], p: Pid| tables.extra[p].get(state) == 0;
+    let space = StoreBuffers { base, buffers };
+    let mut report = match symmetry {
+        None => answer::<W>(setup, &space, Some(&settled)),
+        Some(symmetry) => answer::<W>(setup, &Quotient { space, symmetry }, Some(&settled)),
+    };
+    report.buffer_capacity = (!buffers.is_exact()).then(|| buffers.capacity());
+    report
 }
 
-fn explore_and_analyse<const W: usize, S: Space<W>>(
-    space: &S,
-    machine: &dyn Machine,
-    tables: &Tables,
-    question: &Question,
-    resources: &Resources<'_>,
+fn answer<const W: usize>(
+    setup: &Setup<'_>,
+    space: &impl Space<W>,
+    settled: Option<Settled<'_, W>>,
 ) -> Report {
+    let Setup { machine, tables, question, resources } = *setup;
     let begun = Instant::now();
     (resources.phase)("exploring");
-    let explored = explore::<W, S>(space, &resources.limits());
+    let explored = explore::<W, _>(space, &resources.limits());
     let explore_seconds = begun.elapsed().as_secs_f64();
-    let standing = States { tables, explored: &explored, settled: None };
-    let mut analysis =
-        Analysis { space, machine, question, resources, explored: &explored, standing };
+    let analysis = Analysis {
+        machine,
+        question,
+        resources,
+        explored: &explored,
+        standing: States { tables, explored: &explored, settled },
+        agents: space.agents(),
+        path: &|id| explored.path(space, id),
+        graph: &|| explored.graph(space, resources.threads),
+    };
     let properties = analysis.run();
     Report {
         question: question.clone(),
@@ -209,6 +254,7 @@ fn explore_and_analyse<const W: usize, S: Space<W>>(
         bytes_per_state: explored.bytes as f64 / explored.states as f64,
         state_bits: tables.bits,
         initial_states: u64::from(explored.roots()),
+        buffer_capacity: None,
         properties: settle(properties, question),
     }
 }

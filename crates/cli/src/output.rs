@@ -1,0 +1,38 @@
+//! Standard output that may be a closed pipe: `hallpass lab list | head` is no reason to panic.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind, Write},
+    process,
+};
+
+/// What a shell reports of a command that died of a closed pipe.
+const CLOSED_PIPE: i32 = 128 + 13;
+const CANNOT_WRITE: i32 = 2;
+
+/// Writes to standard output, or ends the program.
+pub fn write(text: fmt::Arguments<'_>) {
+    match io::stdout().lock().write_fmt(text) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(CLOSED_PIPE),
+        Err(error) => {
+            eprintln!("hallpass: cannot write the output: {error}");
+            process::exit(CANNOT_WRITE);
+        }
+    }
+}
+
+/// `print!` that does not panic.
+macro_rules! out {
+    ($($argument:tt)*) => { $crate::output::write(format_args!($($argument)*)) };
+}
+
+/// `println!` that does not panic.
+macro_rules! outln {
+    ($($argument:tt)*) => {{
+        $crate::output::write(format_args!($($argument)*));
+        $crate::output::write(format_args!("\n"));
+    }};
+}
+
+pub(crate) use {out, outln};
