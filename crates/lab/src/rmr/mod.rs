@@ -4,9 +4,13 @@
 //! lower bounds.
 
 mod caches;
+mod drive;
 mod exact;
+mod search;
+pub mod simulate;
 
 pub use exact::exact;
+pub use search::{SearchBudget, search};
 
 use hallpass_algorithms::registry::{self, Model};
 use serde::{Serialize, Serializer};
