@@ -30,6 +30,8 @@ pub(super) struct Candidate {
 pub(super) struct Style {
     /// How likely the observed process moves while it can.
     eager: f32,
+    /// How likely the first in the run's order that can move is chosen, rather than any.
+    rank: f32,
     /// How likely one that is in its remainder is made to leave it.
     refill: f32,
     /// How likely a process runs until it has to wait, rather than for a few steps.
@@ -38,6 +40,10 @@ pub(super) struct Style {
     burst: usize,
     /// How likely all others are brought as far as they get before the observed process moves.
     fill: f32,
+    /// How likely somebody is sought who can spoil the observed process's next move.
+    meddle: f32,
+    /// How likely the one who can release the observed process is sought while it waits.
+    focus: f32,
     /// How likely the others freeze once the observed process need not wait any more.
     freeze: f32,
 }
@@ -46,17 +52,47 @@ impl Style {
     /// Everybody moves, step by step, whoever it is.
     pub fn uniform(n: usize) -> Self {
         let eager = 1.0 / n as f32;
-        Style { eager, refill: 1.0, whole: 0.0, burst: 1, fill: 0.0, freeze: 0.0 }
+        let none = 0.0;
+        Style {
+            eager,
+            rank: none,
+            refill: 1.0,
+            whole: none,
+            burst: 1,
+            fill: none,
+            meddle: none,
+            focus: none,
+            freeze: none,
+        }
+    }
+
+    /// The others stay where they are, but for the one that spoils most or has to make way.
+    pub fn adversary() -> Self {
+        let always = 1.0;
+        Style {
+            eager: always,
+            rank: 0.0,
+            refill: 0.5,
+            whole: always,
+            burst: 1,
+            fill: 0.0,
+            meddle: always,
+            focus: always,
+            freeze: always,
+        }
     }
 
     pub fn draw(rng: &mut Rng) -> Self {
         let pick = |rng: &mut Rng, from: &[f32]| from[rng.usize(..from.len())];
         Style {
             eager: pick(rng, &[0.5, 0.9, 1.0, 1.0]),
+            rank: pick(rng, &[0.0, 0.5, 0.9, 1.0]),
             refill: pick(rng, &[0.1, 0.5, 1.0, 1.0]),
             whole: pick(rng, &[0.0, 0.5, 0.9, 1.0]),
             burst: [1, 2, 4, 16][rng.usize(..4)],
             fill: pick(rng, &[0.0, 0.0, 0.02, 0.3]),
+            meddle: pick(rng, &[0.0, 0.1, 0.5, 1.0]),
+            focus: pick(rng, &[0.0, 0.5, 1.0]),
             freeze: pick(rng, &[0.5, 0.9, 1.0]),
         }
     }
@@ -73,11 +109,18 @@ pub(super) struct Run<'a> {
     /// How many steps have been simulated.
     pub steps: u64,
     initial: Vec<Word>,
+    /// All processes, in the order in which some styles prefer them.
+    order: Vec<Pid>,
     /// The latest own steps of the observed process, as long as they are reads that cost nothing:
     /// where it was, and what it read.
     trail: Vec<(Local, Option<usize>)>,
-    /// Whether the trail has come back to where it was, so that it waits.
+    /// Whether the trail has come back to where it was, so that it waits: its own steps change
+    /// and cost nothing.
     waits: bool,
+    /// The other processes that wait, as far as it is known: moving them changes nothing.
+    stuck: u64,
+    /// For each variable, those that may wait for it to be written.
+    waiters: Vec<u64>,
     /// States of the passage right after a remote reference, as hashes, and how long the trace
     /// was then.
     seen: HashMap<u64, usize, foldhash::fast::FixedState>,
@@ -99,8 +142,11 @@ impl<'a> Run<'a> {
             trace: Vec::new(),
             steps: 0,
             initial,
+            order: (0..rules.n()).collect(),
             trail: Vec::new(),
             waits: false,
+            stuck: 0,
+            waiters: vec![0; rules.machine.layout().decls().len()],
             seen: HashMap::default(),
             best: (0, 0),
             recurs: None,
@@ -110,11 +156,6 @@ impl<'a> Run<'a> {
     /// Whether nothing more can come of it.
     pub fn is_over(&self) -> bool {
         self.recurs.is_some() || self.now.fault
-    }
-
-    /// Whether the observed process waits: its own steps change and cost nothing.
-    pub fn waits(&self) -> bool {
-        self.waits
     }
 
     /// A step of `p`, if it may move. Steps that change nothing are left out of the trace.
@@ -128,6 +169,9 @@ impl<'a> Run<'a> {
         let remote = p == self.observed && done.remote.of(self.model) > 0;
         if done.changed || remote {
             self.trace.push(p);
+        }
+        if let Some(var) = done.var.filter(|_| done.wrote) {
+            self.stuck &= !std::mem::take(&mut self.waiters[var]);
         }
         if p == self.observed {
             self.observe(from, &done, remote);
@@ -167,7 +211,7 @@ impl<'a> Run<'a> {
     /// where the observed process need not wait any more, if `freeze`.
     pub fn run_on(&mut self, q: Pid, freeze: bool) {
         let waited = self.waits;
-        let mut been: Vec<Local> = Vec::new();
+        let mut been: Vec<(Local, Option<usize>)> = Vec::new();
         for _ in 0..LONGEST_BURST {
             let from = self.now.locals[q];
             let Some(done) = self.step(q) else {
@@ -176,28 +220,37 @@ impl<'a> Run<'a> {
             if done.wrote {
                 been.clear();
             } else {
-                been.push(from);
+                been.push((from, done.var));
             }
             let here = self.now.locals[q];
+            if let Some(first) = been.iter().position(|&(at, _)| at == here) {
+                self.stuck |= 1 << q;
+                for var in been[first..].iter().filter_map(|&(_, var)| var) {
+                    self.waiters[var] |= 1 << q;
+                }
+                return;
+            }
             let woken = waited && !self.waits;
-            if done.left
-                || self.rules.is_critical(q, here)
-                || been.contains(&here)
-                || woken && freeze
-            {
+            if done.left || self.rules.is_critical(q, here) || woken && freeze {
                 return;
             }
         }
     }
 
-    /// Some other process, at random, that may move; one in its remainder only if `refill`.
-    fn other(&self, rng: &mut Rng, refill: bool) -> Option<Pid> {
+    /// Draws a new order of preference.
+    pub fn shuffle(&mut self, rng: &mut Rng) {
+        rng.shuffle(&mut self.order);
+    }
+
+    /// Some other process that may move; one in its remainder only if `refill`.
+    fn other(&self, style: &Style, rng: &mut Rng, refill: bool) -> Option<Pid> {
         let n = self.rules.n();
         let full = self.now.outside >= self.room();
-        let first = rng.usize(..n);
+        let first = if rng.f32() < style.rank { 0 } else { rng.usize(..n) };
         (0..n)
-            .map(|offset| (first + offset) % n)
-            .find(|&q| q != self.observed && (!self.now.rests(q) || refill && !full))
+            .map(|offset| self.order[(first + offset) % n])
+            .filter(|&q| q != self.observed && !self.is_stuck(q))
+            .find(|&q| !self.now.rests(q) || refill && !full)
     }
 
     /// How many may be outside, when a place is kept for the observed process.
@@ -210,7 +263,8 @@ impl<'a> Run<'a> {
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
         // With nobody outside, only one from its remainder can move.
-        let Some(q) = self.other(rng, refill).or_else(|| self.other(rng, true)) else {
+        let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
+        else {
             return;
         };
         if rng.f32() < style.whole {
@@ -235,10 +289,31 @@ impl<'a> Run<'a> {
         rng.shuffle(&mut others);
         for q in others {
             let full = self.now.rests(q) && self.now.outside >= self.room();
-            if !full && !self.now.is_inside(self.rules, q) {
+            if !full && !self.is_stuck(q) && !self.now.is_inside(self.rules, q) {
                 self.run_on(q, false);
             }
         }
+    }
+
+    /// Brings all others, one after the other, to where each has changed so many variables.
+    fn line_up(&mut self, changes: usize) {
+        for index in 0..self.order.len() {
+            let q = self.order[index];
+            let full = self.now.rests(q) && self.now.outside >= self.room();
+            if q != self.observed && !full {
+                (0..changes).for_each(|_| self.advance(q));
+            }
+        }
+    }
+
+    /// Whether `q` is known to wait.
+    pub fn is_stuck(&self, q: Pid) -> bool {
+        self.stuck >> q & 1 == 1
+    }
+
+    /// Whether the observed process looks at `var` while it waits.
+    pub fn awaits(&self, var: usize) -> bool {
+        self.trail.iter().any(|&(_, seen)| seen == Some(var))
     }
 
     /// What comes before the passage: earlier passages, and the others in place.
@@ -252,9 +327,10 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        match rng.u8(..4) {
+        match rng.u8(..6) {
             0 => {}
-            1 => (0..rng.usize(..4 * n)).for_each(|_| self.disturb(style, rng)),
+            1 | 2 => self.line_up(1 + rng.usize(..2)),
+            3 => (0..rng.usize(..4 * n)).for_each(|_| self.disturb(style, rng)),
             _ => self.fill(rng),
         }
     }
@@ -270,6 +346,9 @@ impl<'a> Run<'a> {
                 self.fill(rng);
             }
             if !self.waits && rng.f32() < style.eager {
+                if rng.f32() < style.meddle {
+                    self.meddle(rng);
+                }
                 let done = self.step(self.observed);
                 begun |= done.is_some_and(|done| done.began);
                 if done.is_some() {
@@ -281,7 +360,10 @@ impl<'a> Run<'a> {
                 }
             }
             let before = self.trace.len();
-            self.disturb(style, rng);
+            let focus = self.waits && rng.f32() < style.focus;
+            if !(focus && self.release(rng)) {
+                self.disturb(style, rng);
+            }
             idle = if self.trace.len() > before { 0 } else { idle + 1 };
         }
     }

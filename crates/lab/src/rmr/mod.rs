@@ -3,6 +3,7 @@
 //! [`exact`] looks at every schedule. What is too large for that can only be searched, which gives
 //! lower bounds.
 
+mod adversary;
 mod caches;
 mod drive;
 mod exact;

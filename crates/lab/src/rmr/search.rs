@@ -125,8 +125,7 @@ impl Hunt<'_> {
     /// Draws runs until so many steps have gone, and at least one for each process.
     fn draw_runs(&mut self, steps: u64) {
         let end = self.left.saturating_sub(steps);
-        let alike =
-            self.rules.machine.is_symmetric() && self.question.initial == Initial::All;
+        let alike = self.rules.machine.is_symmetric() && self.question.initial == Initial::All;
         let observed = if alike { 1 } else { self.rules.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
@@ -139,6 +138,7 @@ impl Hunt<'_> {
         let initial = self.initial();
         let (style, longest) = (self.style(), self.longest());
         let mut run = Run::new(self.rules, self.model, observed, initial);
+        run.shuffle(&mut self.rng);
         run.prepare(&style, &mut self.rng);
         run.finish(&style, &mut self.rng, longest);
         let candidate = self.settle(run);
@@ -158,6 +158,7 @@ impl Hunt<'_> {
     fn style(&mut self) -> Style {
         match self.rng.u8(..8) {
             0 => Style::uniform(self.rules.n()),
+            1 => Style::adversary(),
             _ => Style::draw(&mut self.rng),
         }
     }
@@ -246,7 +247,10 @@ impl Hunt<'_> {
             let mut run = until_cut.clone();
             self.change(&mut run, &parent, cut);
             let child = self.settle(run);
-            if child.count >= self.population[index].count {
+            let kept = &self.population[index];
+            // Longer for nothing is taken now and then only: long runs are dear to change.
+            let shorter = child.trace.len() <= kept.trace.len() || self.rng.u8(..8) == 0;
+            if child.count > kept.count || child.count == kept.count && shorter {
                 self.population[index] = child;
             }
             if self.is_over() {
@@ -275,7 +279,8 @@ impl Hunt<'_> {
         let q = self.rng.usize(..n);
         let some = 1 + self.rng.usize(..16);
         let rng = &mut self.rng;
-        match rng.u8(..8) {
+        run.shuffle(rng);
+        match rng.u8(..9) {
             0 => run.burst(q, some),
             1 => run.run_on(q, rng.bool()),
             2 => run.fill(rng),
@@ -289,6 +294,7 @@ impl Hunt<'_> {
                     rest = other.trace[at..].to_vec();
                 }
             }
+            7 => run.meddle(rng),
             _ => {}
         }
         if self.rng.u8(..8) < 5 {

@@ -74,8 +74,7 @@ impl Rules {
         if known.len() <= index {
             known.resize(index + 1, None);
         }
-        *known[index]
-            .get_or_insert_with(|| self.machine.place(p, at).section == Section::Critical)
+        *known[index].get_or_insert_with(|| self.machine.place(p, at).section == Section::Critical)
     }
 }
 
@@ -106,6 +105,8 @@ pub struct Stepped {
     pub var: Option<usize>,
     /// Whether the access was a write, or counts as one.
     pub wrote: bool,
+    /// Whether it was a read-modify-write that found nothing to change.
+    pub failed: bool,
     /// The remote references it made.
     pub remote: Counts,
     /// Whether the state is another one than before, caches included.
@@ -228,6 +229,7 @@ impl Simulation {
         Stepped {
             var: Some(var),
             wrote: !reads,
+            failed: op.fails_on(old),
             remote: Counts {
                 cc: u32::from(!reads || before & own == 0),
                 dsm: u32::from(rules.homes[var] != Some(p)),
