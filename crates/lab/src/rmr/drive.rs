@@ -296,7 +296,7 @@ impl<'a> Run<'a> {
     }
 
     /// Brings all others, one after the other, to where each has changed so many variables.
-    fn line_up(&mut self, changes: usize) {
+    pub fn line_up(&mut self, changes: usize) {
         for index in 0..self.order.len() {
             let q = self.order[index];
             let full = self.now.rests(q) && self.now.outside >= self.room();

@@ -5,12 +5,18 @@
 
 mod adversary;
 mod caches;
+mod curve;
 mod drive;
 mod exact;
+mod plot;
 mod search;
 pub mod simulate;
+#[cfg(test)]
+mod tests;
 
+pub use curve::{Point, Range, curve, plot_of, series};
 pub use exact::exact;
+pub use plot::{Plot, PlotError, Series, Shows, plot};
 pub use search::{SearchBudget, search};
 
 use hallpass_algorithms::registry::{self, Model};

@@ -129,9 +129,25 @@ impl Hunt<'_> {
         let observed = if alike { 1 } else { self.rules.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
-            self.draw_run(drawn % observed);
+            // One in four for each process is the adversary's, and the first is.
+            match drawn / observed % 4 {
+                0 => self.draw_adversary(drawn % observed),
+                _ => self.draw_run(drawn % observed),
+            }
             drawn += 1;
         }
+    }
+
+    /// The adversary at its most patient: all others have just begun, in some order, and stay
+    /// there until they are of use.
+    fn draw_adversary(&mut self, observed: Pid) {
+        let (initial, longest) = (self.initial(), self.longest());
+        let mut run = Run::new(self.rules, self.model, observed, initial);
+        run.shuffle(&mut self.rng);
+        run.line_up(1);
+        run.finish(&Style::adversary(), &mut self.rng, longest);
+        let candidate = self.settle(run);
+        self.keep(candidate);
     }
 
     fn draw_run(&mut self, observed: Pid) {
