@@ -3,10 +3,21 @@
 //! [`exact`] looks at every schedule. What is too large for that can only be searched, which gives
 //! lower bounds.
 
+mod adversary;
 mod caches;
+mod curve;
+mod drive;
 mod exact;
+mod plot;
+mod search;
+pub mod simulate;
+#[cfg(test)]
+mod tests;
 
+pub use curve::{Point, Range, curve, plot_of, series};
 pub use exact::exact;
+pub use plot::{Plot, PlotError, Series, Shows, plot};
+pub use search::{SearchBudget, search};
 
 use hallpass_algorithms::registry::{self, Model};
 use serde::{Serialize, Serializer};

@@ -1,0 +1,160 @@
+//! An adversary that looks a few steps ahead: before the observed process moves, it looks for a
+//! process that can spoil the move, and while it waits, for the one process that can release it,
+//! so that all others stay in its way.
+
+use fastrand::Rng;
+use hallpass_algorithms::Pid;
+
+use super::{drive::Run, simulate::Simulation};
+use crate::machine::Local;
+
+/// How many steps of the observed process are looked at.
+const AHEAD: usize = 12;
+/// How far another process may have to go for its next write.
+const NEAR: usize = 64;
+/// How far it may have to go to release the observed process.
+const FAR: usize = 4096;
+/// How many writes of another process are looked at.
+const WRITES: usize = 2;
+
+/// A process running alone.
+struct Solo {
+    been: Vec<Local>,
+}
+
+impl Solo {
+    fn new() -> Self {
+        Solo { been: Vec::new() }
+    }
+
+    /// Whether it waits: it has come back to where it was and only read in between.
+    fn waits(&mut self, from: Local, here: Local, wrote: bool) -> bool {
+        if wrote {
+            self.been.clear();
+        } else {
+            self.been.push(from);
+        }
+        self.been.contains(&here)
+    }
+}
+
+impl Run<'_> {
+    /// What the next steps of the observed process bring if nobody else moves: whether it has to
+    /// wait, and how many references they make.
+    fn outlook(&mut self, mut state: Simulation) -> (bool, u32) {
+        let p = self.observed;
+        let mut solo = Solo::new();
+        for _ in 0..AHEAD {
+            let from = state.locals[p];
+            let Some(done) = state.step(self.rules, p) else {
+                break;
+            };
+            self.steps += 1;
+            if solo.waits(from, state.locals[p], done.wrote) {
+                return (true, state.counts[p].of(self.model));
+            }
+            if done.left {
+                break;
+            }
+        }
+        (false, state.counts[p].of(self.model))
+    }
+
+    /// The others that may move, from a random one on.
+    fn others(&self, rng: &mut Rng) -> Vec<Pid> {
+        let n = self.rules.n();
+        let first = rng.usize(..n);
+        let full = self.now.outside >= self.rules.contention;
+        (0..n)
+            .map(|offset| (first + offset) % n)
+            .filter(|&q| q != self.observed && !self.is_stuck(q) && !(full && self.now.rests(q)))
+            .collect()
+    }
+
+    /// How many steps `q` takes to its next write of `var`, if that is one of its next writes, and
+    /// the state after it.
+    fn until_write(&mut self, q: Pid, var: usize) -> Option<(usize, Simulation)> {
+        let mut state = self.now.clone();
+        let mut solo = Solo::new();
+        let mut writes = 0;
+        for steps in 1..=NEAR {
+            let from = state.locals[q];
+            let done = state.step(self.rules, q)?;
+            self.steps += 1;
+            if done.wrote {
+                if done.var == Some(var) {
+                    return Some((steps, state));
+                }
+                writes += 1;
+            }
+            if writes == WRITES || solo.waits(from, state.locals[q], done.wrote) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Lets another process write what the observed process is about to access, if that makes it
+    /// wait or costs it more. Where nothing does, some such write is made now and then, because
+    /// two together may do what one alone does not.
+    pub fn meddle(&mut self, rng: &mut Rng) {
+        let mut next = self.now.clone();
+        let Some(var) = next.step(self.rules, self.observed).and_then(|done| done.var) else {
+            return;
+        };
+        let mut best = self.outlook(self.now.clone());
+        let (mut choice, mut any) = (None, None);
+        for q in self.others(rng) {
+            if let Some((steps, state)) = self.until_write(q, var) {
+                any = Some((q, steps));
+                let outlook = self.outlook(state);
+                if outlook > best {
+                    best = outlook;
+                    choice = any;
+                }
+            }
+        }
+        if let Some((q, steps)) = choice.or(any.filter(|_| rng.u8(..4) == 0)) {
+            self.burst(q, steps);
+        }
+    }
+
+    /// Moves the one process that can release the observed one by its own steps alone, if there
+    /// is one, just so far; says whether there is.
+    pub fn release(&mut self, rng: &mut Rng) -> bool {
+        for q in self.others(rng) {
+            if self.now.rests(q) {
+                continue;
+            }
+            let mut state = self.now.clone();
+            let mut solo = Solo::new();
+            for steps in 1..=FAR {
+                let from = state.locals[q];
+                let Some(done) = state.step(self.rules, q) else {
+                    break;
+                };
+                self.steps += 1;
+                if done.wrote && done.var.is_some_and(|var| self.awaits(var)) {
+                    self.burst(q, steps);
+                    return true;
+                }
+                if done.left || solo.waits(from, state.locals[q], done.wrote) {
+                    break;
+                }
+            }
+        }
+        false
+    }
+
+    /// Moves `q` up to and including its next write that changes something.
+    pub fn advance(&mut self, q: Pid) {
+        for _ in 0..NEAR {
+            let from = self.now.locals[q];
+            match self.step(q) {
+                Some(done) if !done.wrote && (done.began || self.now.locals[q] != from) => {}
+                Some(done) if done.failed => {}
+                _ => return,
+            }
+        }
+    }
+}

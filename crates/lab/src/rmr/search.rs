@@ -1,0 +1,372 @@
+//! Lower bounds for the worst passage, where there are too many schedules to look at all.
+//!
+//! Two ways, one after the other. First runs are drawn at random, in many styles: uniform, bursty,
+//! with the observed process ahead of all others or behind them, with the others brought into its
+//! way first. Then the worst of these are made worse: a run is cut somewhere, most often where the
+//! observed process is about to move, the others are moved differently there, and the rest of the
+//! run follows as before or is drawn anew. What is at least as bad replaces what it came from.
+//!
+//! What is found is a run, which anybody can replay: it proves the lower bound. That nothing worse
+//! is found proves nothing.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use hallpass_algorithms::{Pid, Word};
+
+use super::{
+    Figure, Model, Question, Report, Worst,
+    drive::{Candidate, Run, Style},
+    promise,
+    simulate::{Rules, Simulation},
+};
+use crate::{
+    check::Error,
+    explore::Ended,
+    schedule::{Finding, MemoryModel, Schedule},
+    space::Initial,
+};
+
+/// How long to search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchBudget {
+    /// At most about this many simulated steps, half of them for each kind of machine.
+    pub steps: u64,
+    /// At most about this many seconds, likewise. Where this and not the steps ends a search, it
+    /// may find something else another time.
+    pub seconds: f64,
+    /// Where the random numbers start. The same seed and steps find the same run.
+    pub seed: u64,
+}
+
+impl Default for SearchBudget {
+    fn default() -> Self {
+        SearchBudget { steps: 20_000_000, seconds: 60.0, seed: 1 }
+    }
+}
+
+/// Searches for the worst passage.
+///
+/// The report's figures are not exact, and it counts no states.
+pub fn search(
+    question: &Question,
+    budget: &SearchBudget,
+    stop: &AtomicBool,
+) -> Result<Report, Error> {
+    let begun = Instant::now();
+    let cc = search_one(question, Model::Cc, budget, stop)?;
+    let dsm = search_one(question, Model::Dsm, budget, stop)?;
+    Ok(Report {
+        question: question.clone(),
+        states: 0,
+        ended: if stop.load(Relaxed) { Ended::Stopped } else { Ended::States },
+        seconds: begun.elapsed().as_secs_f64(),
+        cc,
+        dsm,
+    })
+}
+
+/// Searches on one kind of machine, with half of the budget.
+pub(super) fn search_one(
+    question: &Question,
+    model: Model,
+    budget: &SearchBudget,
+    stop: &AtomicBool,
+) -> Result<Figure, Error> {
+    let Question { algorithm, n, k, contention, conventions, .. } = question;
+    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions)?;
+    // A day is long enough for any search, and a duration must not overflow.
+    let seconds = budget.seconds.clamp(0.0, 86_400.0) / 2.0;
+    let mut hunt = Hunt {
+        rules: &rules,
+        question,
+        model,
+        rng: Rng::with_seed(budget.seed),
+        left: budget.steps / 2,
+        until: Instant::now() + Duration::from_secs_f64(seconds),
+        stop,
+        population: Vec::new(),
+        endless: None,
+    };
+    hunt.draw_runs(budget.steps / 10);
+    hunt.make_worse();
+    Ok(hunt.figure())
+}
+
+/// How many runs are kept to be made worse.
+const POPULATION: usize = 12;
+/// How many changes are tried at each cut, so that the way there is simulated once only.
+const CHILDREN: usize = 4;
+
+struct Hunt<'a> {
+    rules: &'a Rules,
+    question: &'a Question,
+    model: Model,
+    rng: Rng,
+    left: u64,
+    until: Instant,
+    stop: &'a AtomicBool,
+    population: Vec<Candidate>,
+    /// A run whose count has no bound.
+    endless: Option<Candidate>,
+}
+
+impl Hunt<'_> {
+    fn is_over(&self) -> bool {
+        self.left == 0
+            || self.endless.is_some()
+            || self.stop.load(Relaxed)
+            || Instant::now() >= self.until
+    }
+
+    /// Draws runs until so many steps have gone, and at least one for each process.
+    fn draw_runs(&mut self, steps: u64) {
+        let end = self.left.saturating_sub(steps);
+        let alike = self.rules.machine.is_symmetric() && self.question.initial == Initial::All;
+        let observed = if alike { 1 } else { self.rules.n() };
+        let mut drawn = 0;
+        while !self.is_over() && (drawn < observed || self.left > end) {
+            // One in four for each process is the adversary's, and the first is.
+            match drawn / observed % 4 {
+                0 => self.draw_adversary(drawn % observed),
+                _ => self.draw_run(drawn % observed),
+            }
+            drawn += 1;
+        }
+    }
+
+    /// The adversary at its most patient: all others have just begun, in some order, and stay
+    /// there until they are of use.
+    fn draw_adversary(&mut self, observed: Pid) {
+        let (initial, longest) = (self.initial(), self.longest());
+        let mut run = Run::new(self.rules, self.model, observed, initial);
+        run.shuffle(&mut self.rng);
+        run.line_up(1);
+        run.finish(&Style::adversary(), &mut self.rng, longest);
+        let candidate = self.settle(run);
+        self.keep(candidate);
+    }
+
+    fn draw_run(&mut self, observed: Pid) {
+        let initial = self.initial();
+        let (style, longest) = (self.style(), self.longest());
+        let mut run = Run::new(self.rules, self.model, observed, initial);
+        run.shuffle(&mut self.rng);
+        run.prepare(&style, &mut self.rng);
+        run.finish(&style, &mut self.rng, longest);
+        let candidate = self.settle(run);
+        self.keep(candidate);
+    }
+
+    fn initial(&mut self) -> Vec<Word> {
+        let decls = self.rules.machine.layout().decls();
+        let rng = &mut self.rng;
+        let choose = |values: &[Word]| match self.question.initial {
+            Initial::All => values[rng.usize(..values.len())],
+            Initial::Smallest => values[0],
+        };
+        decls.iter().map(|decl| decl.initial()).map(choose).collect()
+    }
+
+    fn style(&mut self) -> Style {
+        match self.rng.u8(..8) {
+            0 => Style::uniform(self.rules.n()),
+            1 => Style::adversary(),
+            _ => Style::draw(&mut self.rng),
+        }
+    }
+
+    /// How many steps a passage gets at most before the run is given up.
+    fn longest(&self) -> u64 {
+        let n = self.rules.n() as u64;
+        (4096 + 64 * n * n).min(self.left)
+    }
+
+    /// Ends a run: pays for it, and sees whether it could go on for ever.
+    fn settle(&mut self, run: Run<'_>) -> Candidate {
+        self.left = self.left.saturating_sub(run.steps);
+        let candidate = run.candidate();
+        if candidate.recurs.is_some() && self.recurs(&candidate) {
+            self.endless = Some(candidate.clone());
+        }
+        candidate
+    }
+
+    /// Whether the state at the end really is the one that was there before: the run has compared
+    /// hashes only.
+    fn recurs(&self, candidate: &Candidate) -> bool {
+        let mut now = Simulation::new(self.rules, candidate.initial.clone());
+        let mut before = None;
+        for (index, &p) in candidate.trace.iter().enumerate() {
+            if candidate.recurs == Some(index) {
+                before = Some(now.clone());
+            }
+            if now.step(self.rules, p).is_none() {
+                return false;
+            }
+        }
+        let p = candidate.observed;
+        before.is_some_and(|before| {
+            now.is_same_for(&before, p, self.model)
+                && now.counts[p].of(self.model) > before.counts[p].of(self.model)
+        })
+    }
+
+    /// Keeps a run if it is bad enough.
+    fn keep(&mut self, candidate: Candidate) {
+        if self.population.len() < POPULATION {
+            self.population.push(candidate);
+            return;
+        }
+        let mildest = self.population.iter_mut().min_by_key(|kept| kept.count);
+        if let Some(mildest) = mildest.filter(|kept| kept.count <= candidate.count) {
+            *mildest = candidate;
+        }
+    }
+
+    fn make_worse(&mut self) {
+        while !self.is_over() && !self.population.is_empty() {
+            // The worse of two is the parent: the worst get most attention, but not all of it.
+            let (one, two) = (self.any(), self.any());
+            let worse = self.population[one].count >= self.population[two].count;
+            let parent = if worse { one } else { two };
+            if self.rng.u8(..16) == 0 {
+                self.draw_run(self.population[parent].observed);
+            } else {
+                self.breed(parent);
+            }
+        }
+    }
+
+    fn any(&mut self) -> usize {
+        self.rng.usize(..self.population.len())
+    }
+
+    /// Cuts a run and goes on differently; what is at least as bad takes its place.
+    fn breed(&mut self, index: usize) {
+        let parent = self.population[index].clone();
+        if parent.trace.is_empty() {
+            return self.draw_run(parent.observed);
+        }
+        let cut = self.cut(&parent);
+        let mut until_cut =
+            Run::new(self.rules, self.model, parent.observed, parent.initial.clone());
+        parent.trace[..cut].iter().for_each(|&p| {
+            until_cut.step(p);
+        });
+        self.left = self.left.saturating_sub(until_cut.steps);
+        until_cut.steps = 0;
+        for _ in 0..CHILDREN {
+            let mut run = until_cut.clone();
+            self.change(&mut run, &parent, cut);
+            let child = self.settle(run);
+            let kept = &self.population[index];
+            // Longer for nothing is taken now and then only: long runs are dear to change.
+            let shorter = child.trace.len() <= kept.trace.len() || self.rng.u8(..8) == 0;
+            if child.count > kept.count || child.count == kept.count && shorter {
+                self.population[index] = child;
+            }
+            if self.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Where to cut: mostly where the observed process is about to move.
+    fn cut(&mut self, parent: &Candidate) -> usize {
+        let moves: Vec<usize> = (0..parent.trace.len())
+            .filter(|&index| parent.trace[index] == parent.observed)
+            .collect();
+        if moves.is_empty() || self.rng.u8(..4) == 0 {
+            self.rng.usize(..parent.trace.len())
+        } else {
+            moves[self.rng.usize(..moves.len())]
+        }
+    }
+
+    /// Changes a run at the cut and completes it.
+    fn change(&mut self, run: &mut Run<'_>, parent: &Candidate, cut: usize) {
+        let (style, longest) = (self.style(), self.longest());
+        let n = self.rules.n();
+        let mut rest = parent.trace[cut..].to_vec();
+        let q = self.rng.usize(..n);
+        let some = 1 + self.rng.usize(..16);
+        let rng = &mut self.rng;
+        run.shuffle(rng);
+        match rng.u8(..9) {
+            0 => run.burst(q, some),
+            1 => run.run_on(q, rng.bool()),
+            2 => run.fill(rng),
+            3 => drop(take(&mut rest, q, some)), // a delay
+            4 => take(&mut rest, q, some).into_iter().for_each(|q| run.burst(q, 1)),
+            5 => (0..1 + some / 4).for_each(|_| run.disturb(&style, rng)),
+            6 => {
+                let other = &self.population[rng.usize(..self.population.len())];
+                if other.observed == parent.observed {
+                    let at = cut.min(other.trace.len());
+                    rest = other.trace[at..].to_vec();
+                }
+            }
+            7 => run.meddle(rng),
+            _ => {}
+        }
+        if self.rng.u8(..8) < 5 {
+            rest.into_iter().for_each(|p| {
+                run.step(p);
+            });
+        }
+        if !run.has_ended_passage() {
+            run.finish(&style, &mut self.rng, longest);
+        }
+    }
+
+    fn figure(self) -> Figure {
+        let claim = promise(self.question, self.model);
+        let worst = self.population.iter().max_by_key(|kept| kept.count);
+        let (worst, run) = match (self.endless.as_ref(), worst) {
+            (Some(endless), _) => (Worst::Unbounded, Some(self.schedule(endless, true))),
+            (None, Some(worst)) => (Worst::Count(worst.count), Some(self.schedule(worst, false))),
+            (None, None) => (Worst::Count(0), None),
+        };
+        Figure { worst, exact: false, claim, run }
+    }
+
+    fn schedule(&self, candidate: &Candidate, endless: bool) -> Schedule {
+        let mut stem = candidate.trace.clone();
+        let cycle = match candidate.recurs {
+            Some(from) if endless => stem.split_off(from),
+            _ => Vec::new(),
+        };
+        Schedule {
+            algorithm: self.question.algorithm.clone(),
+            n: self.question.n,
+            k: self.question.k,
+            memory: MemoryModel::Sequential,
+            initial: candidate.initial.clone(),
+            stem,
+            cycle,
+            finding: Finding::Rmr {
+                model: self.model,
+                process: candidate.observed,
+                count: (!endless).then_some(candidate.count),
+                conventions: self.question.conventions,
+            },
+        }
+    }
+}
+
+/// Takes the next `most` moves of `q` out of the rest of a run.
+fn take(rest: &mut Vec<Pid>, q: Pid, most: usize) -> Vec<Pid> {
+    let mut taken = Vec::new();
+    rest.retain(|&p| {
+        let hit = p == q && taken.len() < most;
+        if hit {
+            taken.push(p);
+        }
+        !hit
+    });
+    taken
+}

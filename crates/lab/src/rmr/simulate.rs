@@ -1,0 +1,340 @@
+//! A step machine run directly, with every process's cache and the remote references of its
+//! current passage. No size is too large for it, because it keeps one state only.
+
+use std::{
+    cell::RefCell,
+    hash::{BuildHasher, Hasher},
+};
+
+use hallpass_algorithms::{Memory, Op, Pid, Section, Var, Word};
+
+use super::Model;
+use crate::{
+    check::{Error, check_contention},
+    machine::{self, Local, Machine, REMAINDER},
+    schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy},
+};
+
+/// A set of processes holds one bit each.
+const MOST_PROCESSES: usize = u64::BITS as usize;
+
+/// What stays the same throughout a simulation.
+pub struct Rules {
+    /// The machine.
+    pub machine: Box<dyn Machine>,
+    /// By which rules references are counted.
+    pub conventions: Conventions,
+    /// At most this many outside their remainder at once.
+    pub contention: usize,
+    homes: Vec<Option<Pid>>,
+    /// The values of each variable, in order.
+    domains: Vec<Vec<Word>>,
+    /// For each private state, whether it is the critical section, once somebody has asked.
+    /// Asking the machine makes a label, which is too dear for every step.
+    critical: RefCell<Vec<Option<bool>>>,
+}
+
+impl Rules {
+    /// The rules for an algorithm.
+    pub fn new(
+        algorithm: &str,
+        n: usize,
+        k: usize,
+        contention: usize,
+        conventions: Conventions,
+    ) -> Result<Self, Error> {
+        let machine = machine::build(algorithm, n, k)?;
+        check_contention(contention, n)?;
+        if n > MOST_PROCESSES {
+            return Err(Error::Question(format!(
+                "at most n = {MOST_PROCESSES} processes can be simulated"
+            )));
+        }
+        let decls = machine.layout().decls();
+        let homes = decls.iter().map(|decl| decl.home).collect();
+        let sorted = |decl: &hallpass_algorithms::Decl| {
+            let mut domain = decl.domain.clone();
+            domain.sort_unstable();
+            domain
+        };
+        let domains = decls.iter().map(sorted).collect();
+        let critical = RefCell::default();
+        Ok(Rules { machine, conventions, contention, homes, domains, critical })
+    }
+
+    /// How many processes there are.
+    pub fn n(&self) -> usize {
+        self.machine.n()
+    }
+
+    /// Whether a process that is there is in its critical section.
+    pub fn is_critical(&self, p: Pid, at: Local) -> bool {
+        let mut known = self.critical.borrow_mut();
+        let index = at as usize;
+        if known.len() <= index {
+            known.resize(index + 1, None);
+        }
+        *known[index].get_or_insert_with(|| self.machine.place(p, at).section == Section::Critical)
+    }
+}
+
+/// How many remote references the current passage of a process has made; or the last one's, if it
+/// is in its remainder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// On a cache-coherent machine.
+    pub cc: u32,
+    /// With distributed shared memory.
+    pub dsm: u32,
+}
+
+impl Counts {
+    /// The count for one kind of machine.
+    pub fn of(self, model: Model) -> u32 {
+        match model {
+            Model::Cc => self.cc,
+            Model::Dsm => self.dsm,
+        }
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stepped {
+    /// The variable it accessed.
+    pub var: Option<usize>,
+    /// Whether the access was a write, or counts as one.
+    pub wrote: bool,
+    /// Whether it was a read-modify-write that found nothing to change.
+    pub failed: bool,
+    /// The remote references it made.
+    pub remote: Counts,
+    /// Whether the state is another one than before, caches included.
+    pub changed: bool,
+    /// Whether it left the remainder.
+    pub began: bool,
+    /// Whether it went back to the remainder.
+    pub left: bool,
+}
+
+/// One state of a simulation. A clone is a snapshot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Simulation {
+    /// Each process's private state.
+    pub locals: Vec<Local>,
+    /// Each variable's value.
+    pub memory: Vec<Word>,
+    /// For each variable, the set of processes that have a valid copy.
+    pub copies: Vec<u64>,
+    /// Each process's references.
+    pub counts: Vec<Counts>,
+    /// How many are outside their remainder.
+    pub outside: usize,
+    /// Whether a step has left a variable's range; nothing follows such a state.
+    pub fault: bool,
+}
+
+/// A memory that remembers the one access made to it.
+struct Words<'a> {
+    memory: &'a mut [Word],
+    seen: Option<(usize, Op, Word)>,
+}
+
+impl Memory for Words<'_> {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        let word = &mut self.memory[var.index()];
+        let old = *word;
+        *word = op.leaves(old);
+        self.seen = Some((var.index(), op, old));
+        old
+    }
+}
+
+impl Simulation {
+    /// Everybody in the remainder, every cache empty.
+    pub fn new(rules: &Rules, initial: Vec<Word>) -> Self {
+        let n = rules.n();
+        Simulation {
+            locals: vec![REMAINDER; n],
+            copies: vec![0; initial.len()],
+            memory: initial,
+            counts: vec![Counts::default(); n],
+            outside: 0,
+            fault: false,
+        }
+    }
+
+    /// Whether `p` is in its remainder.
+    pub fn rests(&self, p: Pid) -> bool {
+        self.locals[p] == REMAINDER
+    }
+
+    /// Whether `p` is in its critical section.
+    pub fn is_inside(&self, rules: &Rules, p: Pid) -> bool {
+        rules.is_critical(p, self.locals[p])
+    }
+
+    /// A step of `p`; none if it may not move.
+    pub fn step(&mut self, rules: &Rules, p: Pid) -> Option<Stepped> {
+        if self.fault {
+            return None;
+        }
+        let at = self.locals[p];
+        if at == REMAINDER {
+            if self.outside >= rules.contention {
+                return None;
+            }
+            self.outside += 1;
+            self.counts[p] = Counts::default();
+            if rules.conventions.cache == CacheAtStart::Cold {
+                self.copies.iter_mut().for_each(|copies| *copies &= !(1 << p));
+            }
+        }
+        let mut words = Words { memory: &mut self.memory, seen: None };
+        let next = rules.machine.step(p, at, &mut words);
+        let seen = words.seen;
+        let mut done = match seen {
+            Some((var, op, old)) => self.account(rules, p, var, op, old),
+            None => Stepped::default(),
+        };
+        self.counts[p].cc += done.remote.cc;
+        self.counts[p].dsm += done.remote.dsm;
+        if self.fault {
+            return Some(done);
+        }
+        self.locals[p] = next;
+        done.changed |= at != next;
+        done.began = at == REMAINDER;
+        done.left = at != REMAINDER && next == REMAINDER;
+        self.outside -= usize::from(done.left);
+        Some(done)
+    }
+
+    /// What an access costs, and what it does to the caches.
+    fn account(&mut self, rules: &Rules, p: Pid, var: usize, op: Op, old: Word) -> Stepped {
+        let new = self.memory[var];
+        let reads = match op {
+            Op::Read => true,
+            _ => op.fails_on(old) && rules.conventions.failed_rmw == FailedRmw::Read,
+        };
+        let (own, before) = (1 << p, self.copies[var]);
+        let after = match (reads, rules.conventions.writer_copy) {
+            (true, _) => before | own,
+            (false, WriterCopy::AsItWas) => before & own,
+            (false, WriterCopy::Gained) => own,
+            (false, WriterCopy::Lost) => 0,
+        };
+        self.copies[var] = after;
+        self.fault = new != old && rules.domains[var].binary_search(&new).is_err();
+        Stepped {
+            var: Some(var),
+            wrote: !reads,
+            failed: op.fails_on(old),
+            remote: Counts {
+                cc: u32::from(!reads || before & own == 0),
+                dsm: u32::from(rules.homes[var] != Some(p)),
+            },
+            changed: new != old || after != before,
+            ..Stepped::default()
+        }
+    }
+
+    /// Whether all that can matter to the references `observed` will make is the same.
+    pub fn is_same_for(&self, other: &Self, observed: Pid, model: Model) -> bool {
+        let cached = |copies: &u64| copies >> observed & 1;
+        self.locals == other.locals
+            && self.memory == other.memory
+            && (model == Model::Dsm
+                || self.copies.iter().map(cached).eq(other.copies.iter().map(cached)))
+    }
+
+    /// A hash of what [`is_same_for`](Self::is_same_for) compares.
+    pub fn hash_for(&self, observed: Pid, model: Model) -> u64 {
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        self.locals.iter().for_each(|&local| hasher.write_u32(local));
+        self.memory.iter().for_each(|&word| hasher.write_i64(word));
+        if model == Model::Cc {
+            self.copies.iter().for_each(|copies| hasher.write_u8((copies >> observed & 1) as u8));
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(conventions: Conventions) -> (Rules, Simulation) {
+        let rules = Rules::new("am-fig3", 2, 1, 2, conventions).expect("it exists");
+        let simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
+        (rules, simulation)
+    }
+
+    fn run(rules: &Rules, simulation: &mut Simulation, who: &[Pid]) {
+        for &p in who {
+            simulation.step(rules, p).expect("it may move");
+        }
+    }
+
+    #[test]
+    fn alone_it_takes_three_references() {
+        // Lines 2, 7, 8; leaving the remainder and the critical section are steps too.
+        let (rules, mut simulation) = start(Conventions::default());
+        run(&rules, &mut simulation, &[0, 0]);
+        assert!(simulation.is_inside(&rules, 0));
+        run(&rules, &mut simulation, &[0, 0, 0]);
+        assert!(simulation.rests(0));
+        assert_eq!(simulation.counts[0], Counts { cc: 3, dsm: 3 });
+    }
+
+    #[test]
+    fn waiting_costs_two_in_a_cache_and_every_look_without() {
+        let (rules, mut simulation) = start(Conventions::default());
+        run(&rules, &mut simulation, &[0, 0]);
+        run(&rules, &mut simulation, &[1, 1, 1, 1, 1, 1, 1]);
+        // Lines 2, 3, 4 and 5; then twice more at line 5.
+        assert_eq!(simulation.counts[1], Counts { cc: 4, dsm: 6 });
+        run(&rules, &mut simulation, &[0, 0, 0, 1]);
+        assert_eq!(simulation.counts[1], Counts { cc: 5, dsm: 7 });
+        assert!(simulation.is_inside(&rules, 1));
+    }
+
+    #[test]
+    fn the_writers_copy_is_as_the_rules_say() {
+        for (writer_copy, cc) in
+            [(WriterCopy::AsItWas, 4), (WriterCopy::Gained, 2), (WriterCopy::Lost, 4)]
+        {
+            let (rules, mut simulation) = start(Conventions { writer_copy, ..Default::default() });
+            run(&rules, &mut simulation, &[0, 0]);
+            run(&rules, &mut simulation, &[1, 1, 1, 1, 1]);
+            assert_eq!(simulation.counts[1].cc, cc, "{writer_copy:?}");
+        }
+    }
+
+    #[test]
+    fn contention_keeps_the_next_one_in_its_remainder() {
+        let rules = Rules::new("am-fig3", 3, 1, 1, Conventions::default()).expect("it exists");
+        let mut simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
+        assert!(simulation.step(&rules, 0).is_some_and(|done| done.began));
+        assert!(simulation.step(&rules, 1).is_none());
+        // Two levels in, one step in the critical section, two levels out.
+        run(&rules, &mut simulation, &[0; 7]);
+        assert!(simulation.rests(0) && simulation.outside == 0);
+        assert!(simulation.step(&rules, 1).is_some());
+    }
+
+    #[test]
+    fn what_it_has_seen_stays_only_in_a_warm_cache() {
+        for (cache, cc) in [(CacheAtStart::Cold, 4), (CacheAtStart::Warm, 4)] {
+            let (rules, mut simulation) = start(Conventions { cache, ..Default::default() });
+            run(&rules, &mut simulation, &[0, 0, 1, 1, 1, 1, 1]);
+            assert_eq!(simulation.counts[1].cc, cc);
+            // 0 leaves and 1 goes through; its copy of Q outlives its own write of line 8.
+            run(&rules, &mut simulation, &[0, 0, 0, 1, 1, 1, 1]);
+            assert!(simulation.rests(1));
+            run(&rules, &mut simulation, &[1]);
+            let kept = simulation.copies.iter().any(|copies| copies >> 1 & 1 == 1);
+            assert_eq!(kept, cache == CacheAtStart::Warm);
+        }
+    }
+}

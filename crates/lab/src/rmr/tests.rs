@@ -1,0 +1,213 @@
+//! The search against the exact count, and what it returns against a replay.
+
+use std::sync::atomic::AtomicBool;
+
+use super::{
+    simulate::{Rules, Simulation},
+    *,
+};
+use crate::{
+    check::{Error, Resources},
+    schedule::{CacheAtStart, FailedRmw, Finding, WriterCopy},
+};
+
+fn ask(algorithm: &str, n: usize, k: usize) -> Question {
+    Question {
+        algorithm: algorithm.to_string(),
+        n,
+        k,
+        contention: n,
+        conventions: Conventions::default(),
+        initial: Initial::All,
+    }
+}
+
+fn budget(steps: u64) -> SearchBudget {
+    SearchBudget { steps, seconds: 600.0, seed: 1 }
+}
+
+fn searched(question: &Question, steps: u64) -> Report {
+    search(question, &budget(steps), &AtomicBool::new(false)).expect("it can be asked")
+}
+
+fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
+    let (bytes, threads) = (1 << 30, 1);
+    Resources { states, bytes, threads, stop, phase: &|_| {}, progress: &|_| {} }
+}
+
+/// Replays the run of a figure and holds it to what it says.
+fn replay(question: &Question, model: Model, figure: &Figure) {
+    let Question { algorithm, n, k, contention, conventions, .. } = question;
+    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions).expect("it exists");
+    let run = figure.run.as_ref().expect("there is a run");
+    let Finding::Rmr { process, count, .. } = run.finding else {
+        panic!("{:?}", run.finding);
+    };
+    let mut now = Simulation::new(&rules, run.initial.clone());
+    for &p in &run.stem {
+        now.step(&rules, p).expect("the run is possible");
+    }
+    match figure.worst {
+        Worst::Count(worst) => {
+            assert_eq!(count, Some(worst));
+            assert_eq!(now.counts[process].of(model), worst);
+            assert!(run.cycle.is_empty());
+        }
+        Worst::Unbounded => {
+            assert_eq!(count, None);
+            for _ in 0..3 {
+                let before = now.clone();
+                for &p in &run.cycle {
+                    let done = now.step(&rules, p).expect("the cycle is possible");
+                    assert!(p != process || !done.left, "it stays within the passage");
+                }
+                assert!(now.is_same_for(&before, process, model));
+                assert!(now.counts[process].of(model) > before.counts[process].of(model));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_search_finds_the_known_worst_cases() {
+    for (algorithm, n, k, model, worst) in [
+        ("am-fig3", 3, 1, Model::Cc, 14),
+        ("am-fig3", 4, 2, Model::Cc, 14),
+        ("am-fig8", 3, 1, Model::Dsm, 18),
+        ("am-fig3-nested", 3, 1, Model::Cc, 15),
+        ("am-fig9", 3, 2, Model::Dsm, 10),
+    ] {
+        let question = ask(algorithm, n, k);
+        let report = searched(&question, 1_000_000);
+        let figure = if model == Model::Cc { &report.cc } else { &report.dsm };
+        assert_eq!(figure.worst, Worst::Count(worst), "{algorithm} n={n} k={k}");
+        assert!(!figure.exact);
+        replay(&question, model, figure);
+    }
+}
+
+#[test]
+fn the_search_agrees_with_the_exact_count() {
+    let stop = AtomicBool::new(false);
+    let conventions = [
+        Conventions::default(),
+        Conventions { writer_copy: WriterCopy::Gained, ..Default::default() },
+        Conventions { writer_copy: WriterCopy::Lost, ..Default::default() },
+        Conventions { failed_rmw: FailedRmw::Read, ..Default::default() },
+        Conventions { cache: CacheAtStart::Warm, ..Default::default() },
+    ];
+    let sizes = [("am-fig2", 3, 1), ("am-fig3-fast", 3, 2), ("am-fig8", 2, 1), ("am-fig9", 2, 1)];
+    for (algorithm, n, k) in sizes {
+        for (contention, conventions) in conventions
+            .map(|conventions| (n, conventions))
+            .into_iter()
+            .chain([(1, Conventions::default())])
+        {
+            let question = Question { contention, conventions, ..ask(algorithm, n, k) };
+            let exact = exact(&question, &resources(1 << 22, &stop)).expect("it can be asked");
+            assert!(exact.cc.exact && exact.dsm.exact, "{question:?}");
+            let report = searched(&question, 400_000);
+            assert_eq!(report.cc.worst, exact.cc.worst, "cc {question:?}");
+            assert_eq!(report.dsm.worst, exact.dsm.worst, "dsm {question:?}");
+            replay(&question, Model::Cc, &report.cc);
+            replay(&question, Model::Dsm, &report.dsm);
+        }
+    }
+}
+
+#[test]
+fn waiting_on_a_remote_variable_has_no_bound() {
+    for (algorithm, n, k) in [("am-fig3", 2, 1), ("am-fig3-tree", 8, 2), ("am-fig3", 32, 1)] {
+        let question = ask(algorithm, n, k);
+        let report = searched(&question, 200_000);
+        assert_eq!(report.dsm.worst, Worst::Unbounded, "{algorithm}");
+        let run = report.dsm.run.as_ref().expect("there is a run");
+        assert!(!run.cycle.is_empty());
+        replay(&question, Model::Dsm, &report.dsm);
+    }
+}
+
+#[test]
+fn thirty_two_processes_are_no_obstacle() {
+    let question = ask("am-fig3", 32, 1);
+    let report = searched(&question, 2_000_000);
+    let Worst::Count(count) = report.cc.worst else {
+        panic!("{:?}", report.cc.worst);
+    };
+    let promised = report.cc.claim.as_ref().map(|claim| claim.bound);
+    assert_eq!(promised, Some(217));
+    assert!((180..=217).contains(&count), "{count}");
+    replay(&question, Model::Cc, &report.cc);
+}
+
+#[test]
+fn the_same_seed_finds_the_same_run() {
+    let question = ask("am-fig8", 4, 2);
+    let (one, two) = (searched(&question, 200_000), searched(&question, 200_000));
+    assert_eq!(one.cc.run, two.cc.run);
+    assert_eq!(one.dsm.run, two.dsm.run);
+}
+
+#[test]
+fn a_search_ends_when_it_is_told_to() {
+    let question = ask("am-fig3", 3, 1);
+    let stopped = search(&question, &budget(u64::MAX), &AtomicBool::new(true));
+    let stopped = stopped.expect("it can be asked");
+    assert_eq!((stopped.ended, stopped.cc.worst), (Ended::Stopped, Worst::Count(0)));
+    assert!(stopped.cc.run.is_none());
+    let nothing = searched(&question, 0);
+    assert_eq!((nothing.ended, nothing.cc.worst), (Ended::States, Worst::Count(0)));
+    let timed = SearchBudget { seconds: 0.05, ..budget(u64::MAX) };
+    let timed = search(&question, &timed, &AtomicBool::new(false)).expect("it can be asked");
+    assert!(timed.seconds < 30.0, "{}", timed.seconds);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let stop = AtomicBool::new(false);
+    let refuse = |question: &Question| search(question, &budget(1000), &stop).err();
+    assert!(matches!(refuse(&ask("am-fig4", 3, 1)), Some(Error::Algorithm(_))));
+    assert!(matches!(refuse(&ask("am-fig3", 3, 3)), Some(Error::Algorithm(_))));
+    let crowd = Question { contention: 4, ..ask("am-fig3", 3, 1) };
+    assert!(matches!(refuse(&crowd), Some(Error::Question(_))));
+}
+
+#[test]
+fn a_run_that_leaves_a_range_ends_there() {
+    // Too many get in, and no panic comes of it.
+    for algorithm in ["am-fig3:no-outer", "am-fig3+names:read-only", "am-fig8:no-initialise"] {
+        let question = ask(algorithm, 4, 1);
+        let report = searched(&question, 100_000);
+        replay(&question, Model::Cc, &report.cc);
+        replay(&question, Model::Dsm, &report.dsm);
+    }
+}
+
+#[test]
+fn a_curve_is_exact_first_and_searched_beyond() {
+    let stop = AtomicBool::new(false);
+    let range = Range {
+        algorithm: "am-fig3".into(),
+        k: 1,
+        model: Model::Cc,
+        ns: vec![6, 1, 2, 3, 4],
+        contention: None,
+        conventions: Conventions::default(),
+        initial: Initial::All,
+    };
+    let points = curve(&range, &resources(100_000, &stop), &budget(400_000)).expect("it exists");
+    let seen: Vec<_> = points.iter().map(|p| (p.n, p.figure.worst, p.figure.exact)).collect();
+    let count = |n: usize, count: u32, exact: bool| (n, Worst::Count(count), exact);
+    let expected =
+        [count(2, 7, true), count(3, 14, true), count(4, 21, false), count(6, 35, false)];
+    assert_eq!(seen, expected); // there is no algorithm for n = 1
+    let drawn = plot_of(&[(range.clone(), points)]);
+    let shown: Vec<_> = drawn.series.iter().map(|s| (s.shows, s.points.len())).collect();
+    assert_eq!(shown, [(Shows::Bound, 4), (Shows::Exact, 2), (Shows::Searched, 2)]);
+    let svg = plot(&drawn).expect("it can be drawn");
+    for text in ["am-fig3: searched, lower bound", "Theorem 1, 7(n-k)", "k = 1, contention c = n"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    let nowhere = Range { ns: vec![1], ..range };
+    assert!(curve(&nowhere, &resources(100_000, &stop), &budget(1000)).is_err());
+}
