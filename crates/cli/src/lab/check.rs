@@ -154,7 +154,7 @@ fn print(report: &Report, shown: Option<&Schedule>) {
         }
     }
     if let Some(run) = shown {
-        outln!();
+        outln!("");
         show::print(run);
     }
 }

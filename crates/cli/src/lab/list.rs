@@ -34,7 +34,7 @@ pub fn run(Args { json }: Args) -> super::Result {
             });
             outln!("  {:<26} uses {}{}", "", entry.primitives, claim.unwrap_or_default());
         }
-        outln!();
+        outln!("");
     }
     Ok(ExitCode::from(HOLDS))
 }

@@ -105,7 +105,7 @@ pub fn run(args: Args) -> super::Result {
     } else {
         print(&report);
         if let Some(run) = shown {
-            outln!();
+            outln!("");
             show::print(run);
         }
     }
