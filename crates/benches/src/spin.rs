@@ -80,7 +80,10 @@ impl Pan {
         gcc.args(["-O3", "-DMEMLIM=20000"]).args(cc).args(["-o", "pan", "pan.c"]);
         here(&mut gcc);
         run(&mut gcc)?;
-        Ok(Pan { folder, arguments: arguments.iter().map(|argument| argument.to_string()).collect() })
+        Ok(Pan {
+            folder,
+            arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+        })
     }
 
     fn run(&self) -> Result<Run, Box<dyn Error>> {
@@ -100,7 +103,9 @@ impl Pan {
             states: number("states, stored", 0).ok_or("SPIN printed no number of states")? as u64,
             time,
             megabytes: number("total actual memory usage", 0).unwrap_or(f64::NAN),
-            errors: errors.and_then(|errors| errors.parse().ok()).ok_or("SPIN printed no errors")?,
+            errors: errors
+                .and_then(|errors| errors.parse().ok())
+                .ok_or("SPIN printed no errors")?,
         })
     }
 }
@@ -151,7 +156,8 @@ fn safety(n: usize, k: usize, rounds: usize) -> Result<(), Box<dyn Error>> {
         two.push(ours(n, k, 2, Property::Exclusion)?);
     }
     let spin = fastest_of(spin, |run| run.time.as_secs_f64());
-    let (one, two) = (fastest_of(one, |r| r.explore_seconds), fastest_of(two, |r| r.explore_seconds));
+    let (one, two) =
+        (fastest_of(one, |r| r.explore_seconds), fastest_of(two, |r| r.explore_seconds));
     if [one.states, two.states] != [spin.states; 2] {
         return Err(format!(
             "n = {n}, k = {k}: SPIN finds {} states, we find {} and {}",

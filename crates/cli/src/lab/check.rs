@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 
 use super::{
     HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, Size},
+    options::{Effort, MOST_STATES, Size},
     show,
 };
 use crate::output::outln;
@@ -85,7 +85,8 @@ fn question(args: &Args) -> Question {
 
 pub fn run(args: Args) -> super::Result {
     let question = question(&args);
-    let report = args.effort.with_resources(|resources| check(&question, resources))?;
+    let report =
+        args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
     let shown = shown(&report, args.show.map(Property::from));
     if args.json {
         outln!("{}", report.to_json());

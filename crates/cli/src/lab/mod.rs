@@ -3,6 +3,7 @@
 mod check;
 mod list;
 mod options;
+mod plot;
 mod replay;
 mod rmr;
 mod show;
@@ -26,6 +27,8 @@ pub enum Command {
     Check(check::Args),
     /// Count remote memory references: the worst passage over all schedules
     Rmr(rmr::Args),
+    /// Draw the worst passage against the number of processes
+    Plot(plot::Args),
     /// Step through a run that a check or a count has found, and confirm what it shows
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, claims
@@ -38,6 +41,7 @@ pub fn run(command: Command) -> Result {
     match command {
         Command::Check(args) => check::run(args),
         Command::Rmr(args) => rmr::run(args),
+        Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
     }

@@ -58,8 +58,8 @@ impl From<Start> for Initial {
 #[derive(Args, Clone)]
 pub struct Effort {
     /// Stop after this many states and answer with what is known then
-    #[arg(long, value_name = "COUNT", default_value_t = u64::from(u32::MAX) - 1)]
-    pub states: u64,
+    #[arg(long, value_name = "COUNT")]
+    pub states: Option<u64>,
     /// Stop at this much memory, in MiB [default: 80 % of what is available]
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
@@ -67,6 +67,9 @@ pub struct Effort {
     #[arg(long, value_name = "COUNT")]
     pub threads: Option<usize>,
 }
+
+/// As many states as can be numbered.
+pub const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
 /// Set by Ctrl-C.
 static STOP: LazyLock<AtomicBool> = LazyLock::new(|| AtomicBool::new(false));
@@ -93,13 +96,14 @@ impl Effort {
             .unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get()))
     }
 
-    /// Runs `work` with these limits and a display of how far it is.
-    pub fn with_resources<T>(&self, work: impl FnOnce(&Resources<'_>) -> T) -> T {
+    /// Runs `work` with these limits and a display of how far it is. `states` is the limit on states
+    /// where none was asked for.
+    pub fn with_resources<T>(&self, states: u64, work: impl FnOnce(&Resources<'_>) -> T) -> T {
         let progress = Progress::new();
         let phase = |text: &str| progress.phase(text);
         let report = |so_far| progress.states(so_far);
         work(&Resources {
-            states: self.states.min(u64::from(u32::MAX) - 1),
+            states: self.states.unwrap_or(states).min(MOST_STATES),
             bytes: self.bytes(),
             threads: self.threads(),
             stop: stop_on_interrupt(),

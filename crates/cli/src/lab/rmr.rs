@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
-    rmr::{self, Comparison, Figure, Question, Report, Worst},
+    rmr::{self, Comparison, Figure, Question, Report, SearchBudget, Worst},
     schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
 };
 use indicatif::HumanCount;
@@ -15,6 +15,9 @@ use super::{
     show,
 };
 use crate::output::outln;
+
+/// Beyond this many states, unless asked otherwise, a search finds bad schedules sooner.
+const MOST_STATES: u64 = 30_000_000;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -29,6 +32,12 @@ pub struct Args {
     /// What is in the cache when a passage begins
     #[arg(long, value_enum, default_value_t = Cache::Cold)]
     cache: Cache,
+    /// How many steps the search may take where not all schedules can be looked at
+    #[arg(long, value_name = "COUNT", default_value_t = 20_000_000)]
+    search_steps: u64,
+    /// Do not try to look at all schedules, only search
+    #[arg(long)]
+    search_only: bool,
     /// Show the worst passage on this machine step by step
     #[arg(long, value_enum)]
     show: Option<Machine>,
@@ -95,7 +104,14 @@ pub fn run(args: Args) -> super::Result {
         conventions: conventions(&args),
         initial: size.initial.into(),
     };
-    let report = args.effort.with_resources(|resources| rmr::exact(&question, resources))?;
+    let budget = SearchBudget { steps: args.search_steps, ..SearchBudget::default() };
+    let report = args.effort.with_resources(MOST_STATES, |resources| {
+        if args.search_only {
+            rmr::search(&question, &budget, resources.stop)
+        } else {
+            rmr::measure(&question, resources, &budget)
+        }
+    })?;
     let shown: Option<&Schedule> = args.show.and_then(|machine| match machine {
         Machine::Cc => report.cc.run.as_ref(),
         Machine::Dsm => report.dsm.run.as_ref(),

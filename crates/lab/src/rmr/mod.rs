@@ -8,6 +8,7 @@ mod caches;
 mod curve;
 mod drive;
 mod exact;
+mod measure;
 mod plot;
 mod search;
 pub mod simulate;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use curve::{Point, Range, curve, plot_of, series};
 pub use exact::exact;
+pub use measure::measure;
 pub use plot::{Plot, PlotError, Series, Shows, plot};
 pub use search::{SearchBudget, search};
 
@@ -151,6 +153,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether both figures are over all schedules.
+    pub fn is_exact(&self) -> bool {
+        self.cc.exact && self.dsm.exact
+    }
+
     /// The report as one JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         let question = &self.question;
