@@ -155,7 +155,8 @@ fn print(report: &Report) {
         question.k,
         question.contention
     );
-    outln!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
+    let states = HumanCount(report.states);
+    outln!("{states} states looked at exhaustively, {:.2} s\n", report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
             Worst::Count(count) if figure.exact => format!("{count}"),
@@ -168,10 +169,12 @@ fn print(report: &Report) {
         }
     }
     outln!("\nin this sense:");
-    outln!(
-        "  - every schedule of this size, sequentially consistent; a passage is from leaving the"
-    );
-    outln!("    remainder to being back in it; local spins cost what the rules below say");
+    if report.is_exact() {
+        outln!("  - over every schedule of this size, sequentially consistent");
+    } else {
+        outln!("  - LOWER BOUNDS: random and adversarial schedules were looked at, not all");
+    }
+    outln!("  - a passage is from leaving the remainder to being back in it");
     outln!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
     outln!("  - DSM: an access is remote unless the variable lies with the process");
 }
@@ -203,6 +206,7 @@ fn against_claim(figure: &Figure) -> String {
     let comparison = match comparison {
         Comparison::Tight => "tight".into(),
         Comparison::Loose(by) => format!("loose by {by}"),
+        Comparison::NotReached(by) => format!("not reached by {by}"),
         Comparison::Exceeded(by) => format!("EXCEEDED by {by}"),
         Comparison::Unbounded => "EXCEEDED without bound".into(),
     };

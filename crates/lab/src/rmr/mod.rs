@@ -83,6 +83,8 @@ pub enum Comparison {
     Tight,
     /// No run needs as many; by so many.
     Loose(u64),
+    /// No run that was looked at needs as many; by so many.
+    NotReached(u64),
     /// Some run needs more; by so many.
     Exceeded(u64),
     /// A run needs more than any number.
@@ -110,7 +112,10 @@ impl Figure {
             Worst::Unbounded => Comparison::Unbounded,
             Worst::Count(count) => match u64::from(count).cmp(&bound) {
                 std::cmp::Ordering::Equal => Comparison::Tight,
-                std::cmp::Ordering::Less => Comparison::Loose(bound - u64::from(count)),
+                std::cmp::Ordering::Less if self.exact => {
+                    Comparison::Loose(bound - u64::from(count))
+                }
+                std::cmp::Ordering::Less => Comparison::NotReached(bound - u64::from(count)),
                 std::cmp::Ordering::Greater => Comparison::Exceeded(u64::from(count) - bound),
             },
         })
@@ -120,6 +125,7 @@ impl Figure {
         let comparison = self.comparison().map(|comparison| match comparison {
             Comparison::Tight => "tight".to_string(),
             Comparison::Loose(by) => format!("loose by {by}"),
+            Comparison::NotReached(by) => format!("not reached by {by}"),
             Comparison::Exceeded(by) => format!("exceeded by {by}"),
             Comparison::Unbounded => "unbounded".to_string(),
         });
