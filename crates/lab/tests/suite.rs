@@ -1,0 +1,193 @@
+//! One suite over the whole registry: what is meant to be right is, what is not is rejected, and
+//! every run that the explorer reports is confirmed by the interpreter.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_algorithms::registry::{ENTRIES, Standing};
+use hallpass_lab::{
+    check::{Property, Question, Report, Resources, Steps, Verdict, check},
+    schedule::MemoryModel,
+    space::Initial,
+    trace,
+};
+
+fn ask(question: &Question) -> Report {
+    let stop = AtomicBool::new(false);
+    let resources = Resources {
+        states: 4_000_000,
+        bytes: 4 << 30,
+        threads: 2,
+        stop: &stop,
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    check(question, &resources).expect("the question makes sense")
+}
+
+fn confirm_all(report: &Report) {
+    let question = &report.question;
+    for (name, outcome) in &report.properties {
+        if let Some(run) = &outcome.run {
+            let what = format!("{} n={} k={} {name}", question.algorithm, question.n, question.k);
+            trace::confirm(run).unwrap_or_else(|why| panic!("{what}: {why}"));
+            let string = trace::encode(run).expect("a run that exists");
+            assert_eq!(trace::decode(&string).as_ref(), Ok(run), "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_is_meant_to_be_right_is() {
+    for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
+        for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
+            for (n, k) in [(2, 1), (3, 2)] {
+                let mut question = Question::everything(&id, n, k);
+                if n > 2 && id.contains("fig9") {
+                    question.initial = Initial::Smallest; // the atlas has the rest
+                }
+                let report = ask(&question);
+                assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
+                assert_eq!(report.outcome(Property::Starvation).resilience, Some(k), "{id}");
+                assert_eq!(report.outcome(Property::Deadlock).resilience, Some(k), "{id}");
+                assert!(matches!(report.outcome(Property::Exit).bound, Some(Steps::Most(_))));
+                confirm_all(&report);
+            }
+        }
+    }
+}
+
+/// Each wrong variant with the smallest size that shows it, and a property that it violates.
+const REJECTED: &[(&str, usize, usize, Property)] = &[
+    ("am-fig3-fast:printed", 4, 1, Property::Exclusion),
+    ("am-fig3:no-outer", 3, 1, Property::Exclusion),
+    ("am-fig3:no-release", 2, 1, Property::Deadlock),
+    ("am-fig3:exit-swapped", 2, 1, Property::Starvation),
+    ("am-fig3:no-second-look", 2, 1, Property::Starvation),
+    ("am-fig3:look-first", 2, 1, Property::Starvation),
+    ("am-fig3:no-take", 2, 1, Property::Exclusion),
+    ("am-fig8:no-outer", 3, 1, Property::Exclusion),
+    ("am-fig8:read-not-set", 2, 1, Property::Starvation),
+    ("am-fig8:no-initialise", 2, 1, Property::Exclusion),
+    ("am-fig8:no-pretending", 2, 1, Property::Exclusion),
+    ("am-fig8:queue-swapped", 2, 1, Property::Exclusion),
+    ("am-fig9:one-instance", 3, 1, Property::Exclusion),
+    ("am-fig9:no-guard", 2, 1, Property::Starvation),
+    ("am-fig9:no-second-flag", 2, 1, Property::Starvation),
+    ("am-fig9:one-flag", 2, 1, Property::Starvation),
+    ("am-fig9:late-second-flag", 2, 1, Property::Starvation),
+    ("am-fig3+names:read-only", 3, 2, Property::Names),
+    ("am-fig3+names:never-freed", 2, 1, Property::Names),
+];
+
+#[test]
+fn what_is_wrong_is_rejected() {
+    for entry in ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound) {
+        let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
+        let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
+        let mut question = Question::everything(id, n, k);
+        if n > 2 && id.contains("fig9") {
+            question.initial = Initial::Smallest;
+        }
+        if n > 3 {
+            question = question.only(vec![property]); // millions of states
+        }
+        let report = ask(&question);
+        let found: Vec<_> = report
+            .properties
+            .iter()
+            .filter(|(_, outcome)| outcome.verdict == Verdict::Violated)
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(report.outcome(property).verdict, Verdict::Violated, "{id}: {found:?}");
+        assert_eq!(report.verdict(), Verdict::Violated, "{id}");
+        confirm_all(&report);
+    }
+}
+
+#[test]
+fn numbers_of_threads_change_nothing() {
+    let question = Question::everything("am-fig3", 4, 2);
+    let stop = AtomicBool::new(false);
+    let with = |threads| {
+        let resources = Resources {
+            states: 1 << 30,
+            bytes: 4 << 30,
+            threads,
+            stop: &stop,
+            phase: &|_| (),
+            progress: &|_| (),
+        };
+        check(&question, &resources).expect("the question makes sense")
+    };
+    let (one, three) = (with(1), with(3));
+    confirm_all(&three);
+    assert_eq!((one.states, one.transitions, one.depth), (321_208, 1_284_832, 47));
+    assert_eq!((one.states, one.transitions), (three.states, three.transitions));
+    assert_eq!(one.depth, three.depth);
+    for (name, outcome) in &one.properties {
+        let other = &three.properties[name];
+        assert_eq!(outcome.verdict, other.verdict, "{name}");
+        assert_eq!(outcome.resilience, other.resilience, "{name}");
+        assert_eq!(outcome.bound, other.bound, "{name}");
+        // Shortest is shortest, whoever finds it first.
+        let length = |run: &Option<hallpass_lab::schedule::Schedule>| {
+            run.as_ref().map(|run| run.stem.len() + run.cycle.len())
+        };
+        if name.starts_with("fife") {
+            continue; // which loop keeps the first one out is any of several
+        }
+        assert_eq!(length(&outcome.run), length(&other.run), "{name}");
+    }
+}
+
+#[test]
+fn a_limit_makes_the_verdict_partial_and_what_is_found_stays_true() {
+    let mut question = Question::everything("am-fig3", 4, 2);
+    let stop = AtomicBool::new(false);
+    let mut resources = Resources {
+        states: 20_000,
+        bytes: 4 << 30,
+        threads: 1,
+        stop: &stop,
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let report = check(&question, &resources).expect("the question makes sense");
+    assert!(!report.is_complete());
+    assert_eq!(report.verdict(), Verdict::Partial);
+    assert_eq!(report.outcome(Property::Exclusion).verdict, Verdict::Partial);
+    confirm_all(&report);
+    question.algorithm = "am-fig3:no-outer".into();
+    resources.states = 2_000;
+    let report = check(&question, &resources).expect("the question makes sense");
+    assert!(!report.is_complete());
+    assert_eq!(report.outcome(Property::Exclusion).verdict, Verdict::Violated);
+    confirm_all(&report);
+}
+
+#[test]
+fn stores_must_be_sequentially_consistent() {
+    for (id, verdict) in [
+        ("am-fig2", Verdict::Holds),
+        ("am-fig3", Verdict::Violated),
+        ("am-fig8", Verdict::Violated),
+    ] {
+        let question =
+            Question { memory: MemoryModel::StoreBuffers, ..Question::everything(id, 2, 1) };
+        let report = ask(&question);
+        assert_eq!(report.outcome(Property::Exclusion).verdict, verdict, "{id}");
+        confirm_all(&report);
+    }
+}
+
+#[test]
+fn contention_bounds_who_competes() {
+    let mut question = Question::everything("am-fig3-nested", 3, 1);
+    question.contention = 1;
+    let alone = ask(&question);
+    assert_eq!(alone.verdict(), Verdict::Holds);
+    // Nobody waits who is alone, so nothing can starve it, and it takes the fast path.
+    assert_eq!(alone.outcome(Property::Starvation).resilience, None);
+    question.contention = 3;
+    assert!(ask(&question).states > alone.states);
+}
