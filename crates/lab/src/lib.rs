@@ -1,6 +1,7 @@
 //! The lab: runs, checks and measures step machines.
 #![forbid(unsafe_code)]
 
+pub mod atlas;
 pub mod check;
 pub mod explore;
 pub mod fife;
