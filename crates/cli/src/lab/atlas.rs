@@ -137,7 +137,7 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
         }
         Step::Ends(entry) => {
             for remark in &entry.comparison.differences {
-                bar.suspend(|| eprintln!("{}: {}", entry.model.id(), remark.text));
+                bar.println(format!("{}: {}", entry.model.id(), remark.text));
             }
             bar.inc(1);
         }
