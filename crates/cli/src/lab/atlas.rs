@@ -1,6 +1,13 @@
 //! `hallpass lab atlas`.
 
-use std::{fs, io::IsTerminal, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, IsTerminal, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
@@ -87,13 +94,14 @@ pub fn run(args: Args) -> super::Result {
     }
     files::save(&args.out.join("atlas.md"), &atlas::markdown(&report))?;
     files::save(&args.out.join("atlas.html"), &atlas::html(&report))?;
-    if args.json {
-        println!("{}", report.to_json());
+    let out = args.out.display();
+    let text = if args.json {
+        format!("{}\n", report.to_json())
     } else {
-        print(&report);
-        let out = args.out.display();
-        println!("\nwrote {out}/atlas.md and {out}/atlas.html");
-    }
+        format!("{}\nwrote {out}/atlas.md and {out}/atlas.html\n", table(&report))
+    };
+    // Whoever reads it may have read enough and gone; the exit status still counts.
+    let _ = io::stdout().write_all(text.as_bytes());
     Ok(ExitCode::from(match report.status() {
         Status::AsExpected => HOLDS,
         Status::Differs => VIOLATED,
@@ -146,35 +154,30 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
     report
 }
 
-fn print(report: &AtlasReport) {
-    let mark = |entry: &atlas::Entry| match entry.status() {
-        Status::AsExpected => "ok",
-        Status::Partial => "partial",
-        Status::Differs => "DIFFERS",
-    };
-    let colour = std::io::stdout().is_terminal();
+/// The models, a line each, and what is not as expected.
+fn table(report: &AtlasReport) -> String {
+    let colour = io::stdout().is_terminal();
     let width = report.entries.iter().map(|entry| entry.model.id().len()).max().unwrap_or(0);
-    println!("{:<width$} {:>13} {:>9}", "model", "states", "seconds");
+    let mut text = format!("{:<width$} {:>13} {:>9}\n", "model", "states", "seconds");
     for entry in &report.entries {
-        let states =
-            entry.measured.states().map_or("-".into(), |states| HumanCount(states).to_string());
-        let (id, seconds, mark) = (entry.model.id(), entry.measured.seconds, mark(entry));
-        let (on, off) = match entry.status() {
-            Status::Differs if colour => ("\x1b[31m", "\x1b[0m"),
-            Status::Partial if colour => ("\x1b[33m", "\x1b[0m"),
-            _ => ("", ""),
+        let states = entry.measured.states();
+        let states = states.map_or("-".into(), |states| HumanCount(states).to_string());
+        let (mark, paint) = match entry.status() {
+            Status::AsExpected => ("ok", None),
+            Status::Partial => ("partial", Some("\x1b[33m")),
+            Status::Differs => ("DIFFERS", Some("\x1b[31m")),
         };
-        println!("{on}{id:<width$} {states:>13} {seconds:>9.2}  {mark}{off}");
+        let (on, off) = paint.filter(|_| colour).map_or(("", ""), |on| (on, "\x1b[0m"));
+        let (id, seconds) = (entry.model.id(), entry.measured.seconds);
+        let _ = writeln!(text, "{on}{id:<width$} {states:>13} {seconds:>9.2}  {mark}{off}");
     }
     for (heading, lines) in
         [("not as expected", report.differences()), ("not seen to the end", report.unseen())]
     {
         if !lines.is_empty() {
-            println!("\n{heading}:");
-        }
-        for line in lines {
-            println!("  {line}");
+            let _ = writeln!(text, "\n{heading}:\n  {}", lines.join("\n  "));
         }
     }
-    println!("\n{}", report.summary());
+    let _ = writeln!(text, "\n{}", report.summary());
+    text
 }

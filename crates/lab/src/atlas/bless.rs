@@ -1,6 +1,6 @@
 //! Puts what was measured into a manifest, which keeps its order and its comments.
 
-use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{
     compare,
@@ -22,12 +22,16 @@ pub fn bless(text: &str, report: &AtlasReport) -> Result<String, Error> {
     Manifest::parse(text)?;
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| Error::new(error.to_string()))?;
+    if report.entries.is_empty() {
+        return Ok(text.to_string());
+    }
     let models = document.get_mut("model").and_then(Item::as_array_of_tables_mut);
-    if let Some(models) = models {
-        for entry in &report.entries {
-            if let Some(table) = models.get_mut(entry.index) {
-                model(table, &entry.model, &entry.measured);
-            }
+    let models = models.ok_or_else(|| {
+        Error::new("only models that are written as [[model]] can be blessed".into())
+    })?;
+    for entry in &report.entries {
+        if let Some(table) = models.get_mut(entry.index) {
+            model(table, &entry.model, &entry.measured);
         }
     }
     let text = document.to_string();
@@ -65,12 +69,12 @@ fn complete_states(measured: &Measured) -> Option<u64> {
     (ended == Ended::Complete && agree).then_some(states)
 }
 
-fn subtable<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table> {
-    table.get_mut(name)?.as_table_mut()
+fn subtable<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut dyn TableLike> {
+    table.get_mut(name)?.as_table_like_mut()
 }
 
 /// Replaces a value and keeps what stands around it.
-fn set(table: &mut Table, name: &str, mut new: Value) {
+fn set(table: &mut dyn TableLike, name: &str, mut new: Value) {
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
             *new.decor_mut() = old.decor().clone();

@@ -91,6 +91,8 @@ impl Comparison {
         self.states(model.states, report.states, report.ended);
         for (&listed, expected) in &model.check {
             match report.properties.get(listed.name()) {
+                // That a limit was reached has been said, once for all properties.
+                Some(Outcome { verdict: Verdict::Partial, .. }) if !report.is_complete() => {}
                 Some(outcome) => self.property(listed.name(), expected, outcome),
                 // Only a range that is left is in the report.
                 None if expected.answer == Answer::Holds => {}
@@ -112,7 +114,7 @@ impl Comparison {
             Verdict::Violated => Answer::Violated,
             Verdict::Partial => {
                 let why = found.note.as_deref().unwrap_or("not everything was seen");
-                return self.unseen(name, format!("{name} {}: {why}", word(expected)));
+                return self.unseen(name, format!("{name}, expected {}: {why}", word(expected)));
             }
             Verdict::NotChecked => {
                 let why = found.note.as_deref().unwrap_or("it was not checked");

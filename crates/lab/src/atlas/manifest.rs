@@ -293,7 +293,8 @@ impl Manifest {
         let lines = lines(text);
         let mut seen: HashMap<String, usize> = HashMap::new();
         for (index, model) in manifest.models.iter().enumerate() {
-            let line = lines.get(index).copied().unwrap_or_default();
+            // Models that are not written as [[model]] have no line of their own.
+            let line = lines.get(index).copied().unwrap_or(1);
             let id = model.id();
             if let Some(fault) = model.fault() {
                 return Err(Error(format!("line {line}: {id}: {fault}")));

@@ -52,7 +52,7 @@ fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
 }
 
 fn family_table(text: &mut String, family: &Family<'_>) {
-    let _ = writeln!(text, "## {}\n", family.title);
+    let _ = writeln!(text, "## {}\n", family.title());
     let entries: Vec<&Entry> =
         family.groups.iter().flat_map(|group| group.entries.iter().copied()).collect();
     let listed = |listed| entries.iter().any(|entry| entry.model.check.contains_key(&listed));

@@ -9,7 +9,7 @@ use super::{
     select::Selection,
 };
 use crate::{
-    check::{self, Resources},
+    check::{self, Resources, Verdict},
     rmr,
     schedule::Schedule,
     trace,
@@ -159,16 +159,22 @@ fn measure(model: &Model, (check, rmr): (bool, bool), resources: &Resources<'_>)
 }
 
 /// Every run that came along is executed again, without the explorer, so that a mistake in the
-/// explorer's tables or packing cannot confirm itself.
+/// explorer's tables or packing cannot confirm itself. Where a limit was reached, the run to a bound
+/// or a figure may end in the middle and shows nothing yet.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {
-        let with_run = report.properties.iter();
-        runs.extend(with_run.filter_map(|(name, outcome)| Some((*name, outcome.run.as_ref()?))));
+        for (&name, outcome) in &report.properties {
+            if report.is_complete() || outcome.verdict == Verdict::Violated {
+                runs.extend(outcome.run.as_ref().map(|run| (name, run)));
+            }
+        }
     }
     if let Some(report) = measured.rmr_report() {
         let figures = [("CC", &report.cc), ("DSM", &report.dsm)];
-        runs.extend(figures.into_iter().filter_map(|(name, f)| Some((name, f.run.as_ref()?))));
+        for (name, figure) in figures.into_iter().filter(|(_, figure)| figure.exact) {
+            runs.extend(figure.run.as_ref().map(|run| (name, run)));
+        }
     }
     runs.into_iter()
         .filter_map(|(name, run)| {

@@ -19,7 +19,8 @@ pub(super) struct Group<'a> {
 
 /// The algorithms that are built from one figure.
 pub(super) struct Family<'a> {
-    pub title: String,
+    pub paper: &'static str,
+    pub figure: &'static str,
     pub groups: Vec<Group<'a>>,
 }
 
@@ -27,10 +28,11 @@ pub(super) struct Family<'a> {
 pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for group in groups(report, |standing| standing == Standing::Sound) {
-        let title = format!("{}, {}", group.about.paper, figure(group.about.figure));
-        match families.iter_mut().find(|family| family.title == title) {
+        let (paper, figure) = (group.about.paper, figure(group.about.figure));
+        let same = |family: &&mut Family<'_>| (family.paper, family.figure) == (paper, figure);
+        match families.iter_mut().find(same) {
             Some(family) => family.groups.push(group),
-            None => families.push(Family { title, groups: vec![group] }),
+            None => families.push(Family { paper, figure, groups: vec![group] }),
         }
     }
     families
@@ -59,13 +61,20 @@ fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<
 }
 
 /// `Fig. 3` of `Fig. 3 and 5, Thm 2`.
-fn figure(text: &str) -> &str {
+fn figure(text: &'static str) -> &'static str {
     let end = [",", " and "].iter().filter_map(|mark| text.find(mark)).min();
     &text[..end.unwrap_or(text.len())]
 }
 
+impl Family<'_> {
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.paper, self.figure)
+    }
+}
+
 impl Group<'_> {
-    /// The smallest size at which something the paper promises is violated, and what.
+    /// The smallest size, by processes and then by states, at which something the paper promises
+    /// is violated, and what.
     pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
         self.entries
             .iter()
@@ -97,8 +106,9 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
             }
         }
     }
-    // Who reads wants the shortest first.
-    catches.sort_by_key(|(_, run)| (run.stem.len() + run.cycle.len(), run.cycle.len()));
+    // Who reads wants what goes wrong before what it goes through, and the shortest run first.
+    let inner = |name: &str| matches!(name, "invariants" | "range");
+    catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
     catches
 }
 

@@ -9,7 +9,7 @@ use super::{
         cells::{self, Cell, Kind},
         sections::{Family, Group},
     },
-    escape,
+    escape, formula,
     tables::class,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
             "<tr data-id=\"{id}\"><th scope=\"row\">{}</th><td><code>{id}</code></td><td>{machine} ≤ {}</td>\
              <td>{}</td><td class=\"dots\">",
             escape(source),
-            escape(formula),
+            escape(&self::formula(formula)),
             summary(dots),
             id = escape(group.id),
         );

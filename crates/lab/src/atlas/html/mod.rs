@@ -61,6 +61,11 @@ fn escape(text: &str) -> String {
     escaped
 }
 
+/// A formula of the registry's with a mathematician's signs.
+fn formula(text: &str) -> String {
+    text.replace("ceil(log2(n/k))", "⌈log₂(n/k)⌉").replace('-', "−")
+}
+
 /// `1 model`, `2 models`.
 fn counted(count: usize, one: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
@@ -102,8 +107,10 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
         let _ = write!(page, "<div><dd>{value}</dd><dt>{what}</dt></div>");
     }
     page.push_str("</dl>\n<nav><a href=\"#claims\">Claims</a>");
+    let one_paper = families.iter().all(|family| family.paper == families[0].paper);
     for (number, family) in families.iter().enumerate() {
-        let _ = write!(page, "<a href=\"#family-{number}\">{}</a>", escape(&family.title));
+        let name = if one_paper { family.figure.to_string() } else { family.title() };
+        let _ = write!(page, "<a href=\"#family-{number}\">{}</a>", escape(&name));
     }
     page.push_str(
         "<a href=\"#wrong\">Wrong variants</a><a href=\"#reading\">How to read this</a>\

@@ -10,7 +10,7 @@ use super::super::{
     run::{Entry, Status},
     sections::{Family, Group},
 };
-use super::escape;
+use super::{escape, formula};
 
 pub(super) fn class(kind: Kind) -> &'static str {
     match kind {
@@ -31,7 +31,7 @@ pub(super) fn section(page: &mut String, number: usize, family: &Family<'_>) {
     let _ = write!(
         page,
         "<section id=\"family-{number}\"><h2>{}</h2>\n<div class=\"wide\"><table class=\"models\">\n",
-        escape(&family.title)
+        escape(&family.title())
     );
     let listed = |listed: Listed| {
         let mut entries = family.groups.iter().flat_map(|group| &group.entries);
@@ -61,12 +61,12 @@ fn body(page: &mut String, group: &Group<'_>, shown: &[(Listed, &str)], columns:
             Model::Dsm => "DSM",
         };
         let names = if group.names { " + min(k, c) + 1" } else { "" };
-        format!(" · {} claims {machine} ≤ {}{names}", claim.source, claim.formula)
+        format!(" · {} claims {machine} ≤ {}{names}", claim.source, formula(claim.formula))
     });
-    let _ = write!(
+    let _ = writeln!(
         page,
         "<tbody data-algorithm=\"{id}\"><tr class=\"group\"><th colspan=\"{columns}\" scope=\"rowgroup\">\
-         <code>{id}</code> {} <small>{}</small></th></tr>\n",
+         <code>{id}</code> {} <small>{}</small></th></tr>",
         escape(&format!("{}{names}", about.title)),
         escape(&format!("{} · uses {}{claim}", about.figure, about.primitives)),
         id = escape(group.id),

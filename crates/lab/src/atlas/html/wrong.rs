@@ -17,7 +17,8 @@ pub(super) fn section(page: &mut String, groups: &[Group<'_>]) {
     page.push_str(
         "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that finds nothing wrong may be \
          looking at nothing. These are wrong as printed, or were made wrong on purpose in one place; \
-         each is shown at the smallest size at which something the paper promises is violated. \
+         each is shown at the smallest size (fewest processes, then fewest states) at which something \
+         the paper promises is violated. \
          <code>hallpass lab replay</code> steps through a run.</p>\n<div class=\"cards\">\n",
     );
     for group in groups {
