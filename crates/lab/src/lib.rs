@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buffers;
+pub mod atlas;
 pub mod check;
 pub mod explore;
 mod fields;

@@ -1,5 +1,6 @@
 //! `hallpass lab`.
 
+mod atlas;
 mod check;
 mod list;
 mod options;
@@ -33,6 +34,8 @@ pub enum Command {
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, claims
     List(list::Args),
+    /// Run the atlas: models with expected verdicts, states and remote references
+    Atlas(atlas::Args),
 }
 
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
@@ -44,5 +47,6 @@ pub fn run(command: Command) -> Result {
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
+        Command::Atlas(args) => atlas::run(args),
     }
 }

@@ -1,0 +1,183 @@
+//! `hallpass lab atlas`.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, IsTerminal, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use hallpass_lab::{
+    atlas::{self, AtlasReport, Manifest, STANDARD, Selection, Status, Step},
+    check::Resources,
+};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{
+    HOLDS, PARTIAL, VIOLATED,
+    options::{Effort, stop_on_interrupt},
+};
+use crate::files;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Run the models of this tier and of the quicker ones [default: quick; with --only, all]
+    #[arg(long, value_enum)]
+    tier: Option<Tier>,
+    /// Run only models whose algorithm or whole name matches: `am-fig3*`, `am-fig8 n=3 k=1*`
+    #[arg(long, value_name = "PATTERN", num_args = 1..)]
+    only: Vec<String>,
+    /// Read the models and what is expected of them from this file [default: the built-in one]
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Write atlas.md and atlas.html to this directory
+    #[arg(long, value_name = "DIR", default_value = "target/atlas")]
+    out: PathBuf,
+    /// Write what was measured to the manifest as what is expected from now on
+    #[arg(long, requires = "manifest")]
+    bless: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Tier {
+    /// Seconds each; all of them in a few minutes
+    Quick,
+    /// Minutes each
+    Full,
+    /// Longer, or more memory than most have
+    Huge,
+}
+
+impl From<Tier> for atlas::Tier {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::Quick => atlas::Tier::Quick,
+            Tier::Full => atlas::Tier::Full,
+            Tier::Huge => atlas::Tier::Huge,
+        }
+    }
+}
+
+pub fn run(args: Args) -> super::Result {
+    let text = match &args.manifest {
+        Some(path) => fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?,
+        None => STANDARD.to_string(),
+    };
+    let place =
+        || args.manifest.as_ref().map_or("the manifest".into(), |path| path.display().to_string());
+    let parse = |text: &str| Manifest::parse(text).map_err(|error| format!("{}: {error}", place()));
+    let manifest = parse(&text)?;
+    let selection = selection(&args, &manifest)?;
+    // Whoever cannot write there wants to know before the hour is over.
+    fs::create_dir_all(&args.out)
+        .map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
+    let mut report = measure(&args.effort, &manifest, &selection);
+    if report.entries.is_empty() && report.unreached.is_empty() {
+        return Err("no model is selected: try --tier full".into());
+    }
+    if let (true, Some(path)) = (args.bless, &args.manifest) {
+        for line in report.differences() {
+            eprintln!("blessed: {line}");
+        }
+        let blessed = atlas::bless(&text, &report)?;
+        files::save(path, &blessed)?;
+        report = report.compared_with(&parse(&blessed)?);
+    }
+    files::save(&args.out.join("atlas.md"), &atlas::markdown(&report))?;
+    files::save(&args.out.join("atlas.html"), &atlas::html(&report))?;
+    let out = args.out.display();
+    let text = if args.json {
+        format!("{}\n", report.to_json())
+    } else {
+        format!("{}\nwrote {out}/atlas.md and {out}/atlas.html\n", table(&report))
+    };
+    // Whoever reads it may have read enough and gone; the exit status still counts.
+    let _ = io::stdout().write_all(text.as_bytes());
+    Ok(ExitCode::from(match report.status() {
+        Status::AsExpected => HOLDS,
+        Status::Differs => VIOLATED,
+        Status::Partial => PARTIAL,
+    }))
+}
+
+fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
+    // Who names a model wants it, however long it takes.
+    let tier = match args.tier {
+        Some(tier) => tier.into(),
+        None if args.only.is_empty() => atlas::Tier::Quick,
+        None => atlas::Tier::Huge,
+    };
+    let selection = Selection { tier, only: args.only.clone() };
+    match selection.idle_pattern(manifest) {
+        Some(pattern) => Err(format!("no model of the manifest matches `{pattern}`")),
+        None => Ok(selection),
+    }
+}
+
+/// Runs the models behind a bar; in a pipe, without one.
+fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> AtlasReport {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let resources = Resources {
+        states: effort.states.min(u64::from(u32::MAX) - 1),
+        bytes: effort.bytes(),
+        threads: effort.threads(),
+        stop: stop_on_interrupt(),
+        phase: &|text| bar.set_message(text.to_string()),
+        progress: &|so_far| bar.set_message(format!("{} states", HumanCount(so_far.states))),
+    };
+    let report = atlas::run(manifest, selection, &resources, |step| match step {
+        Step::Begins { of, model, .. } => {
+            bar.set_length(of as u64);
+            bar.set_prefix(model.id());
+        }
+        Step::Ends(entry) => {
+            for remark in &entry.comparison.differences {
+                bar.println(format!("{}: {}", entry.model.id(), remark.text));
+            }
+            bar.inc(1);
+        }
+    });
+    bar.finish_and_clear();
+    report
+}
+
+/// The models, a line each, and what is not as expected.
+fn table(report: &AtlasReport) -> String {
+    let colour = io::stdout().is_terminal();
+    let width = report.entries.iter().map(|entry| entry.model.id().len()).max().unwrap_or(0);
+    let mut text = format!("{:<width$} {:>13} {:>9}\n", "model", "states", "seconds");
+    for entry in &report.entries {
+        let states = entry.measured.states();
+        let states = states.map_or("-".into(), |states| HumanCount(states).to_string());
+        let (mark, paint) = match entry.status() {
+            Status::AsExpected => ("ok", None),
+            Status::Partial => ("partial", Some("\x1b[33m")),
+            Status::Differs => ("DIFFERS", Some("\x1b[31m")),
+        };
+        let (on, off) = paint.filter(|_| colour).map_or(("", ""), |on| (on, "\x1b[0m"));
+        let (id, seconds) = (entry.model.id(), entry.measured.seconds);
+        let _ = writeln!(text, "{on}{id:<width$} {states:>13} {seconds:>9.2}  {mark}{off}");
+    }
+    for (heading, lines) in
+        [("not as expected", report.differences()), ("not seen to the end", report.unseen())]
+    {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{heading}:\n  {}", lines.join("\n  "));
+        }
+    }
+    let _ = writeln!(text, "\n{}", report.summary());
+    text
+}

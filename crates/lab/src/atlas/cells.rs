@@ -1,0 +1,234 @@
+//! What stands in a table: the same words in Markdown and in HTML.
+
+use hallpass_algorithms::registry;
+
+use super::{
+    compare::{self, Remark},
+    expected::Resilience,
+    manifest::Listed,
+    run::Entry,
+};
+use crate::{
+    check::{Steps, Verdict},
+    rmr::{Comparison, Figure, Worst},
+};
+
+/// How a cell looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Holds,
+    Violated,
+    /// Violated, but nobody promised it.
+    Unpromised,
+    Unlisted,
+    Partial,
+    /// Not as expected.
+    Differs,
+    Tight,
+    Loose,
+    Exceeded,
+    Plain,
+}
+
+pub(super) struct Cell {
+    pub text: String,
+    pub kind: Kind,
+    /// A sentence to go with it.
+    pub hint: String,
+    /// How much of its claim a figure uses up, in percent.
+    pub share: Option<u64>,
+}
+
+impl Cell {
+    fn new(text: impl Into<String>, kind: Kind, hint: impl Into<String>) -> Self {
+        Cell { text: text.into(), kind, hint: hint.into(), share: None }
+    }
+}
+
+/// The columns with properties, and what stands above them.
+pub(super) const PROPERTIES: [(Listed, &str); 10] = [
+    (Listed::Exclusion, "exclusion"),
+    (Listed::Names, "names"),
+    (Listed::Deadlock, "no deadlock"),
+    (Listed::Starvation, "no starvation"),
+    (Listed::Exit, "exit"),
+    (Listed::Doorway, "doorway"),
+    (Listed::Fife, "FIFE"),
+    (Listed::FifeStrong, "strong FIFE"),
+    (Listed::Invariants, "invariants"),
+    (Listed::Range, "ranges"),
+];
+
+/// `321,208`.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn remark<'a>(remarks: &'a [Remark], about: &str) -> Option<&'a str> {
+    remarks.iter().find(|remark| remark.about == about).map(|remark| remark.text.as_str())
+}
+
+/// Marks a cell whose content is not as expected.
+fn judged(entry: &Entry, about: &str, cell: Cell) -> Cell {
+    match remark(&entry.comparison.differences, about) {
+        Some(text) => Cell { kind: Kind::Differs, hint: text.to_string(), ..cell },
+        None => cell,
+    }
+}
+
+pub(super) fn states(entry: &Entry) -> Cell {
+    let Some(states) = entry.measured.states() else {
+        let why = remark(&entry.comparison.differences, "run").unwrap_or_default();
+        return Cell::new("–", Kind::Differs, why);
+    };
+    let cell = match remark(&entry.comparison.unseen, "states") {
+        Some(limit) => Cell::new(format!("≥ {}", thousands(states)), Kind::Partial, limit),
+        None => Cell::new(thousands(states), Kind::Plain, ""),
+    };
+    judged(entry, "states", cell)
+}
+
+pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
+    let name = listed.name();
+    let unlisted = Cell::new("–", Kind::Unlisted, "not checked");
+    let Some(report) = entry.measured.check_report() else { return unlisted };
+    let Some(outcome) = report.properties.get(name) else {
+        let listed = entry.model.check.contains_key(&listed);
+        return if listed { Cell::new("✓", Kind::Holds, "holds") } else { unlisted };
+    };
+    let numbers = [
+        matches!(listed, Listed::Starvation | Listed::Deadlock).then(|| match outcome.resilience {
+            Some(count) => count.to_string(),
+            None => "∞".into(),
+        }),
+        outcome.bound.map(|bound| match bound {
+            Steps::Most(steps) => format!("≤ {steps}"),
+            Steps::Unbounded => "∞".into(),
+        }),
+    ];
+    let numbers = numbers.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let mark = |mark: &str| format!("{mark} {numbers}").trim_end().to_string();
+    let note = outcome.note.as_deref().unwrap_or_default();
+    let resilience = outcome.resilience.map_or(Resilience::Unlimited, Resilience::Crashes);
+    let cell = match outcome.verdict {
+        Verdict::Holds => {
+            Cell::new(mark("✓"), Kind::Holds, holds(listed, resilience, outcome.bound, note))
+        }
+        Verdict::Violated if report.is_promised(name) => {
+            Cell::new(mark("✗"), Kind::Violated, format!("violated {note}"))
+        }
+        Verdict::Violated => {
+            let hint = "violated; the paper does not promise it";
+            Cell::new(mark("✗"), Kind::Unpromised, hint)
+        }
+        Verdict::Partial => Cell::new("…", Kind::Partial, "not everything was seen"),
+        Verdict::NotChecked => unlisted,
+    };
+    judged(entry, name, cell)
+}
+
+/// The sentence to go with a property that holds.
+fn holds(listed: Listed, resilience: Resilience, bound: Option<Steps>, note: &str) -> String {
+    match (listed, resilience, bound) {
+        (Listed::Starvation, Resilience::Crashes(count), _) => {
+            format!("holds; {count} stopped processes can keep one out, fewer cannot")
+        }
+        (Listed::Deadlock, Resilience::Crashes(count), _) => {
+            format!("holds; {count} stopped processes can keep everybody out, fewer cannot")
+        }
+        (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
+            "holds, however many have stopped".into()
+        }
+        (_, _, Some(Steps::Most(steps))) => format!("holds: at most {steps} own steps"),
+        _ => format!("holds {note}").trim_end().to_string(),
+    }
+}
+
+pub(super) fn figure(entry: &Entry, model: registry::Model) -> Cell {
+    let unlisted = Cell::new("–", Kind::Unlisted, "not counted");
+    let Some(report) = entry.measured.rmr_report() else { return unlisted };
+    let (name, listed, figure) = match model {
+        registry::Model::Cc => ("CC", &entry.model.rmr.cc, &report.cc),
+        registry::Model::Dsm => ("DSM", &entry.model.rmr.dsm, &report.dsm),
+    };
+    if listed.is_none() {
+        return unlisted;
+    }
+    judged(entry, name, counted(figure))
+}
+
+fn counted(figure: &Figure) -> Cell {
+    let least = if figure.exact { "" } else { "≥ " };
+    let worst = match figure.worst {
+        Worst::Count(count) => format!("{least}{count}"),
+        Worst::Unbounded => "∞".into(),
+    };
+    let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
+        let hint = format!("worst passage: {}; no claim", compare::count(figure.worst));
+        return Cell::new(worst, Kind::Plain, hint);
+    };
+    let (word, kind) = match comparison {
+        _ if !figure.exact => ("partial".into(), Kind::Partial),
+        Comparison::Tight => ("tight".to_string(), Kind::Tight),
+        Comparison::Loose(by) => (format!("loose by {by}"), Kind::Loose),
+        Comparison::Exceeded(by) => (format!("exceeded by {by}"), Kind::Exceeded),
+        Comparison::Unbounded => ("exceeded".to_string(), Kind::Exceeded),
+    };
+    let share = match figure.worst {
+        Worst::Count(count) => (u64::from(count) * 100).checked_div(claim.bound),
+        Worst::Unbounded => Some(100),
+    };
+    let text = format!("{worst} of {} {word}", claim.bound);
+    let hint = format!("{} claims {} = {}", claim.source, claim.formula, claim.bound);
+    Cell { share: share.map(|share| share.min(100)), ..Cell::new(text, kind, hint) }
+}
+
+/// What the marks mean, for the foot of a page: the mark, and its meaning.
+pub(super) const LEGEND: [(&str, &str); 8] = [
+    ("✓", "holds in every run of this size"),
+    ("✗", "violated: there is a run that shows it"),
+    ("–", "not asked"),
+    ("…", "nothing was found, but not everything was seen"),
+    (
+        "no deadlock, no starvation: ✓ f",
+        "f is the least number of processes that, stopped for ever outside their remainder, keep \
+         everybody, or somebody, out; ∞ if no number does",
+    ),
+    ("exit, doorway: ✓ ≤ s", "the section takes at most s own steps, whatever the others do"),
+    (
+        "CC, DSM: w of c",
+        "the worst passage of all schedules makes w remote references and the paper claims at most \
+         c; tight if some run makes that many, loose if none does",
+    ),
+    (
+        "FIFE",
+        "first in, first enabled: who leaves the doorway before another enters it can get in by its \
+         own steps once the other is in (definition 2.5; strong: definition 5.1)",
+    ),
+];
+
+/// In what sense all of it holds.
+pub(super) const LIMITS: [&str; 7] = [
+    "Sizes: the verdicts are about the n, k and c that are listed, and about no others. c is how many \
+     may be outside their remainder at once.",
+    "Memory: sequentially consistent, one shared access a step, unless a row says tso (a \
+     first-in-first-out store buffer per process, as on x86).",
+    "Initial values that a paper leaves open: all of them, unless a row says initial=smallest.",
+    "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \
+     stay in its remainder for ever; one that has not stopped leaves its critical section.",
+    "Crashes: no deadlock is asked with nobody stopped, no starvation with up to k - 1 stopped outside \
+     their remainder, undetected and for ever.",
+    "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
+     as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
+     passage begins. DSM: an access is remote unless the variable lies with the process.",
+    "Every run behind a figure or a verdict was executed again on the algorithm's own code, without \
+     the explorer, and shows what it is said to show.",
+];

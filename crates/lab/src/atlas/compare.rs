@@ -1,0 +1,216 @@
+//! What was measured against what is expected.
+
+use super::{
+    expected::{Answer, Expected, Figure as ExpectedFigure, Resilience},
+    manifest::{Listed, Model},
+    run::Measured,
+};
+use crate::{
+    check::{self, Outcome, Steps, Verdict},
+    explore::Ended,
+    rmr::{self, Figure, Worst},
+};
+
+/// A phrase about a model, and what of the model it is about: `states`, a property's name, `CC`,
+/// `DSM`, or `run`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// What it is about.
+    pub about: &'static str,
+    /// The phrase.
+    pub text: String,
+}
+
+/// How a model compares with what is expected of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Comparison {
+    /// What differs.
+    pub differences: Vec<Remark>,
+    /// What cannot be said because a limit was reached.
+    pub unseen: Vec<Remark>,
+}
+
+const RUN: &str = "run";
+const STATES: &str = "states";
+
+/// Compares everything that is expected, the number of states included: a search that finds fewer
+/// states than it should would otherwise find everything in order.
+pub fn compare(model: &Model, measured: &Measured) -> Comparison {
+    let mut comparison = Comparison::default();
+    match &measured.check {
+        Some(Ok(report)) => comparison.check(model, report),
+        Some(Err(error)) => comparison.differs(RUN, format!("cannot be checked: {error}")),
+        None => {}
+    }
+    match &measured.rmr {
+        Some(Ok(report)) => comparison.rmr(model, report),
+        Some(Err(error)) => comparison.differs(RUN, format!("cannot be counted: {error}")),
+        None => {}
+    }
+    for why in &measured.unconfirmed {
+        comparison.differs(RUN, why.clone());
+    }
+    comparison
+}
+
+impl Comparison {
+    fn differs(&mut self, about: &'static str, text: String) {
+        add(&mut self.differences, Remark { about, text });
+    }
+
+    fn unseen(&mut self, about: &'static str, text: String) {
+        add(&mut self.unseen, Remark { about, text });
+    }
+
+    fn states(&mut self, expected: Option<u64>, found: u64, ended: Ended) {
+        let limit = match ended {
+            Ended::Complete => None,
+            Ended::States => Some("the limit on states was reached"),
+            Ended::Memory => Some("the limit on memory was reached"),
+            Ended::Stopped => Some("it was stopped"),
+        };
+        match (expected, limit) {
+            (Some(expected), None) if found != expected => {
+                self.differs(STATES, format!("states {found}, expected {expected}"));
+            }
+            (Some(expected), Some(_)) if found > expected => {
+                self.differs(STATES, format!("states {found} and more, expected {expected}"));
+            }
+            (Some(expected), Some(limit)) => {
+                self.unseen(STATES, format!("{limit} after {found} of {expected} states"));
+            }
+            (None, Some(limit)) => self.unseen(STATES, format!("{limit} after {found} states")),
+            (None, None) => {
+                self.differs(STATES, format!("states {found}, not in the manifest yet"))
+            }
+            (Some(_), None) => {}
+        }
+    }
+
+    fn check(&mut self, model: &Model, report: &check::Report) {
+        self.states(model.states, report.states, report.ended);
+        for (&listed, expected) in &model.check {
+            match report.properties.get(listed.name()) {
+                // That a limit was reached has been said, once for all properties.
+                Some(Outcome { verdict: Verdict::Partial, .. }) if !report.is_complete() => {}
+                Some(outcome) => self.property(listed.name(), expected, outcome),
+                // Only a range that is left is in the report.
+                None if expected.answer == Answer::Holds => {}
+                None => self.differs(
+                    listed.name(),
+                    format!("{} holds, expected {}", listed.name(), word(expected)),
+                ),
+            }
+        }
+        let left = report.properties.contains_key(Listed::Range.name());
+        if left && !model.check.contains_key(&Listed::Range) {
+            self.differs(Listed::Range.name(), "range violated, expected holds".into());
+        }
+    }
+
+    fn property(&mut self, name: &'static str, expected: &Expected, found: &Outcome) {
+        let answer = match found.verdict {
+            Verdict::Holds => Answer::Holds,
+            Verdict::Violated => Answer::Violated,
+            Verdict::Partial => {
+                let why = found.note.as_deref().unwrap_or("not everything was seen");
+                return self.unseen(name, format!("{name}, expected {}: {why}", word(expected)));
+            }
+            Verdict::NotChecked => {
+                let why = found.note.as_deref().unwrap_or("it was not checked");
+                return self.differs(name, format!("{name}: {why}, expected {}", word(expected)));
+            }
+        };
+        if answer != expected.answer {
+            let found = if answer == Answer::Holds { "holds" } else { "violated" };
+            self.differs(name, format!("{name} {found}, expected {}", word(expected)));
+        }
+        let resilience = found.resilience.map_or(Resilience::Unlimited, Resilience::Crashes);
+        if let Some(expected) = expected.resilience.filter(|&expected| expected != resilience) {
+            let [found, expected] = [resilience, expected].map(crashes);
+            self.differs(name, format!("{name} resilience {found}, expected {expected}"));
+        }
+        if let Some(expected) = expected.bound.filter(|&expected| Some(expected) != found.bound) {
+            let found = found.bound.map_or("none".into(), steps);
+            self.differs(name, format!("{name} bound {found}, expected {}", steps(expected)));
+        }
+    }
+
+    fn rmr(&mut self, model: &Model, report: &rmr::Report) {
+        self.states(model.states, report.states, report.ended);
+        for (name, expected, found) in
+            [("CC", &model.rmr.cc, &report.cc), ("DSM", &model.rmr.dsm, &report.dsm)]
+        {
+            if let Some(expected) = expected {
+                self.figure(name, expected, found);
+            }
+        }
+    }
+
+    fn figure(&mut self, name: &'static str, expected: &ExpectedFigure, found: &Figure) {
+        let (worst, exact) = (found.worst, found.exact);
+        match expected.worst {
+            None => self
+                .differs(name, format!("{name} worst {}, not in the manifest yet", count(worst))),
+            Some(expected) if exact && worst != expected => {
+                self.differs(
+                    name,
+                    format!("{name} worst {}, expected {}", count(worst), count(expected)),
+                );
+            }
+            Some(expected) if !exact && worst > expected => self.differs(
+                name,
+                format!("{name} worst {} at least, expected {}", count(worst), count(expected)),
+            ),
+            Some(expected) if !exact => self.unseen(
+                name,
+                format!("{name} worst {} at least, expected {}", count(worst), count(expected)),
+            ),
+            Some(_) => {}
+        }
+        let claim = found.claim.as_ref().map(|claim| claim.bound);
+        if claim != expected.claim {
+            let show = |claim: Option<u64>| claim.map_or("none".into(), |bound| bound.to_string());
+            self.differs(
+                name,
+                format!("{name} claim {}, expected {}", show(claim), show(expected.claim)),
+            );
+        }
+    }
+}
+
+/// Checking and counting explore the same states, so they may remark the same.
+fn add(remarks: &mut Vec<Remark>, remark: Remark) {
+    if !remarks.contains(&remark) {
+        remarks.push(remark);
+    }
+}
+
+fn word(expected: &Expected) -> &'static str {
+    match expected.answer {
+        Answer::Holds => "holds",
+        Answer::Violated => "violated",
+        Answer::Open => "nothing yet (? in the manifest)",
+    }
+}
+
+pub(super) fn crashes(resilience: Resilience) -> String {
+    match resilience {
+        Resilience::Crashes(count) => count.to_string(),
+        Resilience::Unlimited => "unlimited".into(),
+    }
+}
+
+pub(super) fn steps(steps: Steps) -> String {
+    match steps {
+        Steps::Most(steps) => steps.to_string(),
+        Steps::Unbounded => "unbounded".into(),
+    }
+}
+
+pub(super) fn count(worst: Worst) -> String {
+    match worst {
+        Worst::Count(count) => count.to_string(),
+        Worst::Unbounded => "unbounded".into(),
+    }
+}

@@ -1,0 +1,169 @@
+//! What a manifest expects: a word, or a word with numbers.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+use crate::{check::Steps, rmr::Worst};
+
+/// The word for what is not known yet and [`bless`](super::bless) fills in.
+pub const OPEN: &str = "?";
+pub(super) const UNLIMITED: &str = "unlimited";
+pub(super) const UNBOUNDED: &str = "unbounded";
+
+/// The answer that is expected about a property.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Violated,
+    /// `?`: nobody has looked yet. No run is as expected as long as this stands.
+    Open,
+}
+
+/// How many have to stop until somebody starves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resilience {
+    /// This many.
+    Crashes(usize),
+    /// No number is enough.
+    Unlimited,
+}
+
+/// What is expected of one property. Numbers that are left out are not compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expected {
+    /// The answer.
+    pub answer: Answer,
+    /// The smallest number of stopped processes that lets someone starve.
+    pub resilience: Option<Resilience>,
+    /// The bound, in steps.
+    pub bound: Option<Steps>,
+}
+
+/// What is expected of the worst passage on one kind of machine.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// How many remote references it makes; nothing if that is still open.
+    #[serde(deserialize_with = "worst")]
+    pub worst: Option<Worst>,
+    /// What the paper promises; left out if it promises nothing.
+    pub claim: Option<u64>,
+}
+
+enum NumberOr {
+    Number(u64),
+    Word(String),
+}
+
+struct NumberOrWord(&'static str);
+
+impl Visitor<'_> for NumberOrWord {
+    type Value = NumberOr;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a number or {}", self.0)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<NumberOr, E> {
+        u64::try_from(number)
+            .map(NumberOr::Number)
+            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<NumberOr, E> {
+        Ok(NumberOr::Word(word.to_string()))
+    }
+}
+
+fn wrong<T, E: de::Error>(word: &str, allowed: &'static str) -> Result<T, E> {
+    Err(E::invalid_value(de::Unexpected::Str(word), &allowed))
+}
+
+fn small<T: TryFrom<u64>, E: de::Error>(number: u64) -> Result<T, E> {
+    T::try_from(number).map_err(|_| E::custom(format_args!("{number} is too large a number")))
+}
+
+fn worst<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Worst>, D::Error> {
+    const ALLOWED: &str = "\"unbounded\", or \"?\" for what --bless fills in";
+    match deserializer.deserialize_any(NumberOrWord(ALLOWED))? {
+        NumberOr::Number(number) => Ok(Some(Worst::Count(small(number)?))),
+        NumberOr::Word(word) => match word.as_str() {
+            UNBOUNDED => Ok(Some(Worst::Unbounded)),
+            OPEN => Ok(None),
+            _ => wrong(&word, ALLOWED),
+        },
+    }
+}
+
+fn resilience<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Resilience>, D::Error> {
+    const ALLOWED: &str = "\"unlimited\"";
+    match d.deserialize_any(NumberOrWord(ALLOWED))? {
+        NumberOr::Number(number) => Ok(Some(Resilience::Crashes(small(number)?))),
+        NumberOr::Word(word) if word == UNLIMITED => Ok(Some(Resilience::Unlimited)),
+        NumberOr::Word(word) => wrong(&word, ALLOWED),
+    }
+}
+
+fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Steps>, D::Error> {
+    const ALLOWED: &str = "\"unbounded\"";
+    match deserializer.deserialize_any(NumberOrWord(ALLOWED))? {
+        NumberOr::Number(number) => Ok(Some(Steps::Most(small(number)?))),
+        NumberOr::Word(word) if word == UNBOUNDED => Ok(Some(Steps::Unbounded)),
+        NumberOr::Word(word) => wrong(&word, ALLOWED),
+    }
+}
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        match word.as_str() {
+            "holds" => Ok(Answer::Holds),
+            "violated" => Ok(Answer::Violated),
+            OPEN => Ok(Answer::Open),
+            _ => wrong(&word, "\"holds\", \"violated\", or \"?\" for what --bless fills in"),
+        }
+    }
+}
+
+/// The long form, with numbers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    verdict: Answer,
+    #[serde(default, deserialize_with = "resilience")]
+    resilience: Option<Resilience>,
+    #[serde(default, deserialize_with = "bound")]
+    bound: Option<Steps>,
+}
+
+impl<'de> Deserialize<'de> for Expected {
+    // By hand and not as an untagged enum, whose errors would name neither field nor line.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Expected;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a verdict, or a table { verdict, resilience, bound }")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Expected, E> {
+                let answer = Answer::deserialize(de::value::StrDeserializer::new(word))?;
+                Ok(Expected { answer, resilience: None, bound: None })
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Expected, M::Error> {
+                let Long { verdict, resilience, bound } =
+                    Long::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Expected { answer: verdict, resilience, bound })
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}

@@ -1,0 +1,108 @@
+//! The papers' claims about remote references, each with a dot for every size it was held against.
+
+use std::fmt::Write as _;
+
+use hallpass_algorithms::registry::Model;
+
+use super::{
+    super::{
+        cells::{self, Cell, Kind},
+        sections::{Family, Group},
+    },
+    escape, formula,
+    tables::class,
+};
+
+pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
+    let groups = families.iter().flat_map(|family| &family.groups);
+    let claims: Vec<_> = groups.filter_map(claim).collect();
+    if claims.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section id=\"claims\"><h2>The claims, against the worst passage of all schedules</h2>\n\
+         <p>One mark for each size, from the smallest: the worst passage there, as a share of what the \
+         paper allows. A full mark is tight: some run needs that many.</p>\n\
+         <div class=\"wide\"><table class=\"claims\"><tbody>\n",
+    );
+    for Claim { group, machine, source, formula, dots } in &claims {
+        let _ = write!(
+            page,
+            "<tr data-id=\"{id}\"><th scope=\"row\">{}</th><td><code>{id}</code></td><td>{machine} ≤ {}</td>\
+             <td>{}</td><td class=\"dots\">",
+            escape(source),
+            escape(&self::formula(formula)),
+            summary(dots),
+            id = escape(group.id),
+        );
+        for (size, cell) in dots {
+            let _ = write!(
+                page,
+                "<i class=\"{}\" style=\"--share:{}%\" title=\"{}\"></i>",
+                class(cell.kind),
+                cell.share.unwrap_or_default(),
+                escape(&format!("{size}: {}", cell.text)),
+            );
+        }
+        page.push_str("</td></tr>\n");
+    }
+    page.push_str("</tbody></table></div></section>\n");
+}
+
+struct Claim<'a> {
+    group: &'a Group<'a>,
+    machine: &'static str,
+    source: String,
+    formula: String,
+    /// A size, and the figure there.
+    dots: Vec<(String, Cell)>,
+}
+
+fn claim<'a>(group: &'a Group<'a>) -> Option<Claim<'a>> {
+    let claim = group.about.claim?;
+    let machine = match claim.model {
+        Model::Cc => "CC",
+        Model::Dsm => "DSM",
+    };
+    let dots: Vec<_> = group
+        .entries
+        .iter()
+        .map(|entry| (entry, cells::figure(entry, claim.model)))
+        .filter(|(_, cell)| cell.kind != Kind::Unlisted)
+        .map(|(entry, cell)| {
+            let model = &entry.model;
+            (format!("n={} k={} c={}", model.n, model.k, model.contention()), cell)
+        })
+        .collect();
+    if dots.is_empty() {
+        return None;
+    }
+    let (source, formula) = if group.names {
+        (format!("{}, Lemma 1", claim.source), format!("({}) + min(k, c) + 1", claim.formula))
+    } else {
+        (claim.source.to_string(), claim.formula.to_string())
+    };
+    Some(Claim { group, machine, source, formula, dots })
+}
+
+/// `tight at 3 of 5 sizes`, or what is worse than that.
+fn summary(dots: &[(String, Cell)]) -> String {
+    let count = |kind| dots.iter().filter(|(_, cell)| cell.kind == kind).count();
+    let sizes = if dots.len() == 1 { "size" } else { "sizes" };
+    for (kind, words) in [
+        (Kind::Differs, "not as expected"),
+        (Kind::Exceeded, "exceeded"),
+        (Kind::Tight, "tight"),
+        (Kind::Loose, "loose"),
+    ] {
+        let count = count(kind);
+        if count > 0 {
+            let of = dots.len();
+            return format!(
+                "<span class=\"{}\">{words}</span> at {count} of {of} {sizes}",
+                class(kind)
+            );
+        }
+    }
+    "partial".into()
+}

@@ -1,0 +1,123 @@
+//! A family's table: a body of rows per algorithm.
+
+use std::fmt::Write as _;
+
+use hallpass_algorithms::registry::Model;
+
+use super::super::{
+    cells::{self, Cell, Kind, PROPERTIES},
+    manifest::Listed,
+    run::{Entry, Status},
+    sections::{Family, Group},
+};
+use super::{escape, formula};
+
+pub(super) fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Holds => "holds",
+        Kind::Violated => "violated",
+        Kind::Unpromised => "unpromised",
+        Kind::Unlisted => "unlisted",
+        Kind::Partial => "partial",
+        Kind::Differs => "differs",
+        Kind::Tight => "tight",
+        Kind::Loose => "loose",
+        Kind::Exceeded => "exceeded",
+        Kind::Plain => "plain",
+    }
+}
+
+pub(super) fn section(page: &mut String, number: usize, family: &Family<'_>) {
+    let _ = write!(
+        page,
+        "<section id=\"family-{number}\"><h2>{}</h2>\n<div class=\"wide\"><table class=\"models\">\n",
+        escape(&family.title())
+    );
+    let listed = |listed: Listed| {
+        let mut entries = family.groups.iter().flat_map(|group| &group.entries);
+        entries.any(|entry| entry.model.check.contains_key(&listed))
+    };
+    let shown: Vec<_> = PROPERTIES.into_iter().filter(|(property, _)| listed(*property)).collect();
+    page.push_str("<thead><tr>");
+    let heads = ["n", "k", "c", "states"].into_iter();
+    let heads = heads.chain(shown.iter().map(|(_, head)| *head)).chain(["CC", "DSM", "time"]);
+    let heads: Vec<&str> = heads.collect();
+    for head in &heads {
+        let _ = write!(page, "<th scope=\"col\">{head}</th>");
+    }
+    page.push_str("</tr></thead>\n");
+    for group in &family.groups {
+        body(page, group, &shown, heads.len());
+    }
+    page.push_str("</table></div></section>\n");
+}
+
+fn body(page: &mut String, group: &Group<'_>, shown: &[(Listed, &str)], columns: usize) {
+    let about = group.about;
+    let names = if group.names { ", with names (Fig. 1, Lemma 1)" } else { "" };
+    let claim = about.claim.map_or(String::new(), |claim| {
+        let machine = match claim.model {
+            Model::Cc => "CC",
+            Model::Dsm => "DSM",
+        };
+        let names = if group.names { " + min(k, c) + 1" } else { "" };
+        format!(" · {} claims {machine} ≤ {}{names}", claim.source, formula(claim.formula))
+    });
+    let _ = writeln!(
+        page,
+        "<tbody data-algorithm=\"{id}\"><tr class=\"group\"><th colspan=\"{columns}\" scope=\"rowgroup\">\
+         <code>{id}</code> {} <small>{}</small></th></tr>",
+        escape(&format!("{}{names}", about.title)),
+        escape(&format!("{} · uses {}{claim}", about.figure, about.primitives)),
+        id = escape(group.id),
+    );
+    for entry in &group.entries {
+        row(page, entry, shown);
+    }
+    page.push_str("</tbody>\n");
+}
+
+fn row(page: &mut String, entry: &Entry, shown: &[(Listed, &str)]) {
+    let model = &entry.model;
+    let status = match entry.status() {
+        Status::AsExpected => "",
+        Status::Partial => " class=\"is-partial\"",
+        Status::Differs => " class=\"is-different\"",
+    };
+    let _ = write!(page, "<tr data-id=\"{}\"{status}>", escape(&model.id()));
+    let _ = write!(page, "<td>{}</td><td>{}</td><td>{}", model.n, model.k, model.contention());
+    for part in model.particulars().iter().filter(|part| !part.starts_with("c=")) {
+        let _ = write!(page, " <small class=\"tag\">{}</small>", escape(part));
+    }
+    page.push_str("</td>");
+    let states = entry.measured.states().unwrap_or_default();
+    cell(page, &cells::states(entry), Some(magnitude(states)), "states ");
+    for &(property, _) in shown {
+        cell(page, &cells::property(entry, property), None, "");
+    }
+    for model in [Model::Cc, Model::Dsm] {
+        let found = cells::figure(entry, model);
+        let share = found.share;
+        cell(page, &found, share, "figure ");
+    }
+    let _ = writeln!(page, "<td class=\"time\">{:.1} s</td></tr>", entry.measured.seconds);
+}
+
+/// How long the bar of a number of states is, in percent: a hundred million fill it, and each
+/// tenth of that takes an eighth away.
+fn magnitude(states: u64) -> u64 {
+    let digits = (states.max(1) as f64).log10();
+    ((digits / 8.0).min(1.0) * 100.0) as u64
+}
+
+/// `share`, in percent, is the length of a bar behind the text.
+fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str) {
+    let _ = write!(page, "<td class=\"{more}{}\"", class(cell.kind));
+    if let Some(share) = share {
+        let _ = write!(page, " style=\"--share:{share}%\"");
+    }
+    if !cell.hint.is_empty() {
+        let _ = write!(page, " title=\"{}\"", escape(&cell.hint));
+    }
+    let _ = write!(page, ">{}</td>", escape(&cell.text));
+}

@@ -1,0 +1,325 @@
+//! The manifest: which models there are, and what is expected of each.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+};
+
+use hallpass_algorithms::{
+    Algorithm,
+    registry::{self, Visitor},
+};
+use serde::Deserialize;
+
+use super::expected::{Expected, Figure};
+use crate::{
+    check::{self, Property},
+    rmr,
+    schedule::{Conventions, MemoryModel},
+    space::Initial,
+};
+
+/// The manifest that comes with the lab.
+pub const STANDARD: &str = include_str!("../../atlas.toml");
+
+/// How long a model takes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Seconds: continuous integration runs these.
+    Quick,
+    /// Minutes each.
+    Full,
+    /// Longer, or more memory than most have.
+    Huge,
+}
+
+impl Tier {
+    /// Its name in the manifest and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Quick => "quick",
+            Tier::Full => "full",
+            Tier::Huge => "huge",
+        }
+    }
+}
+
+/// What can be listed under `[model.check]`: the properties, and that variables keep to their
+/// declared ranges, which is looked at whether it is listed or not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Listed {
+    Exclusion,
+    Names,
+    Deadlock,
+    Starvation,
+    Exit,
+    Doorway,
+    Fife,
+    FifeStrong,
+    Invariants,
+    Range,
+}
+
+impl Listed {
+    /// All of them.
+    pub const ALL: [Listed; 10] = [
+        Listed::Exclusion,
+        Listed::Names,
+        Listed::Deadlock,
+        Listed::Starvation,
+        Listed::Exit,
+        Listed::Doorway,
+        Listed::Fife,
+        Listed::FifeStrong,
+        Listed::Invariants,
+        Listed::Range,
+    ];
+
+    /// The property one asks for to learn it.
+    pub fn property(self) -> Option<Property> {
+        Property::ALL.get(self as usize).copied()
+    }
+
+    /// Its name in the manifest and in reports.
+    pub fn name(self) -> &'static str {
+        self.property().map_or("range", Property::name)
+    }
+}
+
+/// The figures that are expected.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rmr {
+    /// Counting takes longer than checking: the tier of the figures, if it is not the model's.
+    pub tier: Option<Tier>,
+    /// On a cache-coherent machine.
+    pub cc: Option<Figure>,
+    /// With distributed shared memory.
+    pub dsm: Option<Figure>,
+}
+
+/// One algorithm at one size, and what is expected of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// The algorithm's identifier.
+    pub algorithm: String,
+    /// How many processes.
+    pub n: usize,
+    /// How many may be in.
+    pub k: usize,
+    /// At most this many outside their remainder at once; left out: n.
+    pub contention: Option<usize>,
+    /// How many may stop before starvation is forgiven is one more than this; left out: k - 1.
+    pub crashes: Option<usize>,
+    /// Which initial states.
+    #[serde(default, with = "InitialName")]
+    pub initial: Initial,
+    /// How stores take effect.
+    #[serde(default, with = "MemoryName")]
+    pub memory: MemoryModel,
+    /// How long it takes.
+    pub tier: Tier,
+    /// How many states there are; left out: not known yet.
+    pub states: Option<u64>,
+    /// What is expected of the properties; one that is left out is not checked.
+    #[serde(default)]
+    pub check: BTreeMap<Listed, Expected>,
+    /// What is expected of the worst passages.
+    #[serde(default)]
+    pub rmr: Rmr,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "Initial", rename_all = "lowercase")]
+enum InitialName {
+    All,
+    Smallest,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "MemoryModel")]
+enum MemoryName {
+    #[serde(rename = "sc")]
+    Sequential,
+    #[serde(rename = "tso")]
+    StoreBuffers,
+}
+
+impl Model {
+    /// What one calls it, and selects it by: `am-fig3-nested n=3 k=1 c=2`.
+    pub fn id(&self) -> String {
+        let Model { algorithm, n, k, .. } = self;
+        let mut id = format!("{algorithm} n={n} k={k}");
+        for part in self.particulars() {
+            id.push(' ');
+            id.push_str(&part);
+        }
+        id
+    }
+
+    /// How it differs from the usual question.
+    pub fn particulars(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        if self.contention() != self.n {
+            parts.push(format!("c={}", self.contention()));
+        }
+        if self.crashes() != self.k.saturating_sub(1) {
+            parts.push(format!("crashes={}", self.crashes()));
+        }
+        if self.initial == Initial::Smallest {
+            parts.push("initial=smallest".into());
+        }
+        if self.memory != MemoryModel::Sequential {
+            parts.push(self.memory.name().into());
+        }
+        parts
+    }
+
+    /// At most this many outside their remainder at once.
+    pub fn contention(&self) -> usize {
+        self.contention.unwrap_or(self.n)
+    }
+
+    fn crashes(&self) -> usize {
+        self.crashes.unwrap_or(self.k.saturating_sub(1))
+    }
+
+    /// Whether properties are to be checked.
+    pub fn has_check(&self) -> bool {
+        !self.check.is_empty()
+    }
+
+    /// Whether remote references are to be counted.
+    pub fn has_rmr(&self) -> bool {
+        self.rmr.cc.is_some() || self.rmr.dsm.is_some()
+    }
+
+    /// The tier of its figures.
+    pub fn rmr_tier(&self) -> Tier {
+        self.rmr.tier.unwrap_or(self.tier)
+    }
+
+    /// What to ask the checker.
+    pub fn check_question(&self) -> check::Question {
+        check::Question {
+            contention: self.contention(),
+            properties: self.check.keys().filter_map(|listed| listed.property()).collect(),
+            crashes: self.crashes(),
+            memory: self.memory,
+            initial: self.initial,
+            ..check::Question::everything(&self.algorithm, self.n, self.k)
+        }
+    }
+
+    /// What to ask the counter.
+    pub fn rmr_question(&self) -> rmr::Question {
+        rmr::Question {
+            algorithm: self.algorithm.clone(),
+            n: self.n,
+            k: self.k,
+            contention: self.contention(),
+            conventions: Conventions::default(),
+            initial: self.initial,
+        }
+    }
+
+    /// What is wrong with the model itself.
+    fn fault(&self) -> Option<String> {
+        struct Exists;
+        impl Visitor for Exists {
+            type Output = ();
+            fn visit<A: Algorithm + Send + Sync + 'static>(self, _: A) {}
+        }
+        if let Err(error) = registry::visit(&self.algorithm, self.n, self.k, Exists) {
+            return Some(error.to_string());
+        }
+        if self.contention() == 0 || self.contention() > self.n {
+            return Some(format!("contention must be from 1 to n = {}", self.n));
+        }
+        if !self.has_check() && !self.has_rmr() {
+            return Some("nothing is expected of it: list properties under [model.check]".into());
+        }
+        if self.has_rmr() && self.memory != MemoryModel::Sequential {
+            return Some(
+                "remote references are counted under memory = \"sc\" only: leave [model.rmr] out"
+                    .into(),
+            );
+        }
+        None
+    }
+}
+
+/// Why a text is not a manifest; it names the line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error(String);
+
+impl Error {
+    pub(super) fn new(text: String) -> Self {
+        Error(text.trim_end().to_string())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Models in the order they are listed in.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The models.
+    #[serde(default, rename = "model")]
+    pub models: Vec<Model>,
+}
+
+impl Manifest {
+    /// The one that comes with the lab.
+    pub fn standard() -> Result<Self, Error> {
+        Self::parse(STANDARD)
+    }
+
+    /// Reads a manifest.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let manifest: Manifest =
+            toml_edit::de::from_str(text).map_err(|error| Error::new(error.to_string()))?;
+        let lines = lines(text);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (index, model) in manifest.models.iter().enumerate() {
+            // Models that are not written as [[model]] have no line of their own.
+            let line = lines.get(index).copied().unwrap_or(1);
+            let id = model.id();
+            if let Some(fault) = model.fault() {
+                return Err(Error(format!("line {line}: {id}: {fault}")));
+            }
+            if let Some(first) = seen.insert(id, line) {
+                let id = model.id();
+                return Err(Error(format!(
+                    "line {line}: {id} is listed twice, first in line {first}"
+                )));
+            }
+        }
+        Ok(manifest)
+    }
+}
+
+/// The line each model begins in, from 1.
+fn lines(text: &str) -> Vec<usize> {
+    let Ok(document) = toml_edit::Document::parse(text) else { return Vec::new() };
+    let models = document.as_table().get("model").and_then(|item| item.as_array_of_tables());
+    models
+        .into_iter()
+        .flat_map(|models| models.iter())
+        .map(|model| {
+            let start = model.span().map_or(0, |span| span.start);
+            text.bytes().take(start).filter(|&byte| byte == b'\n').count() + 1
+        })
+        .collect()
+}

@@ -1,0 +1,119 @@
+//! The report as Markdown: a table per family.
+
+use std::fmt::Write as _;
+
+use hallpass_algorithms::registry::{Model, Standing};
+
+use super::{
+    cells::{self, LEGEND, LIMITS, PROPERTIES},
+    run::{AtlasReport, Entry},
+    sections::{self, Family, Group},
+};
+use crate::trace;
+
+/// The report as Markdown.
+pub fn markdown(report: &AtlasReport) -> String {
+    let mut text = String::from("# Atlas\n\n");
+    let _ = writeln!(text, "{}\n", report.summary());
+    list(&mut text, "Not as expected", &report.differences());
+    list(&mut text, "Not seen to the end", &report.unseen());
+    for family in sections::families(report) {
+        family_table(&mut text, &family);
+    }
+    wrong(&mut text, &sections::wrong(report));
+    text.push_str("## How to read this\n\n");
+    for (mark, meaning) in LEGEND {
+        let _ = writeln!(text, "- **{mark}**: {meaning}.");
+    }
+    text.push_str("\n## In what sense\n\n");
+    for limit in LIMITS {
+        let _ = writeln!(text, "- {limit}");
+    }
+    text
+}
+
+fn list(text: &mut String, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "## {heading}\n");
+    for line in lines {
+        let _ = writeln!(text, "- {line}");
+    }
+    text.push('\n');
+}
+
+fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
+    for cell in cells {
+        // A bar would end the cell.
+        let _ = write!(text, "| {} ", cell.replace('|', "\\|"));
+    }
+    text.push_str("|\n");
+}
+
+fn family_table(text: &mut String, family: &Family<'_>) {
+    let _ = writeln!(text, "## {}\n", family.title());
+    let entries: Vec<&Entry> =
+        family.groups.iter().flat_map(|group| group.entries.iter().copied()).collect();
+    let listed = |listed| entries.iter().any(|entry| entry.model.check.contains_key(&listed));
+    let shown: Vec<_> = PROPERTIES.into_iter().filter(|(property, _)| listed(*property)).collect();
+    let heads = ["algorithm", "n", "k", "c", "states"].into_iter();
+    let heads = heads.chain(shown.iter().map(|(_, head)| *head)).chain(["CC", "DSM", "s"]);
+    let heads: Vec<String> = heads.map(String::from).collect();
+    let rule: Vec<String> = (0..heads.len())
+        .map(|column| if (1..=4).contains(&column) { "--:".into() } else { "---".into() })
+        .collect();
+    row(text, heads);
+    row(text, rule);
+    for entry in entries {
+        let model = &entry.model;
+        let particulars = model.particulars();
+        let particulars = particulars.iter().filter(|part| !part.starts_with("c="));
+        let name =
+            particulars.fold(format!("`{}`", model.algorithm), |name, part| name + " " + part);
+        let size = [model.n, model.k, model.contention()].map(|number| number.to_string());
+        let properties = shown.iter().map(|&(property, _)| cells::property(entry, property));
+        let figures = [Model::Cc, Model::Dsm].map(|model| cells::figure(entry, model));
+        let found = [cells::states(entry)].into_iter().chain(properties).chain(figures);
+        row(
+            text,
+            [name]
+                .into_iter()
+                .chain(size)
+                .chain(found.map(|cell| cell.text))
+                .chain([format!("{:.1}", entry.measured.seconds)]),
+        );
+    }
+    text.push('\n');
+}
+
+fn wrong(text: &mut String, groups: &[Group<'_>]) {
+    if groups.is_empty() {
+        return;
+    }
+    text.push_str("## Wrong as printed, or on purpose\n\n");
+    let heads = ["variant", "what is wrong", "caught at", "states", "by", "steps", "replay"];
+    row(text, heads.map(String::from));
+    row(text, heads.map(|_| "---".to_string()));
+    for group in groups {
+        let printed = group.about.standing == Standing::Printed;
+        let what = format!("{}: {}", group.about.figure, group.about.title);
+        let name = format!("`{}`{}", group.id, if printed { " (as printed)" } else { "" });
+        let Some((entry, catches)) = group.caught() else {
+            let sizes = group.entries.iter().map(|entry| entry.model.id()).collect::<Vec<_>>();
+            let nothing = ["–", "–", "–", "–"].map(String::from);
+            let nowhere = format!("**not caught** ({})", sizes.join(", "));
+            row(text, [name, what, nowhere].into_iter().chain(nothing));
+            continue;
+        };
+        let model = &entry.model;
+        let size = format!("n={} k={}", model.n, model.k);
+        let by = catches.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let (steps, replay) = catches.first().map_or(Default::default(), |(_, run)| {
+            (run.stem.len() + run.cycle.len(), trace::encode(run).unwrap_or_default())
+        });
+        let states = cells::states(entry).text;
+        row(text, [name, what, size, states, by, steps.to_string(), format!("`{replay}`")]);
+    }
+    text.push('\n');
+}

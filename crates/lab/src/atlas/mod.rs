@@ -1,0 +1,55 @@
+//! The atlas: a manifest of models with what is expected of each, and what comes of them.
+//!
+//! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst
+//! passages. [`run`] checks and counts each model and compares everything, so that an algorithm
+//! that breaks, a checker that no longer notices, and a search that silently shrinks all fail. Models
+//! that must fail are listed too.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use hallpass_lab::{atlas::{self, Manifest, Selection, Status, Tier}, check::Resources};
+//!
+//! let manifest = Manifest::parse(r#"
+//!     [[model]]
+//!     algorithm = "am-fig3"
+//!     n = 2
+//!     k = 1
+//!     tier = "quick"
+//!     states = 100
+//!     [model.check]
+//!     exclusion = "holds"
+//!     starvation = { verdict = "holds", resilience = 1 }
+//! "#)?;
+//! let resources = Resources {
+//!     states: 1 << 20, bytes: 1 << 26, threads: 1, stop: &AtomicBool::new(false),
+//!     phase: &|_| (), progress: &|_| (),
+//! };
+//! let selection = Selection { tier: Tier::Quick, only: Vec::new() };
+//! let report = atlas::run(&manifest, &selection, &resources, |_| ());
+//! assert_eq!(report.status(), Status::AsExpected);
+//! println!("{}", atlas::markdown(&report));
+//! # Ok::<(), atlas::ManifestError>(())
+//! ```
+
+mod bless;
+mod cells;
+mod compare;
+mod expected;
+mod html;
+mod json;
+mod manifest;
+mod markdown;
+mod run;
+mod sections;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub use bless::bless;
+pub use compare::{Comparison, Remark};
+pub use expected::{Answer, Expected, Figure, OPEN, Resilience};
+pub use html::html;
+pub use manifest::{Error as ManifestError, Listed, Manifest, Model, Rmr, STANDARD, Tier};
+pub use markdown::markdown;
+pub use run::{AtlasReport, Entry, Measured, Status, Step, run};
+pub use select::Selection;

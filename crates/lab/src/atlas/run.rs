@@ -1,0 +1,259 @@
+//! Runs the models of a manifest, one after another.
+
+use std::{sync::atomic::Ordering, time::Instant};
+
+use super::{
+    cells::thousands,
+    compare::{Comparison, Remark, compare},
+    manifest::{Manifest, Model},
+    select::Selection,
+};
+use crate::{
+    check::{self, Resources, Verdict},
+    rmr,
+    schedule::Schedule,
+    trace,
+};
+
+/// What came of one model.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The checker's report, or why there is none; nothing if it was not asked.
+    pub check: Option<Result<check::Report, check::Error>>,
+    /// The counter's report, likewise.
+    pub rmr: Option<Result<rmr::Report, check::Error>>,
+    /// Runs that, executed again on the algorithm's own code, do not show what they should.
+    pub unconfirmed: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Measured {
+    /// The checker's report.
+    pub fn check_report(&self) -> Option<&check::Report> {
+        self.check.as_ref()?.as_ref().ok()
+    }
+
+    /// The counter's report.
+    pub fn rmr_report(&self) -> Option<&rmr::Report> {
+        self.rmr.as_ref()?.as_ref().ok()
+    }
+
+    /// How many states were found.
+    pub fn states(&self) -> Option<u64> {
+        let check = self.check_report().map(|report| report.states);
+        check.or(self.rmr_report().map(|report| report.states))
+    }
+}
+
+/// How a model did.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Status {
+    /// Everything is as expected.
+    AsExpected,
+    /// Nothing differs as far as was seen, but not everything was seen.
+    Partial,
+    /// Something differs.
+    Differs,
+}
+
+/// A model that was run.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its number in the manifest.
+    pub index: usize,
+    /// The model.
+    pub model: Model,
+    /// What came of it.
+    pub measured: Measured,
+    /// How that compares with what is expected.
+    pub comparison: Comparison,
+}
+
+impl Entry {
+    /// How it did.
+    pub fn status(&self) -> Status {
+        if !self.comparison.differences.is_empty() {
+            Status::Differs
+        } else if !self.comparison.unseen.is_empty() {
+            Status::Partial
+        } else {
+            Status::AsExpected
+        }
+    }
+}
+
+/// All models that were run.
+#[derive(Clone, Debug, Default)]
+pub struct AtlasReport {
+    /// They, in the manifest's order.
+    pub entries: Vec<Entry>,
+    /// Models that were selected but not reached before it was stopped.
+    pub unreached: Vec<String>,
+    /// How many models of the manifest were not selected.
+    pub not_selected: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// How far a run of the atlas is.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// A model begins; `number` counts from 0.
+    Begins {
+        /// Its place among those selected.
+        number: usize,
+        /// How many are selected.
+        of: usize,
+        /// Which.
+        model: &'a Model,
+    },
+    /// It has ended.
+    Ends(&'a Entry),
+}
+
+/// Runs the selected models and compares what comes of them with what is expected.
+pub fn run(
+    manifest: &Manifest,
+    selection: &Selection,
+    resources: &Resources<'_>,
+    mut on_progress: impl FnMut(Step<'_>),
+) -> AtlasReport {
+    let begun = Instant::now();
+    let selected: Vec<_> = manifest
+        .models
+        .iter()
+        .enumerate()
+        .map(|(index, model)| (index, model, selection.parts(model)))
+        .filter(|(_, _, (check, rmr))| *check || *rmr)
+        .collect();
+    let of = selected.len();
+    let mut report =
+        AtlasReport { not_selected: manifest.models.len() - of, ..AtlasReport::default() };
+    for (number, (index, model, parts)) in selected.into_iter().enumerate() {
+        if resources.stop.load(Ordering::Relaxed) {
+            report.unreached.push(model.id());
+            continue;
+        }
+        on_progress(Step::Begins { number, of, model });
+        let measured = measure(model, parts, resources);
+        let comparison = compare(model, &measured);
+        let entry = Entry { index, model: model.clone(), measured, comparison };
+        on_progress(Step::Ends(&entry));
+        report.entries.push(entry);
+    }
+    report.seconds = begun.elapsed().as_secs_f64();
+    report
+}
+
+fn measure(model: &Model, (check, rmr): (bool, bool), resources: &Resources<'_>) -> Measured {
+    let begun = Instant::now();
+    let mut measured = Measured {
+        check: check.then(|| check::check(&model.check_question(), resources)),
+        rmr: rmr.then(|| rmr::exact(&model.rmr_question(), resources)),
+        ..Measured::default()
+    };
+    measured.unconfirmed = unconfirmed(&measured);
+    measured.seconds = begun.elapsed().as_secs_f64();
+    measured
+}
+
+/// Every run that came along is executed again, without the explorer, so that a mistake in the
+/// explorer's tables or packing cannot confirm itself. Where a limit was reached, the run to a bound
+/// or a figure may end in the middle and shows nothing yet.
+fn unconfirmed(measured: &Measured) -> Vec<String> {
+    let mut runs: Vec<(&str, &Schedule)> = Vec::new();
+    if let Some(report) = measured.check_report() {
+        for (&name, outcome) in &report.properties {
+            if report.is_complete() || outcome.verdict == Verdict::Violated {
+                runs.extend(outcome.run.as_ref().map(|run| (name, run)));
+            }
+        }
+    }
+    if let Some(report) = measured.rmr_report() {
+        let figures = [("CC", &report.cc), ("DSM", &report.dsm)];
+        for (name, figure) in figures.into_iter().filter(|(_, figure)| figure.exact) {
+            runs.extend(figure.run.as_ref().map(|run| (name, run)));
+        }
+    }
+    runs.into_iter()
+        .filter_map(|(name, run)| {
+            let why = trace::confirm(run).err()?;
+            Some(format!("the run for {name} does not show it: {why}"))
+        })
+        .collect()
+}
+
+impl AtlasReport {
+    /// How the worst of them did.
+    pub fn status(&self) -> Status {
+        let worst = self.entries.iter().map(Entry::status).max();
+        let unreached =
+            if self.unreached.is_empty() { Status::AsExpected } else { Status::Partial };
+        worst.unwrap_or(Status::AsExpected).max(unreached)
+    }
+
+    /// How many did so.
+    pub fn count(&self, status: Status) -> usize {
+        self.entries.iter().filter(|entry| entry.status() == status).count()
+    }
+
+    /// How many states were looked at, those of a model that was checked and counted once.
+    pub fn states(&self) -> u64 {
+        self.entries.iter().filter_map(|entry| entry.measured.states()).sum()
+    }
+
+    /// Every difference, a line each, with the model it is of.
+    pub fn differences(&self) -> Vec<String> {
+        self.lines(|comparison| &comparison.differences)
+    }
+
+    /// Everything that was not seen, a line each, with the model it is of.
+    pub fn unseen(&self) -> Vec<String> {
+        let mut lines = self.lines(|comparison| &comparison.unseen);
+        lines.extend(self.unreached.iter().map(|id| format!("{id}: not reached")));
+        lines
+    }
+
+    fn lines(&self, of: impl Fn(&Comparison) -> &Vec<Remark>) -> Vec<String> {
+        let lines = |entry: &Entry| -> Vec<String> {
+            let id = entry.model.id();
+            of(&entry.comparison).iter().map(|remark| format!("{id}: {}", remark.text)).collect()
+        };
+        self.entries.iter().flat_map(lines).collect()
+    }
+
+    /// The same measurements, compared with what another manifest expects: with the one that
+    /// [`bless`](super::bless) made of them.
+    pub fn compared_with(mut self, manifest: &Manifest) -> Self {
+        for entry in &mut self.entries {
+            if let Some(model) = manifest.models.get(entry.index) {
+                entry.model = model.clone();
+                entry.comparison = compare(model, &entry.measured);
+            }
+        }
+        self
+    }
+
+    /// How many models, and how they did, in a sentence or two.
+    pub fn summary(&self) -> String {
+        let mut parts = vec![format!("{} as expected", self.count(Status::AsExpected))];
+        for (status, words) in [(Status::Differs, "not as expected"), (Status::Partial, "partial")]
+        {
+            let count = self.count(status);
+            if count > 0 {
+                parts.push(format!("{count} {words}"));
+            }
+        }
+        if !self.unreached.is_empty() {
+            parts.push(format!("{} not reached", self.unreached.len()));
+        }
+        format!(
+            "{} models, {} states, {:.0} s: {}.",
+            self.entries.len(),
+            thousands(self.states()),
+            self.seconds,
+            parts.join(", ")
+        )
+    }
+}

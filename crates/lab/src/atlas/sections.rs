@@ -1,0 +1,117 @@
+//! A report's models by family, and the wrong variants with what catches each.
+
+use hallpass_algorithms::registry::{self, Standing};
+
+use super::run::{AtlasReport, Entry};
+use crate::{
+    check::Verdict,
+    rmr::{Comparison, Figure},
+    schedule::Schedule,
+};
+
+/// One algorithm at all its sizes.
+pub(super) struct Group<'a> {
+    pub id: &'a str,
+    pub about: &'static registry::Entry,
+    pub names: bool,
+    pub entries: Vec<&'a Entry>,
+}
+
+/// The algorithms that are built from one figure.
+pub(super) struct Family<'a> {
+    pub paper: &'static str,
+    pub figure: &'static str,
+    pub groups: Vec<Group<'a>>,
+}
+
+/// The sound algorithms, by paper and figure, in the manifest's order.
+pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
+    let mut families: Vec<Family<'_>> = Vec::new();
+    for group in groups(report, |standing| standing == Standing::Sound) {
+        let (paper, figure) = (group.about.paper, figure(group.about.figure));
+        let same = |family: &&mut Family<'_>| (family.paper, family.figure) == (paper, figure);
+        match families.iter_mut().find(same) {
+            Some(family) => family.groups.push(group),
+            None => families.push(Family { paper, figure, groups: vec![group] }),
+        }
+    }
+    families
+}
+
+/// The variants that are wrong as printed or on purpose.
+pub(super) fn wrong(report: &AtlasReport) -> Vec<Group<'_>> {
+    groups(report, |standing| standing != Standing::Sound)
+}
+
+fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for entry in &report.entries {
+        let id = entry.model.algorithm.as_str();
+        // The manifest's algorithms were looked up when it was read.
+        let Ok((about, names)) = registry::entry(id) else { continue };
+        if !wanted(about.standing) {
+            continue;
+        }
+        match groups.iter_mut().find(|group| group.id == id) {
+            Some(group) => group.entries.push(entry),
+            None => groups.push(Group { id, about, names, entries: vec![entry] }),
+        }
+    }
+    groups
+}
+
+/// `Fig. 3` of `Fig. 3 and 5, Thm 2`.
+fn figure(text: &'static str) -> &'static str {
+    let end = [",", " and "].iter().filter_map(|mark| text.find(mark)).min();
+    &text[..end.unwrap_or(text.len())]
+}
+
+impl Family<'_> {
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.paper, self.figure)
+    }
+}
+
+impl Group<'_> {
+    /// The smallest size, by processes and then by states, at which something the paper promises
+    /// is violated, and what.
+    pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
+        self.entries
+            .iter()
+            .map(|entry| (*entry, catches(entry)))
+            .filter(|(_, catches)| !catches.is_empty())
+            .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
+    }
+
+    /// The sizes at which nothing is.
+    pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
+    }
+}
+
+/// What in a model is against its paper's promises, with the runs that show it.
+fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
+    let mut catches = Vec::new();
+    if let Some(report) = entry.measured.check_report() {
+        for (&name, outcome) in &report.properties {
+            if outcome.verdict == Verdict::Violated && report.is_promised(name) {
+                catches.extend(outcome.run.as_ref().map(|run| (name, run)));
+            }
+        }
+    }
+    if let Some(report) = entry.measured.rmr_report() {
+        for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
+            if exceeds(figure) {
+                catches.extend(figure.run.as_ref().map(|run| (name, run)));
+            }
+        }
+    }
+    // Who reads wants what goes wrong before what it goes through, and the shortest run first.
+    let inner = |name: &str| matches!(name, "invariants" | "range");
+    catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
+    catches
+}
+
+fn exceeds(figure: &Figure) -> bool {
+    matches!(figure.comparison(), Some(Comparison::Exceeded(_) | Comparison::Unbounded))
+}

@@ -1,0 +1,231 @@
+//! The manifest that comes along, and that whatever is wrong in one is noticed.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_algorithms::registry::{ENTRIES, Standing};
+
+use super::{
+    AtlasReport, Manifest, STANDARD, Selection, Status, Tier, bless, html, markdown, run,
+    select::matches,
+};
+use crate::check::Resources;
+
+fn run_all(manifest: &Manifest, only: &[&str], states: u64) -> AtlasReport {
+    let resources = Resources {
+        states,
+        bytes: 1 << 28,
+        threads: 1,
+        stop: &AtomicBool::new(false),
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let only = only.iter().map(|pattern| pattern.to_string()).collect();
+    run(manifest, &Selection { tier: Tier::Quick, only }, &resources, |_| ())
+}
+
+fn run_text(text: &str) -> AtlasReport {
+    run_all(&Manifest::parse(text).unwrap(), &[], 1 << 20)
+}
+
+const FIG3: &str = r#"
+# Figure 3 at its smallest.
+[[model]]
+algorithm = "am-fig3"
+n = 2
+k = 1 # one at a time
+tier = "quick"
+states = 100 # counted by hand, once
+[model.check]
+exclusion = "holds"
+starvation = { verdict = "holds", resilience = 1 }
+exit = { verdict = "holds", bound = 2 }
+[model.rmr]
+cc = { worst = 7, claim = 7 }
+dsm = { worst = "unbounded" }
+"#;
+
+#[test]
+fn standard_manifest_agrees_with_the_lab_at_two_processes() {
+    let manifest = Manifest::standard().unwrap();
+    let report = run_all(&manifest, &["* n=2 *", "* n=2 k=1"], 1 << 20);
+    assert!(report.entries.len() >= 20, "only {} models", report.entries.len());
+    assert_eq!(report.differences(), Vec::<String>::new());
+    assert_eq!(report.status(), Status::AsExpected);
+    // What is as expected stays as it is, to the letter.
+    assert_eq!(bless(STANDARD, &report).unwrap(), STANDARD);
+}
+
+#[test]
+fn standard_manifest_lists_every_algorithm() {
+    let manifest = Manifest::standard().unwrap();
+    for entry in ENTRIES {
+        let listed = |id: &str| manifest.models.iter().any(|model| model.algorithm == id);
+        assert!(listed(entry.id), "{} is missing", entry.id);
+        if entry.standing == Standing::Sound && entry.nameable {
+            assert!(listed(&format!("{}+names", entry.id)), "{}+names is missing", entry.id);
+        }
+    }
+}
+
+#[test]
+fn what_is_right_is_as_expected() {
+    let report = run_text(FIG3);
+    assert_eq!(report.differences(), Vec::<String>::new());
+    assert_eq!(report.status(), Status::AsExpected);
+}
+
+/// The differences once `old` is `new` in the manifest.
+fn differences(old: &str, new: &str) -> Vec<String> {
+    assert!(FIG3.contains(old));
+    let report = run_text(&FIG3.replace(old, new));
+    assert_eq!(report.status(), Status::Differs, "{new}");
+    report.differences()
+}
+
+#[test]
+fn wrong_number_of_states_is_noticed() {
+    let found = differences("states = 100", "states = 101");
+    assert_eq!(found, ["am-fig3 n=2 k=1: states 100, expected 101"]);
+    let found = differences("states = 100", "#");
+    assert_eq!(found, ["am-fig3 n=2 k=1: states 100, not in the manifest yet"]);
+}
+
+#[test]
+fn wrong_verdict_is_noticed() {
+    let found = differences("exclusion = \"holds\"", "exclusion = \"violated\"");
+    assert_eq!(found, ["am-fig3 n=2 k=1: exclusion holds, expected violated"]);
+    let found = differences("exclusion = \"holds\"", "names = \"holds\"");
+    assert_eq!(found, ["am-fig3 n=2 k=1: names: the algorithm has none, expected holds"]);
+    let found = differences("exclusion = \"holds\"", "range = \"violated\"");
+    assert_eq!(found, ["am-fig3 n=2 k=1: range holds, expected violated"]);
+}
+
+#[test]
+fn wrong_numbers_are_noticed() {
+    for (old, new, text) in [
+        ("resilience = 1", "resilience = 2", "starvation resilience 1, expected 2"),
+        (
+            "resilience = 1",
+            "resilience = \"unlimited\"",
+            "starvation resilience 1, expected unlimited",
+        ),
+        ("bound = 2", "bound = 3", "exit bound 2, expected 3"),
+        ("worst = 7", "worst = 6", "CC worst 7, expected 6"),
+        ("\"unbounded\"", "9", "DSM worst unbounded, expected 9"),
+        ("claim = 7", "claim = 8", "CC claim 7, expected 8"),
+        ("\"unbounded\"", "\"unbounded\", claim = 3", "DSM claim none, expected 3"),
+    ] {
+        assert_eq!(differences(old, new), [format!("am-fig3 n=2 k=1: {text}")]);
+    }
+}
+
+#[test]
+fn what_reaches_a_limit_is_partial() {
+    let manifest = Manifest::parse(FIG3).unwrap();
+    for limit in [4, 10, 20, 40, 80] {
+        let report = run_all(&manifest, &[], limit);
+        assert_eq!(report.differences(), Vec::<String>::new(), "{limit}");
+        assert_eq!(report.status(), Status::Partial, "{limit}");
+        // And a limit does not become an expectation.
+        assert_eq!(bless(FIG3, &report).unwrap(), FIG3, "{limit}");
+    }
+}
+
+#[test]
+fn what_is_stopped_is_partial() {
+    let manifest = Manifest::parse(FIG3).unwrap();
+    let resources = Resources {
+        states: 1000,
+        bytes: 1 << 28,
+        threads: 1,
+        stop: &AtomicBool::new(true),
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let selection = Selection { tier: Tier::Huge, only: Vec::new() };
+    let report = run(&manifest, &selection, &resources, |_| ());
+    assert_eq!(report.status(), Status::Partial);
+    assert_eq!(report.unseen(), ["am-fig3 n=2 k=1: not reached"]);
+}
+
+#[test]
+fn blessing_keeps_comments_and_order() {
+    let open = FIG3
+        .replace("states = 100", "states = 3")
+        .replace("exit = { verdict = \"holds\", bound = 2 }", "exit = \"?\"")
+        .replace("starvation = { verdict = \"holds\", resilience = 1 }", "starvation = \"?\"")
+        .replace("{ worst = 7, claim = 7 }", "{ worst = \"?\" }");
+    let report = run_text(&open);
+    assert_eq!(report.status(), Status::Differs);
+    let blessed = bless(&open, &report).unwrap();
+    assert_eq!(blessed, FIG3);
+    let report = report.compared_with(&Manifest::parse(&blessed).unwrap());
+    assert_eq!(report.status(), Status::AsExpected);
+}
+
+#[test]
+fn a_slip_in_a_manifest_names_its_line() {
+    for (old, new, text) in [
+        ("exclusion =", "exclusoin =", "line 10"),
+        ("tier = \"quick\"", "tier = \"fast\"", "line 7"),
+        ("\"holds\", resilience", "\"held\", resilience", "line 11"),
+        ("resilience = 1", "resiliance = 1", "line 11"),
+        ("claim = 7", "claims = 7", "line 14"),
+        ("worst = \"unbounded\"", "worst = \"infinite\"", "line 15"),
+        ("\"am-fig3\"", "\"am-fig4\"", "line 3"),
+        ("n = 2", "n = 1", "line 3"),
+        ("n = 2", "n = 2\ncontention = 3", "line 3"),
+        ("n = 2", "n = 2\nmemory = \"tso\"", "line 3"),
+    ] {
+        let error = Manifest::parse(&FIG3.replacen(old, new, 1)).unwrap_err().to_string();
+        assert!(error.contains(text), "{new}: {error}");
+    }
+    let twice = format!("{FIG3}{FIG3}");
+    let error = Manifest::parse(&twice).unwrap_err().to_string();
+    assert_eq!(error, "line 18: am-fig3 n=2 k=1 is listed twice, first in line 3");
+}
+
+#[test]
+fn contention_of_n_is_the_same_model_as_none() {
+    let twice = format!("{FIG3}{}", FIG3.replace("n = 2", "n = 2\ncontention = 2"));
+    assert!(Manifest::parse(&twice).is_err());
+}
+
+#[test]
+fn patterns_match_whole_names() {
+    for (pattern, text, is_match) in [
+        ("am-fig3", "am-fig3", true),
+        ("am-fig3", "am-fig3-tree", false),
+        ("am-fig3*", "am-fig3-tree", true),
+        ("*n=3*", "am-fig3 n=3 k=1", true),
+        ("am-fig?", "am-fig9", true),
+        ("*a*b", "xaxbxb", true),
+        ("*a*b", "xaxbxc", false),
+        ("", "", true),
+        ("*", "", true),
+    ] {
+        assert_eq!(matches(pattern, text), is_match, "{pattern} {text}");
+    }
+}
+
+#[test]
+fn pages_say_what_differs_and_what_catches_a_variant() {
+    let wrong = r#"
+[[model]]
+algorithm = "am-fig3:no-take"
+n = 2
+k = 1
+tier = "quick"
+[model.check]
+exclusion = "?"
+"#;
+    let report = run_text(&format!("{FIG3}{wrong}"));
+    let (text, page) = (markdown(&report), html(&report));
+    for text in [&text, &page] {
+        assert!(text.contains("expected nothing yet"));
+        assert!(text.contains("line 2 reads X and takes nothing"));
+        assert!(text.contains("hp1."), "a replay string");
+        assert!(text.contains("7 of 7 tight"));
+    }
+    assert!(!page.contains("http"), "it needs nothing from elsewhere");
+}
