@@ -1,8 +1,37 @@
 //! The lab: runs, checks and measures step machines.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`machine`] | any algorithm behind one object |
+//! | [`tables`], [`space`], [`store`], [`explore`] | every interleaving of it, breadth first |
+//! | [`graph`], [`liveness`], [`fife`] | what is decided on the graph of all steps |
+//! | [`check`] | a question about an algorithm, and the report |
+//! | [`rmr`] | remote memory references: exact, searched, drawn |
+//! | [`schedule`], [`trace`] | runs: replayed, confirmed, printed, shown |
+//! | [`atlas`] | many models with what is expected of them |
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use hallpass_lab::check::{Property, Question, Resources, Verdict, check};
+//!
+//! let stop = AtomicBool::new(false);
+//! let resources = Resources {
+//!     states: 1_000_000,
+//!     bytes: 1 << 30,
+//!     threads: 1,
+//!     stop: &stop,
+//!     phase: &|_| (),
+//!     progress: &|_| (),
+//! };
+//! let report = check(&Question::everything("am-fig3", 3, 2), &resources)?;
+//! assert_eq!(report.verdict(), Verdict::Holds);
+//! assert_eq!(report.outcome(Property::Starvation).resilience, Some(2));
+//! # Ok::<(), hallpass_lab::check::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
-pub mod buffers;
 pub mod atlas;
+pub mod buffers;
 pub mod check;
 pub mod explore;
 mod fields;

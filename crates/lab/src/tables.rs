@@ -101,7 +101,7 @@ pub enum TooBig {
 const MOST_LOCALS: usize = 1 << 20;
 
 /// The most words a packed state may take.
-pub const MOST_WORDS: usize = 8;
+pub const MOST_WORDS: usize = 4;
 
 /// A memory that answers one access with a given value and remembers it.
 struct Probe<'a> {

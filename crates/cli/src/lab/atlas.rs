@@ -18,7 +18,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{
     HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, stop_on_interrupt},
+    options::{Effort, MOST_STATES, stop_on_interrupt},
 };
 use crate::files;
 
@@ -131,7 +131,7 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     let resources = Resources {
-        states: effort.states.min(u64::from(u32::MAX) - 1),
+        states: effort.states.unwrap_or(MOST_STATES),
         bytes: effort.bytes(),
         threads: effort.threads(),
         stop: stop_on_interrupt(),

@@ -131,7 +131,6 @@ macro_rules! with_words {
         match $words {
             1 => $run::<1>($($argument),*),
             2 => $run::<2>($($argument),*),
-            4 => $run::<4>($($argument),*),
             _ => $run::<{ crate::tables::MOST_WORDS }>($($argument),*),
         }
     };
