@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::{
+    Args as ClapArgs,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use hallpass_lab::{
     check::{Outcome, Property, Question, Report, Steps, Verdict, check},
     schedule::{MemoryModel, Schedule},
@@ -23,7 +26,8 @@ pub struct Args {
     /// What to check, and to hold the algorithm to [default: everything, held to what its paper
     /// promises]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
-    properties: Vec<PropertyName>,
+    #[arg(value_parser = property())]
+    properties: Vec<Property>,
     /// How many processes may stop for ever outside their remainder [default: K-1]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
@@ -34,8 +38,8 @@ pub struct Args {
     #[arg(long)]
     symmetry: bool,
     /// Show the run for this property step by step [default: the first one that is violated]
-    #[arg(long, value_name = "PROPERTY")]
-    show: Option<PropertyName>,
+    #[arg(long, value_name = "PROPERTY", value_parser = property())]
+    show: Option<Property>,
     /// Write that run as a page to look at
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -46,23 +50,12 @@ pub struct Args {
     effort: Effort,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PropertyName {
-    Exclusion,
-    Names,
-    Deadlock,
-    Starvation,
-    Exit,
-    Doorway,
-    Fife,
-    FifeStrong,
-    Invariants,
-}
-
-impl From<PropertyName> for Property {
-    fn from(name: PropertyName) -> Self {
-        Property::ALL[name as usize]
-    }
+/// A property by its name.
+fn property() -> impl TypedValueParser<Value = Property> {
+    let names = Property::ALL.map(Property::name);
+    PossibleValuesParser::new(names).map(|name| {
+        Property::from_name(&name).expect("the parser lets the names of properties through only")
+    })
 }
 
 fn question(args: &Args) -> Question {
@@ -76,7 +69,7 @@ fn question(args: &Args) -> Question {
         question.memory = MemoryModel::StoreBuffers;
     }
     if !args.properties.is_empty() {
-        question = question.only(args.properties.iter().copied().map(Property::from).collect());
+        question = question.only(args.properties.clone());
     } else if args.symmetry {
         question.properties.retain(|property| property.is_safety());
     }
@@ -87,7 +80,7 @@ pub fn run(args: Args) -> super::Result {
     let question = question(&args);
     let report =
         args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
-    let shown = shown(&report, args.show.map(Property::from));
+    let shown = shown(&report, args.show);
     if args.json {
         outln!("{}", report.to_json());
     } else {

@@ -64,6 +64,11 @@ impl Property {
         }
     }
 
+    /// The property of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|property| property.name() == name)
+    }
+
     /// Whether it is a property of single states, which symmetry keeps.
     pub fn is_safety(self) -> bool {
         matches!(self, Property::Exclusion | Property::Names | Property::Invariants)

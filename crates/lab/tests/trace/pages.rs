@@ -94,28 +94,3 @@ fn idle_processes_have_no_column() {
     check_page(&html(&schedule("am-fig3", (9, 3), &[], &[])));
     assert!(!text(&schedule("am-fig3", (9, 3), &[], &[])).is_empty());
 }
-
-/// Prints replay strings worth looking at.
-#[test]
-#[ignore = "for looking at pages"]
-fn examples() {
-    let show = |run: &Schedule| println!("{}", trace::encode(run).unwrap());
-    show(&shortest("am-fig3:no-outer", (4, 2), Finding::Exclusion));
-    show(&shortest("am-fig3+names:read-only", (4, 2), Finding::Names));
-    let stem = [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 2];
-    let stuck = Finding::Starvation { victim: 3, stopped: vec![0, 1] };
-    show(&with(schedule("am-fig3", (4, 2), &stem, &[2, 3]), stuck));
-    let mut random = Random(11);
-    let conventions = Conventions::default();
-    for (id, size, model) in [("am-fig3", (4, 1), Model::Cc), ("am-fig9+names", (4, 2), Model::Dsm)]
-    {
-        let runs = (0..3000).map(|_| passage(id, size, &mut random));
-        let of = |counts: [u32; 2]| if model == Model::Cc { counts[0] } else { counts[1] };
-        let worst = runs.filter(|r| r.0.stem.len() < 110).max_by_key(|r| of(r.1)).unwrap();
-        let count = Some(of(worst.1));
-        show(&with(worst.0, Finding::Rmr { model, process: 0, count, conventions }));
-    }
-    let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
-    let fife = Finding::Fife { first: 2, second: 0, at: 14 };
-    show(&with(schedule("am-fig3:no-release", (3, 2), &stem, &[2]), fife));
-}
