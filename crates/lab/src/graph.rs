@@ -4,6 +4,10 @@
 //! components come out with targets before sources, so what is computed from successors can be
 //! computed as they come.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
 use crate::{
     space::Agent,
     store::{Id, NONE},
@@ -158,13 +162,31 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
     found
 }
 
-/// A bound on a path's weight.
+/// A bound on a path's weight: on steps, or on remote references.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
     /// The largest weight.
     Most(u32),
     /// There is none: a cycle has weight.
     Unbounded,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Most(most) => most.fmt(f),
+            Bound::Unbounded => f.write_str("unbounded"),
+        }
+    }
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Bound::Most(most) => serializer.serialize_u32(*most),
+            Bound::Unbounded => serializer.collect_str(self),
+        }
+    }
 }
 
 /// The heaviest paths of a part. An edge's weight counts even where the edge leaves the part; a

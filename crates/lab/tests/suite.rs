@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use hallpass_algorithms::registry::{ENTRIES, Standing};
 use hallpass_lab::{
-    check::{Property, Question, Report, Resources, Steps, Verdict, check},
+    check::{Property, Question, Report, Resources, Verdict, check},
+    graph::Bound,
     schedule::MemoryModel,
     space::Initial,
     trace,
@@ -49,7 +50,7 @@ fn what_is_meant_to_be_right_is() {
                 assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
                 assert_eq!(report.outcome(Property::Starvation).resilience, Some(k), "{id}");
                 assert_eq!(report.outcome(Property::Deadlock).resilience, Some(k), "{id}");
-                assert!(matches!(report.outcome(Property::Exit).bound, Some(Steps::Most(_))));
+                assert!(matches!(report.outcome(Property::Exit).bound, Some(Bound::Most(_))));
                 confirm_all(&report);
             }
         }

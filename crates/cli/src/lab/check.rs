@@ -7,7 +7,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use hallpass_lab::{
-    check::{Outcome, Property, Question, Report, Steps, Verdict, check},
+    check::{Outcome, Property, Question, Report, Verdict, check},
+    graph::Bound,
     schedule::{MemoryModel, Schedule},
 };
 use indicatif::HumanCount;
@@ -175,8 +176,8 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     }
     let at_least = if report.is_complete() { "at most" } else { "at least" };
     match outcome.bound {
-        Some(Steps::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
-        Some(Steps::Unbounded) => remarks.push("no bound".into()),
+        Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
+        Some(Bound::Unbounded) => remarks.push("no bound".into()),
         None => {}
     }
     remarks.extend(outcome.note.clone());

@@ -4,7 +4,8 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
-    rmr::{self, Comparison, Figure, Question, Report, SearchBudget, Worst},
+    graph::Bound,
+    rmr::{self, Comparison, Figure, Question, Report, SearchBudget},
     schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
 };
 use indicatif::HumanCount;
@@ -159,9 +160,9 @@ fn print(report: &Report) {
     outln!("{states} states looked at exhaustively, {:.2} s\n", report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
-            Worst::Count(count) if figure.exact => format!("{count}"),
-            Worst::Count(count) => format!("at least {count}"),
-            Worst::Unbounded => "unbounded".into(),
+            Bound::Most(count) if figure.exact => format!("{count}"),
+            Bound::Most(count) => format!("at least {count}"),
+            Bound::Unbounded => "unbounded".into(),
         };
         outln!("  {name:<4} {worst:<12} {}", against_claim(figure));
         if let Some(run) = &figure.run {

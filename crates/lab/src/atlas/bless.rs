@@ -3,15 +3,15 @@
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{
-    compare,
     expected::{OPEN, UNLIMITED},
     manifest::{Error, Listed, Manifest, Model},
     run::{AtlasReport, Measured},
 };
 use crate::{
-    check::{self, Outcome, Steps, Verdict},
+    check::{self, Outcome, Verdict},
     explore::Ended,
-    rmr::{Figure, Worst},
+    graph::Bound,
+    rmr::Figure,
 };
 
 /// The manifest with what was measured instead of what was expected.
@@ -108,8 +108,8 @@ fn with_numbers(listed: Listed, verdict: &str, outcome: &Outcome) -> Value {
         long.insert("resilience", outcome.resilience.map_or(UNLIMITED.into(), number));
     }
     match outcome.bound {
-        Some(Steps::Most(steps)) => drop(long.insert("bound", i64::from(steps).into())),
-        Some(unbounded) => drop(long.insert("bound", compare::steps(unbounded).into())),
+        Some(Bound::Most(steps)) => drop(long.insert("bound", i64::from(steps).into())),
+        Some(unbounded) => drop(long.insert("bound", unbounded.to_string().into())),
         None => {}
     }
     if long.len() == 1 { verdict.into() } else { long.into() }
@@ -124,8 +124,8 @@ fn worst(figure: &Figure) -> Value {
     table.insert(
         "worst",
         match figure.worst {
-            Worst::Count(count) => i64::from(count).into(),
-            Worst::Unbounded => compare::count(figure.worst).into(),
+            Bound::Most(count) => i64::from(count).into(),
+            Bound::Unbounded => figure.worst.to_string().into(),
         },
     );
     if let Some(claim) = &figure.claim {

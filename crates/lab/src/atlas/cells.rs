@@ -2,15 +2,11 @@
 
 use hallpass_algorithms::registry;
 
-use super::{
-    compare::{self, Remark},
-    expected::Resilience,
-    manifest::Listed,
-    run::Entry,
-};
+use super::{compare::Remark, expected::Resilience, manifest::Listed, run::Entry};
 use crate::{
-    check::{Steps, Verdict},
-    rmr::{Comparison, Figure, Worst},
+    check::Verdict,
+    graph::Bound,
+    rmr::{Comparison, Figure},
 };
 
 /// How a cell looks.
@@ -110,8 +106,8 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
             None => "∞".into(),
         }),
         outcome.bound.map(|bound| match bound {
-            Steps::Most(steps) => format!("≤ {steps}"),
-            Steps::Unbounded => "∞".into(),
+            Bound::Most(steps) => format!("≤ {steps}"),
+            Bound::Unbounded => "∞".into(),
         }),
     ];
     let numbers = numbers.into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -136,7 +132,7 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
 }
 
 /// The sentence to go with a property that holds.
-fn holds(listed: Listed, resilience: Resilience, bound: Option<Steps>, note: &str) -> String {
+fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {
             format!("holds; {count} stopped processes can keep one out, fewer cannot")
@@ -147,7 +143,7 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Steps>, note: &st
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
             "holds, however many have stopped".into()
         }
-        (_, _, Some(Steps::Most(steps))) => format!("holds: at most {steps} own steps"),
+        (_, _, Some(Bound::Most(steps))) => format!("holds: at most {steps} own steps"),
         _ => format!("holds {note}").trim_end().to_string(),
     }
 }
@@ -168,11 +164,11 @@ pub(super) fn figure(entry: &Entry, model: registry::Model) -> Cell {
 fn counted(figure: &Figure) -> Cell {
     let least = if figure.exact { "" } else { "≥ " };
     let worst = match figure.worst {
-        Worst::Count(count) => format!("{least}{count}"),
-        Worst::Unbounded => "∞".into(),
+        Bound::Most(count) => format!("{least}{count}"),
+        Bound::Unbounded => "∞".into(),
     };
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
-        let hint = format!("worst passage: {}; no claim", compare::count(figure.worst));
+        let hint = format!("worst passage: {}; no claim", figure.worst);
         return Cell::new(worst, Kind::Plain, hint);
     };
     let (word, kind) = match comparison {
@@ -184,8 +180,8 @@ fn counted(figure: &Figure) -> Cell {
         Comparison::Unbounded => ("exceeded".to_string(), Kind::Exceeded),
     };
     let share = match figure.worst {
-        Worst::Count(count) => (u64::from(count) * 100).checked_div(claim.bound),
-        Worst::Unbounded => Some(100),
+        Bound::Most(count) => (u64::from(count) * 100).checked_div(claim.bound),
+        Bound::Unbounded => Some(100),
     };
     let text = format!("{worst} of {} {word}", claim.bound);
     let hint = format!("{} claims {} = {}", claim.source, claim.formula, claim.bound);
@@ -230,6 +226,6 @@ pub(super) const LIMITS: [&str; 7] = [
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable lies with the process.",
-    "Every run behind a figure or a verdict was executed again on the algorithm's own code, without \
-     the explorer, and shows what it is said to show.",
+    "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
+     without the explorer; one that does not show what it is said to show is not as expected.",
 ];

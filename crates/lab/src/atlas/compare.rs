@@ -6,9 +6,9 @@ use super::{
     run::Measured,
 };
 use crate::{
-    check::{self, Outcome, Steps, Verdict},
+    check::{self, Outcome, Verdict},
     explore::Ended,
-    rmr::{self, Figure, Worst},
+    rmr::{self, Figure},
 };
 
 /// A phrase about a model, and what of the model it is about: `states`, a property's name, `CC`,
@@ -131,8 +131,8 @@ impl Comparison {
             self.differs(name, format!("{name} resilience {found}, expected {expected}"));
         }
         if let Some(expected) = expected.bound.filter(|&expected| Some(expected) != found.bound) {
-            let found = found.bound.map_or("none".into(), steps);
-            self.differs(name, format!("{name} bound {found}, expected {}", steps(expected)));
+            let found = found.bound.map_or("none".into(), |bound| bound.to_string());
+            self.differs(name, format!("{name} bound {found}, expected {}", expected));
         }
     }
 
@@ -150,22 +150,15 @@ impl Comparison {
     fn figure(&mut self, name: &'static str, expected: &ExpectedFigure, found: &Figure) {
         let (worst, exact) = (found.worst, found.exact);
         match expected.worst {
-            None => self
-                .differs(name, format!("{name} worst {}, not in the manifest yet", count(worst))),
+            None => self.differs(name, format!("{name} worst {}, not in the manifest yet", worst)),
             Some(expected) if exact && worst != expected => {
-                self.differs(
-                    name,
-                    format!("{name} worst {}, expected {}", count(worst), count(expected)),
-                );
+                self.differs(name, format!("{name} worst {}, expected {}", worst, expected));
             }
-            Some(expected) if !exact && worst > expected => self.differs(
-                name,
-                format!("{name} worst {} at least, expected {}", count(worst), count(expected)),
-            ),
-            Some(expected) if !exact => self.unseen(
-                name,
-                format!("{name} worst {} at least, expected {}", count(worst), count(expected)),
-            ),
+            Some(expected) if !exact && worst > expected => self
+                .differs(name, format!("{name} worst {} at least, expected {}", worst, expected)),
+            Some(expected) if !exact => {
+                self.unseen(name, format!("{name} worst {} at least, expected {}", worst, expected))
+            }
             Some(_) => {}
         }
         let claim = found.claim.as_ref().map(|claim| claim.bound);
@@ -198,19 +191,5 @@ pub(super) fn crashes(resilience: Resilience) -> String {
     match resilience {
         Resilience::Crashes(count) => count.to_string(),
         Resilience::Unlimited => "unlimited".into(),
-    }
-}
-
-pub(super) fn steps(steps: Steps) -> String {
-    match steps {
-        Steps::Most(steps) => steps.to_string(),
-        Steps::Unbounded => "unbounded".into(),
-    }
-}
-
-pub(super) fn count(worst: Worst) -> String {
-    match worst {
-        Worst::Count(count) => count.to_string(),
-        Worst::Unbounded => "unbounded".into(),
     }
 }

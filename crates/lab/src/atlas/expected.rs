@@ -7,7 +7,7 @@ use serde::{
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-use crate::{check::Steps, rmr::Worst};
+use crate::graph::Bound;
 
 /// The word for what is not known yet and [`bless`](super::bless) fills in.
 pub const OPEN: &str = "?";
@@ -42,7 +42,7 @@ pub struct Expected {
     /// The smallest number of stopped processes that lets someone starve.
     pub resilience: Option<Resilience>,
     /// The bound, in steps.
-    pub bound: Option<Steps>,
+    pub bound: Option<Bound>,
 }
 
 /// What is expected of the worst passage on one kind of machine.
@@ -51,7 +51,7 @@ pub struct Expected {
 pub struct Figure {
     /// How many remote references it makes; nothing if that is still open.
     #[serde(deserialize_with = "worst")]
-    pub worst: Option<Worst>,
+    pub worst: Option<Bound>,
     /// What the paper promises; left out if it promises nothing.
     pub claim: Option<u64>,
 }
@@ -89,12 +89,12 @@ fn small<T: TryFrom<u64>, E: de::Error>(number: u64) -> Result<T, E> {
     T::try_from(number).map_err(|_| E::custom(format_args!("{number} is too large a number")))
 }
 
-fn worst<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Worst>, D::Error> {
+fn worst<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bound>, D::Error> {
     const ALLOWED: &str = "\"unbounded\", or \"?\" for what --bless fills in";
     match deserializer.deserialize_any(NumberOrWord(ALLOWED))? {
-        NumberOr::Number(number) => Ok(Some(Worst::Count(small(number)?))),
+        NumberOr::Number(number) => Ok(Some(Bound::Most(small(number)?))),
         NumberOr::Word(word) => match word.as_str() {
-            UNBOUNDED => Ok(Some(Worst::Unbounded)),
+            UNBOUNDED => Ok(Some(Bound::Unbounded)),
             OPEN => Ok(None),
             _ => wrong(&word, ALLOWED),
         },
@@ -110,11 +110,11 @@ fn resilience<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Resilience>, D::
     }
 }
 
-fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Steps>, D::Error> {
+fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bound>, D::Error> {
     const ALLOWED: &str = "\"unbounded\"";
     match deserializer.deserialize_any(NumberOrWord(ALLOWED))? {
-        NumberOr::Number(number) => Ok(Some(Steps::Most(small(number)?))),
-        NumberOr::Word(word) if word == UNBOUNDED => Ok(Some(Steps::Unbounded)),
+        NumberOr::Number(number) => Ok(Some(Bound::Most(small(number)?))),
+        NumberOr::Word(word) if word == UNBOUNDED => Ok(Some(Bound::Unbounded)),
         NumberOr::Word(word) => wrong(&word, ALLOWED),
     }
 }
@@ -139,7 +139,7 @@ struct Long {
     #[serde(default, deserialize_with = "resilience")]
     resilience: Option<Resilience>,
     #[serde(default, deserialize_with = "bound")]
-    bound: Option<Steps>,
+    bound: Option<Bound>,
 }
 
 impl<'de> Deserialize<'de> for Expected {

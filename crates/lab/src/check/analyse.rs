@@ -17,7 +17,7 @@ use crate::{
 };
 use hallpass_algorithms::Section;
 
-use super::{Outcome, Property, Question, Resources, Steps, Verdict};
+use super::{Outcome, Property, Question, Resources, Verdict};
 
 /// Everything the properties are decided from.
 pub(super) struct Analysis<'a, const W: usize> {
@@ -233,17 +233,12 @@ impl<const W: usize> Analysis<'_, W> {
                 worst = Some((bound, self.schedule(id, &path, cycle, finding)));
             }
         }
-        match worst {
-            None => Outcome { bound: Some(Steps::Most(0)), ..Outcome::new(self.nothing_found()) },
-            Some((Bound::Unbounded, run)) => {
-                Outcome { bound: Some(Steps::Unbounded), ..Outcome::violated(run) }
-            }
-            Some((Bound::Most(steps), run)) => Outcome {
-                bound: Some(Steps::Most(steps)),
-                run: Some(run),
-                ..Outcome::new(self.nothing_found())
-            },
-        }
+        let bound = worst.as_ref().map_or(Bound::Most(0), |(bound, _)| *bound);
+        let verdict = match bound {
+            Bound::Most(_) => self.nothing_found(),
+            Bound::Unbounded => Verdict::Violated,
+        };
+        Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
     fn fife(&self, graph: &Graph) -> [Outcome; 2] {

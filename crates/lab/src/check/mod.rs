@@ -4,7 +4,7 @@ mod analyse;
 mod report;
 mod run;
 
-pub use report::{Outcome, Report, Steps, Verdict};
+pub use report::{Outcome, Report, Verdict};
 pub use run::{Error, Resources, check};
 pub(crate) use run::{check_contention, check_initial, compile, with_words};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{explore::Ended, schedule::Schedule};
+use crate::{explore::Ended, graph::Bound, schedule::Schedule};
 
 use super::{Property, Question};
 
@@ -22,24 +22,6 @@ pub enum Verdict {
     NotChecked,
 }
 
-/// A number of steps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Steps {
-    /// This many at the most.
-    Most(u32),
-    /// There is no bound.
-    Unbounded,
-}
-
-impl Serialize for Steps {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Steps::Most(steps) => serializer.serialize_u32(*steps),
-            Steps::Unbounded => serializer.serialize_str("unbounded"),
-        }
-    }
-}
-
 /// What is known about one property.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Outcome {
@@ -50,7 +32,7 @@ pub struct Outcome {
     pub resilience: Option<usize>,
     /// The bound found, in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound: Option<Steps>,
+    pub bound: Option<Bound>,
     /// A word on the verdict: which invariant, which name, why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -3,13 +3,14 @@
 use hallpass_algorithms::registry::Model;
 
 use super::{
-    Figure, Question, SearchBudget, Worst, exact,
+    Figure, Question, SearchBudget, exact,
     plot::{Plot, Series, Shows},
     promise,
     search::search_one,
 };
 use crate::{
     check::{Error, Resources},
+    graph::Bound,
     schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy},
     space::Initial,
 };
@@ -122,13 +123,13 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
         points: figures
             .iter()
             .filter_map(|point| match point.figure.worst {
-                Worst::Count(count) => Some((point.n as u32, count)),
-                Worst::Unbounded => None,
+                Bound::Most(count) => Some((point.n as u32, count)),
+                Bound::Unbounded => None,
             })
             .collect(),
         unbounded: figures
             .iter()
-            .filter(|point| point.figure.worst == Worst::Unbounded)
+            .filter(|point| point.figure.worst == Bound::Unbounded)
             .map(|point| point.n as u32)
             .collect(),
     };

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hallpass_algorithms::{Pid, Section};
 
-use super::{Figure, Model, Question, Report, Worst, caches::Caches, promise};
+use super::{Figure, Model, Question, Report, caches::Caches, promise};
 use crate::{
     check::{Error, Resources, check_initial, compile, with_words},
     explore::{Explored, explore},
@@ -92,11 +92,7 @@ impl<const W: usize> Count<'_, W> {
             };
         }
         Figure {
-            worst: match &worst {
-                Some(Passage { bound: Bound::Unbounded, .. }) => Worst::Unbounded,
-                Some(Passage { bound: Bound::Most(count), .. }) => Worst::Count(*count),
-                None => Worst::Count(0),
-            },
+            worst: worst.as_ref().map_or(Bound::Most(0), |passage| passage.bound),
             exact,
             claim: promise(self.question, model),
             run: worst.map(|passage| passage.run),

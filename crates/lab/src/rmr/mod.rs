@@ -22,10 +22,11 @@ pub use plot::{Plot, PlotError, Series, Shows, plot};
 pub use search::{SearchBudget, search};
 
 use hallpass_algorithms::registry::{self, Model};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     explore::Ended,
+    graph::Bound,
     schedule::{Conventions, Schedule},
     space::Initial,
 };
@@ -45,24 +46,6 @@ pub struct Question {
     pub conventions: Conventions,
     /// Which initial states.
     pub initial: Initial,
-}
-
-/// A number of remote references per passage.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Worst {
-    /// This many.
-    Count(u32),
-    /// There is no bound.
-    Unbounded,
-}
-
-impl Serialize for Worst {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Worst::Count(count) => serializer.serialize_u32(*count),
-            Worst::Unbounded => serializer.serialize_str("unbounded"),
-        }
-    }
 }
 
 /// What the paper promises at this size.
@@ -95,7 +78,7 @@ pub enum Comparison {
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// How many remote references it makes.
-    pub worst: Worst,
+    pub worst: Bound,
     /// Whether that is the worst of all schedules; otherwise it is a lower bound.
     pub exact: bool,
     /// What the paper promises.
@@ -109,8 +92,8 @@ impl Figure {
     pub fn comparison(&self) -> Option<Comparison> {
         let bound = self.claim.as_ref()?.bound;
         Some(match self.worst {
-            Worst::Unbounded => Comparison::Unbounded,
-            Worst::Count(count) => match u64::from(count).cmp(&bound) {
+            Bound::Unbounded => Comparison::Unbounded,
+            Bound::Most(count) => match u64::from(count).cmp(&bound) {
                 std::cmp::Ordering::Equal => Comparison::Tight,
                 std::cmp::Ordering::Less if self.exact => {
                     Comparison::Loose(bound - u64::from(count))

@@ -18,7 +18,7 @@ use fastrand::Rng;
 use hallpass_algorithms::{Pid, Word};
 
 use super::{
-    Figure, Model, Question, Report, Worst,
+    Figure, Model, Question, Report,
     drive::{Candidate, Run, Style},
     promise,
     simulate::{Rules, Simulation},
@@ -26,6 +26,7 @@ use super::{
 use crate::{
     check::Error,
     explore::Ended,
+    graph::Bound,
     schedule::{Finding, MemoryModel, Schedule},
     space::Initial,
 };
@@ -327,9 +328,9 @@ impl Hunt<'_> {
         let claim = promise(self.question, self.model);
         let worst = self.population.iter().max_by_key(|kept| kept.count);
         let (worst, run) = match (self.endless.as_ref(), worst) {
-            (Some(endless), _) => (Worst::Unbounded, Some(self.schedule(endless, true))),
-            (None, Some(worst)) => (Worst::Count(worst.count), Some(self.schedule(worst, false))),
-            (None, None) => (Worst::Count(0), None),
+            (Some(endless), _) => (Bound::Unbounded, Some(self.schedule(endless, true))),
+            (None, Some(worst)) => (Bound::Most(worst.count), Some(self.schedule(worst, false))),
+            (None, None) => (Bound::Most(0), None),
         };
         Figure { worst, exact: false, claim, run }
     }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     check::{Error, Resources},
+    graph::Bound,
     schedule::{CacheAtStart, FailedRmw, Finding, WriterCopy},
 };
 
@@ -48,12 +49,12 @@ fn replay(question: &Question, model: Model, figure: &Figure) {
         now.step(&rules, p).expect("the run is possible");
     }
     match figure.worst {
-        Worst::Count(worst) => {
+        Bound::Most(worst) => {
             assert_eq!(count, Some(worst));
             assert_eq!(now.counts[process].of(model), worst);
             assert!(run.cycle.is_empty());
         }
-        Worst::Unbounded => {
+        Bound::Unbounded => {
             assert_eq!(count, None);
             for _ in 0..3 {
                 let before = now.clone();
@@ -80,7 +81,7 @@ fn the_search_finds_the_known_worst_cases() {
         let question = ask(algorithm, n, k);
         let report = searched(&question, 1_000_000);
         let figure = if model == Model::Cc { &report.cc } else { &report.dsm };
-        assert_eq!(figure.worst, Worst::Count(worst), "{algorithm} n={n} k={k}");
+        assert_eq!(figure.worst, Bound::Most(worst), "{algorithm} n={n} k={k}");
         assert!(!figure.exact);
         replay(&question, model, figure);
     }
@@ -120,7 +121,7 @@ fn waiting_on_a_remote_variable_has_no_bound() {
     for (algorithm, n, k) in [("am-fig3", 2, 1), ("am-fig3-tree", 8, 2), ("am-fig3", 32, 1)] {
         let question = ask(algorithm, n, k);
         let report = searched(&question, 200_000);
-        assert_eq!(report.dsm.worst, Worst::Unbounded, "{algorithm}");
+        assert_eq!(report.dsm.worst, Bound::Unbounded, "{algorithm}");
         let run = report.dsm.run.as_ref().expect("there is a run");
         assert!(!run.cycle.is_empty());
         replay(&question, Model::Dsm, &report.dsm);
@@ -131,7 +132,7 @@ fn waiting_on_a_remote_variable_has_no_bound() {
 fn thirty_two_processes_are_no_obstacle() {
     let question = ask("am-fig3", 32, 1);
     let report = searched(&question, 2_000_000);
-    let Worst::Count(count) = report.cc.worst else {
+    let Bound::Most(count) = report.cc.worst else {
         panic!("{:?}", report.cc.worst);
     };
     let promised = report.cc.claim.as_ref().map(|claim| claim.bound);
@@ -153,10 +154,10 @@ fn a_search_ends_when_it_is_told_to() {
     let question = ask("am-fig3", 3, 1);
     let stopped = search(&question, &budget(u64::MAX), &AtomicBool::new(true));
     let stopped = stopped.expect("it can be asked");
-    assert_eq!((stopped.ended, stopped.cc.worst), (Ended::Stopped, Worst::Count(0)));
+    assert_eq!((stopped.ended, stopped.cc.worst), (Ended::Stopped, Bound::Most(0)));
     assert!(stopped.cc.run.is_none());
     let nothing = searched(&question, 0);
-    assert_eq!((nothing.ended, nothing.cc.worst), (Ended::States, Worst::Count(0)));
+    assert_eq!((nothing.ended, nothing.cc.worst), (Ended::States, Bound::Most(0)));
     let timed = SearchBudget { seconds: 0.05, ..budget(u64::MAX) };
     let timed = search(&question, &timed, &AtomicBool::new(false)).expect("it can be asked");
     assert!(timed.seconds < 30.0, "{}", timed.seconds);
@@ -197,7 +198,7 @@ fn a_curve_is_exact_first_and_searched_beyond() {
     };
     let points = curve(&range, &resources(100_000, &stop), &budget(400_000)).expect("it exists");
     let seen: Vec<_> = points.iter().map(|p| (p.n, p.figure.worst, p.figure.exact)).collect();
-    let count = |n: usize, count: u32, exact: bool| (n, Worst::Count(count), exact);
+    let count = |n: usize, count: u32, exact: bool| (n, Bound::Most(count), exact);
     let expected =
         [count(2, 7, true), count(3, 14, true), count(4, 21, false), count(6, 35, false)];
     assert_eq!(seen, expected); // there is no algorithm for n = 1
