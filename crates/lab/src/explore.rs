@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::{
     graph::Graph,
-    space::{Agent, Space},
+    space::{Agent, Space, flaw},
     store::{Id, NONE, Pending, Run, Store, TOGETHER},
 };
 
@@ -69,6 +69,12 @@ pub struct Explored<const W: usize> {
     roots: Id,
 }
 
+/// The most states there can be: numbers have 32 bits, and threads take some in advance.
+pub const MOST_STATES: u64 = u32::MAX as u64 - (1 << 20);
+
+/// More threads than this only get in each other's way.
+const MOST_THREADS: usize = 64;
+
 /// Threads take parents in parts of this many.
 const PART: u32 = 512;
 
@@ -127,7 +133,8 @@ impl<const W: usize> Worker<W> {
 
 /// Explores `space`.
 pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> Explored<W> {
-    let threads = limits.threads.max(1);
+    let limits = &Limits { states: limits.states.min(MOST_STATES), ..*limits };
+    let threads = limits.threads.clamp(1, MOST_THREADS);
     let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64, space.bits());
     let flawed: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
     let mut workers: Vec<Worker<W>> = (0..threads).map(|_| Worker::new()).collect();
@@ -246,6 +253,12 @@ impl<const W: usize> Explored<W> {
         self.ended == Ended::Complete
     }
 
+    /// Whether every reachable state has been seen, and no step left a variable's range, behind which
+    /// nothing is explored.
+    pub fn is_whole(&self) -> bool {
+        self.is_complete() && self.flawed(flaw::RANGE).is_none()
+    }
+
     /// The state with the least level that has the flaw.
     pub fn flawed(&self, bit: u32) -> Option<Id> {
         match self.flawed[bit as usize].load(Relaxed) {
@@ -308,6 +321,12 @@ impl<const W: usize> Explored<W> {
     /// How many initial states there are; they have the first numbers.
     pub fn roots(&self) -> Id {
         self.roots
+    }
+
+    /// The bytes that the graph of all steps takes, and one set of components of it.
+    pub fn graph_bytes(&self, agents: usize) -> u64 {
+        const COMPONENTS: u64 = 3 * size_of::<Id>() as u64;
+        u64::from(self.store.len()) * ((agents * size_of::<Id>()) as u64 + COMPONENTS)
     }
 
     /// The graph of all steps. Where the exploration stopped short of a state, there is no edge.

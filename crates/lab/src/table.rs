@@ -138,16 +138,23 @@ impl Table {
         self.lines[self.line(mark)].0[0].load(Relaxed)
     }
 
-    /// Whether equal tags mean equal states.
+    /// Whether the tag alone decides for a search that has gone `distance` lines from its mark.
+    ///
+    /// Another state with the tag has its own line more than `certain_within` lines away. It could
+    /// be met here only if it was displaced that far, or if the search has come that far.
+    ///
+    /// ORDERING: `displaced` is raised before the slot that raises it is published, and read after
+    /// that slot, so Relaxed is enough.
     #[inline]
-    pub fn is_certain(&self) -> bool {
-        self.displaced.load(Relaxed) < self.certain_within
+    fn tag_decides(&self, distance: usize) -> bool {
+        distance < self.certain_within && self.displaced.load(Relaxed) < self.certain_within
     }
 
     /// The number with this mark that `is_it`; asked only where the tag does not decide.
     #[inline]
     pub fn find(&self, mark: Mark, is_it: impl Fn(Id) -> bool) -> Option<Id> {
         let mut line = self.line(mark);
+        let mut distance = 0;
         loop {
             for slot in self.around(line, mark) {
                 let slot = slot.load(Acquire);
@@ -155,12 +162,13 @@ impl Table {
                     return None;
                 }
                 if let Some(id) = matching(slot, mark.tag)
-                    && (self.is_certain() || is_it(id))
+                    && (self.tag_decides(distance) || is_it(id))
                 {
                     return Some(id);
                 }
             }
             line = self.after(line);
+            distance += 1;
         }
     }
 
@@ -180,16 +188,14 @@ impl Table {
                 let mut slot = cell.load(Acquire);
                 if slot == 0 {
                     let id = new();
-                    if distance > self.displaced.load(Relaxed) {
-                        self.displaced.fetch_max(distance, AcqRel);
-                    }
+                    self.note_displacement(distance);
                     match cell.compare_exchange(0, entry(mark, id), AcqRel, Acquire) {
                         Ok(_) => return Found::Inserted,
                         Err(theirs) => slot = theirs,
                     }
                 }
                 if let Some(id) = matching(slot, mark.tag)
-                    && (self.is_certain() || is_it(id))
+                    && (self.tag_decides(distance) || is_it(id))
                 {
                     return Found::Known(id);
                 }
@@ -199,10 +205,27 @@ impl Table {
         }
     }
 
-    /// Inserts a number whose state is known not to be there, with nobody else about.
+    #[inline]
+    fn note_displacement(&self, distance: usize) {
+        if distance > self.displaced.load(Relaxed) {
+            self.displaced.fetch_max(distance, AcqRel);
+        }
+    }
+
+    /// Inserts a number whose state is known not to be there, with nobody else about: compares
+    /// nothing.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
-        let found = self.find_or_insert(mark, |_| false, || id);
-        debug_assert!(matches!(found, Found::Inserted));
+        let mut line = self.line(mark);
+        let mut distance = 0;
+        loop {
+            if let Some(cell) = self.around(line, mark).find(|cell| cell.load(Relaxed) == 0) {
+                cell.store(entry(mark, id), Relaxed);
+                self.note_displacement(distance);
+                return;
+            }
+            line = self.after(line);
+            distance += 1;
+        }
     }
 
     /// Replaces a number by another.
@@ -217,5 +240,77 @@ impl Table {
             }
             line = self.after(line);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks that all belong to the last line, so that the search goes round the end.
+    fn crowded(tag: u32) -> Mark {
+        Mark { position: u64::MAX, tag }
+    }
+
+    #[test]
+    fn a_crowd_spills_over_the_end_and_is_found() {
+        let mut table = Table::new(Hashing::new(40), 1);
+        for id in 0..30 {
+            table.insert_new(crowded(id * 7), id);
+        }
+        for id in 0..30 {
+            assert_eq!(table.find(crowded(id * 7), |found| found == id), Some(id));
+        }
+        assert_eq!(table.find(crowded(1), |_| panic!("no tag is equal")), None);
+        assert_eq!(table.displaced.load(Relaxed), 3);
+    }
+
+    #[test]
+    fn far_from_its_mark_a_tag_does_not_decide() {
+        // 63 bits: equal tags may be one line apart, so the state itself must be asked.
+        let table = Table::new(Hashing::new(63), 1);
+        let insert = |id| table.find_or_insert(crowded(5), |_| false, || id);
+        assert!(matches!(insert(0), Found::Inserted));
+        assert!(matches!(insert(1), Found::Inserted), "an equal tag is not an equal state");
+        assert_eq!(table.find(crowded(5), |id| id == 1), Some(1));
+        // 40 bits in few lines: near its mark the tag decides, and nobody is asked.
+        let table = Table::with_lines(1 << 16, Hashing::new(40), 1);
+        assert!(matches!(table.find_or_insert(crowded(5), |_| false, || 0), Found::Inserted));
+        assert_eq!(table.find(crowded(5), |_| panic!("the tag decides")), Some(0));
+        // Once something has been displaced far enough, it no longer does.
+        table.note_displacement(table.certain_within);
+        assert_eq!(table.find(crowded(5), |_| false), None);
+    }
+
+    #[test]
+    fn threads_agree_on_one_number() {
+        let table = Table::new(Hashing::new(30), 1);
+        let hashing = Hashing::new(30);
+        let inserted: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|thread| {
+                    let table = &table;
+                    scope.spawn(move || {
+                        let insert = |state: u64| {
+                            let mark = hashing.mark(&[state]);
+                            let id = state as u32 * 3 + thread;
+                            table.find_or_insert(mark, |_| panic!("tags decide"), || id)
+                        };
+                        (0..20_000).filter(|&s| matches!(insert(s), Found::Inserted)).count()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+        });
+        assert_eq!(inserted, 20_000);
+    }
+
+    #[test]
+    fn renumbering_keeps_the_rest() {
+        let mut table = Table::new(Hashing::new(40), 1);
+        (0..20).for_each(|id| table.insert_new(crowded(id), id));
+        table.renumber(crowded(3), 3, 77);
+        assert_eq!(table.find(crowded(3), |id| id == 77), Some(77));
+        assert_eq!(table.find(crowded(4), |id| id == 4), Some(4));
     }
 }

@@ -114,8 +114,7 @@ mutations! {
         fig3::Line::L3 => if m.read(s.x) < 0 { Goto(fig3::Line::L4) } else { Enter(fig3::Line::L7) },
         fig3::Line::L4 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Line 2 reads and then writes instead of a fetch-and-add of its own; here: it never takes a
-    /// place, so everybody finds one.
+    /// Line 2 only reads: it never takes a place, so everybody finds one.
     Fig3NoTake: Fig3, |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
@@ -140,7 +139,7 @@ mutations! {
     Fig9NoGuard: Fig9, |s, m, _p| {
         fig9::Line::L3 => Goto(fig9::Line::L5 { v: m.read(s.q) as u8 }),
     }
-    /// Line 16 dropped: only the next to queue releases, and it may have stopped.
+    /// Lines 15 and 16 dropped: only the next to queue releases, and there may be none.
     Fig9NoSecondFlag: Fig9, |s, m, _p| {
         fig9::Line::L14 => { m.fetch_add(s.x, 1); Leave },
     }

@@ -1,7 +1,8 @@
 //! (k+1, k)-exclusion for distributed shared memory, a spin location per process and block.
 //! Anderson & Moir 1997, Figure 8.
 //!
-//! x: free places, from k down to -1.   q: whose spin location is current.
+//! x: free places, from k down to -1 (declared to k-n, as in Figure 3).
+//! q: whose spin location is current.
 //! P\[p\]: p has been released; at home with p, the only variable p waits on.
 //!
 //! - I5: at most k+1 at 2..14.   I6: x = k - processes at 3..10.

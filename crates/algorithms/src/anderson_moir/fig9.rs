@@ -2,7 +2,7 @@
 //! two in every block.
 //! Anderson & Moir 1997, Figure 9.
 //!
-//! x: free places.   z: someone is at 4..8.   q: who may be waiting.
+//! x: free places (declared to k-n, as in Figure 3).   z: someone is at 4..8.   q: who may be waiting.
 //! P\[p\], R\[p\]: a flag and the number of the block it was last set for; at home with p, the
 //! only variables p waits on. P is released by the next to queue, R by those that leave, in case
 //! the next to queue stops before it gets to line 5.
@@ -46,7 +46,8 @@ pub struct SpinLocations {
     pub(super) p: Array,
 }
 
-/// The paper's lines; `v` is the private variable of lines 4 to 5 and 15 to 16.
+/// The paper's lines; `v` is the private variable of lines 4 to 5 and 15 to 16. Line 6 keeps it for
+/// I17 alone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {

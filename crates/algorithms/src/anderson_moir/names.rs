@@ -122,7 +122,9 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
     fn waits(&self, p: Pid, at: Self::State) -> bool {
         match at {
             Exclusion(at) => self.exclusion.waits(p, at),
-            L3 { .. } | L5 { .. } => true, // the doorway, if there was one, is behind it
+            // Getting a name takes a bounded number of steps, but it is not part of the doorway: that
+            // ends where the exclusion algorithm does.
+            L3 { .. } | L5 { .. } => true,
         }
     }
 

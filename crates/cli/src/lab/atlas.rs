@@ -13,12 +13,13 @@ use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
     atlas::{self, AtlasReport, Manifest, STANDARD, Selection, Status, Step},
     check::Resources,
+    explore::MOST_STATES,
 };
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{
     HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, MOST_STATES, stop_on_interrupt},
+    options::{Effort, stop_on_interrupt},
 };
 use crate::files;
 

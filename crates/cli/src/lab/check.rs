@@ -8,6 +8,7 @@ use clap::{
 };
 use hallpass_lab::{
     check::{Outcome, Property, Question, Report, Verdict, check},
+    explore::MOST_STATES,
     graph::Bound,
     schedule::{MemoryModel, Schedule},
 };
@@ -15,7 +16,7 @@ use indicatif::HumanCount;
 
 use super::{
     HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, MOST_STATES, Size},
+    options::{Effort, Size},
     show,
 };
 use crate::output::outln;
@@ -86,6 +87,9 @@ pub fn run(args: Args) -> super::Result {
         outln!("{}", report.to_json());
     } else {
         print(&report, shown);
+    }
+    if let (Some(property), None) = (args.show, shown) {
+        eprintln!("hallpass: there is no run to show for {}", property.name());
     }
     if let Some(path) = &args.html {
         let run = shown.ok_or("there is no run to show: nothing is violated (see --show)")?;
@@ -174,7 +178,8 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
             }
         });
     }
-    let at_least = if report.is_complete() { "at most" } else { "at least" };
+    // What was found in a part of all states is a lower bound on the bound.
+    let at_least = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
         Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
         Some(Bound::Unbounded) => remarks.push("no bound".into()),

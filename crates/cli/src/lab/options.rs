@@ -68,9 +68,6 @@ pub struct Effort {
     pub threads: Option<usize>,
 }
 
-/// As many states as can be numbered.
-pub const MOST_STATES: u64 = u32::MAX as u64 - 1;
-
 /// Set by Ctrl-C.
 static STOP: LazyLock<AtomicBool> = LazyLock::new(|| AtomicBool::new(false));
 
@@ -88,7 +85,7 @@ pub fn stop_on_interrupt() -> &'static AtomicBool {
 impl Effort {
     /// The most bytes to use.
     pub fn bytes(&self) -> u64 {
-        self.memory.map_or_else(|| available_memory() / 5 * 4, |mib| mib << 20)
+        self.memory.map_or_else(|| available_memory() / 5 * 4, |mib| mib.saturating_mul(1 << 20))
     }
 
     pub fn threads(&self) -> usize {
@@ -103,7 +100,7 @@ impl Effort {
         let phase = |text: &str| progress.phase(text);
         let report = |so_far| progress.states(so_far);
         work(&Resources {
-            states: self.states.unwrap_or(states).min(MOST_STATES),
+            states: self.states.unwrap_or(states),
             bytes: self.bytes(),
             threads: self.threads(),
             stop: stop_on_interrupt(),

@@ -172,7 +172,7 @@ fn counted(figure: &Figure) -> Cell {
         return Cell::new(worst, Kind::Plain, hint);
     };
     let (word, kind) = match comparison {
-        Comparison::NotReached(_) => ("partial".into(), Kind::Partial),
+        Comparison::NotReached(_) | Comparison::Reached => ("partial".into(), Kind::Partial),
         _ if !figure.exact => ("partial".into(), Kind::Partial),
         Comparison::Tight => ("tight".to_string(), Kind::Tight),
         Comparison::Loose(by) => (format!("loose by {by}"), Kind::Loose),

@@ -54,9 +54,7 @@ impl<const W: usize> Analysis<'_, W> {
 
     /// A verdict when nothing was found against a property.
     fn nothing_found(&self) -> Verdict {
-        // What lies behind a step out of range was not explored.
-        let whole = self.explored.is_complete() && self.explored.flawed(flaw::RANGE).is_none();
-        if whole { Verdict::Holds } else { Verdict::Partial }
+        if self.explored.is_whole() { Verdict::Holds } else { Verdict::Partial }
     }
 
     fn schedule(&self, id: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
@@ -89,9 +87,7 @@ impl<const W: usize> Analysis<'_, W> {
         if self.question.properties.iter().all(|property| property.is_safety()) {
             return outcomes;
         }
-        let graph_bytes = u64::from(self.explored.store.len()) * self.agents as u64 * 4;
-        // Components take three more numbers a state.
-        let needed = self.explored.bytes + graph_bytes + u64::from(self.explored.store.len()) * 12;
+        let needed = self.explored.bytes + self.explored.graph_bytes(self.agents);
         if needed > self.resources.bytes {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
                 let note = format!("the graph would take {} MiB of memory", needed >> 20);
@@ -248,6 +244,10 @@ impl<const W: usize> Analysis<'_, W> {
         } else {
             (0..n).flat_map(|i| (0..n).filter(move |&j| j != i).map(move |j| (i, j))).collect()
         };
+        // Besides the graph there is one set of components a process that is looked at.
+        let observed = if self.alike() { 2 } else { n };
+        let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3 * observed);
+        let limits = self.resources.less(used).limits();
         let mut found: [Option<Schedule>; 2] = [None, None];
         let mut stopped_short = false;
         let kept_out: Vec<Option<KeptOut>> = (0..n)
@@ -272,7 +272,7 @@ impl<const W: usize> Analysis<'_, W> {
                 first_kept_out,
                 second_kept_out,
             };
-            let histories = explore::<1, _>(&pair, &self.resources.limits());
+            let histories = explore::<1, _>(&pair, &limits);
             stopped_short |= !histories.is_complete();
             for (bit, found) in [OVERTAKEN, OVERTAKEN_STRONG].into_iter().zip(&mut found) {
                 let Some(id) = histories.flawed(bit) else { continue };
@@ -285,7 +285,7 @@ impl<const W: usize> Analysis<'_, W> {
         }
         let [plain, strong] = found;
         let verdict = if stopped_short { Verdict::Partial } else { self.nothing_found() };
-        [(plain, true), (strong, self.explored.is_complete())].map(|(run, believable)| match run {
+        [(plain, true), (strong, self.explored.is_whole())].map(|(run, believable)| match run {
             Some(run) if believable => Outcome::violated(run),
             _ => Outcome::new(verdict),
         })

@@ -70,7 +70,7 @@ pub struct Report {
     pub states: u64,
     /// How many steps lead from them.
     pub transitions: u64,
-    /// How many steps the farthest state is away.
+    /// How many levels the breadth-first search has.
     pub depth: u32,
     /// How long it took.
     pub seconds: f64,

@@ -37,6 +37,11 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
+    /// What is left when so many bytes are in use.
+    pub(crate) fn less(&self, bytes: u64) -> Self {
+        Resources { bytes: self.bytes.saturating_sub(bytes), ..*self }
+    }
+
     pub(crate) fn limits(&self) -> Limits<'a> {
         let Resources { states, bytes, threads, stop, progress, .. } = *self;
         Limits { states, bytes, threads, stop, progress }
@@ -149,12 +154,34 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     }
     .map_err(|cause| too_big(algorithm, *n, *k, cause))?;
     check_initial(&tables, question.initial, resources.bytes)?;
+    check_there_is_something(&*machine, &tables, question)?;
     let symmetry = match question.symmetry {
         true => Some(symmetry(&*machine, &tables, question)?),
         false => None,
     };
     let setup = Setup { machine: &*machine, tables: &tables, question, resources };
     Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
+}
+
+/// Refuses a question about nothing but what the algorithm does not have.
+fn check_there_is_something(
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+) -> Result<(), Error> {
+    let exists = |property: &Property| match property {
+        Property::Names => tables.assigns_names(),
+        Property::Invariants => !machine.invariants().is_empty(),
+        _ => true,
+    };
+    if question.properties.iter().any(exists) {
+        return Ok(());
+    }
+    Err(Error::Question(format!(
+        "{} has none of what is asked: names come with +names, invariants with the figures that state \
+         some",
+        question.algorithm
+    )))
 }
 
 /// The renaming of processes, where it may be used.
@@ -250,7 +277,7 @@ fn answer<const W: usize>(
         depth: explored.depth,
         seconds: begun.elapsed().as_secs_f64(),
         explore_seconds,
-        bytes_per_state: explored.bytes as f64 / explored.states as f64,
+        bytes_per_state: explored.bytes as f64 / explored.states.max(1) as f64,
         state_bits: tables.bits,
         initial_states: u64::from(explored.roots()),
         buffer_capacity: None,

@@ -7,7 +7,7 @@ use hallpass_algorithms::{Pid, Section};
 use super::{Figure, Model, Question, Report, caches::Caches, promise};
 use crate::{
     check::{Error, Resources, check_initial, compile, with_words},
-    explore::{Explored, explore},
+    explore::{Ended, Explored, explore},
     graph::{Bound, Graph, Heaviest},
     machine::Machine,
     schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
@@ -37,8 +37,13 @@ fn run<const W: usize>(
         Sequential { tables, contention, initial, watch: Watch::default(), invariants: None };
     (resources.phase)("exploring");
     let explored = explore::<W, _>(&space, &resources.limits());
+    let used = explored.bytes + explored.graph_bytes(tables.n);
+    if used > resources.bytes {
+        return nothing(question, &explored, begun);
+    }
     (resources.phase)("building the graph");
     let graph = explored.graph(&space, resources.threads);
+    let resources = &resources.less(used);
     let states = States { tables, explored: &explored, settled: None };
     let count =
         Count { machine, question, resources, space: &space, graph: &graph, states: &states };
@@ -50,6 +55,24 @@ fn run<const W: usize>(
         seconds: begun.elapsed().as_secs_f64(),
         cc,
         dsm,
+    }
+}
+
+/// What is known when there is no memory for the graph.
+fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: Instant) -> Report {
+    let figure = |model| Figure {
+        worst: Bound::Most(0),
+        exact: false,
+        claim: promise(question, model),
+        run: None,
+    };
+    Report {
+        question: question.clone(),
+        states: explored.states,
+        ended: Ended::Memory,
+        seconds: begun.elapsed().as_secs_f64(),
+        cc: figure(Model::Cc),
+        dsm: figure(Model::Dsm),
     }
 }
 
@@ -78,7 +101,7 @@ impl<const W: usize> Count<'_, W> {
         let alike = self.machine.is_symmetric() && self.question.initial == Initial::All;
         let observed = if alike { 1 } else { self.question.n };
         let mut worst: Option<Passage> = None;
-        let mut exact = self.explored().is_complete();
+        let mut exact = self.explored().is_whole();
         for process in 0..observed {
             (self.resources.phase)(&format!("{model:?} references of process {process}"));
             let passage = match model {
@@ -121,7 +144,12 @@ impl<const W: usize> Count<'_, W> {
     /// On a cache-coherent machine: what counts is whether there is a valid copy.
     fn cc(&self, process: Pid) -> Option<Passage> {
         let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
-        let cached = explore::<1, _>(&caches, &self.resources.limits());
+        // Half of what is left, for the graph comes on top.
+        let limits = self.resources.less(self.resources.bytes / 2).limits();
+        let cached = explore::<1, _>(&caches, &limits);
+        if cached.bytes + cached.graph_bytes(self.graph.agents) > self.resources.bytes {
+            return None;
+        }
         let graph = cached.graph(&caches, self.resources.threads);
         let id = |node: Id| Caches::<W>::id(&cached.store.get(node));
         let weight = |node: Id, agent: Agent| {

@@ -68,6 +68,8 @@ pub enum Comparison {
     Loose(u64),
     /// No run that was looked at needs as many; by so many.
     NotReached(u64),
+    /// Some run needs just as many, and not all were looked at.
+    Reached,
     /// Some run needs more; by so many.
     Exceeded(u64),
     /// A run needs more than any number.
@@ -94,7 +96,8 @@ impl Figure {
         Some(match self.worst {
             Bound::Unbounded => Comparison::Unbounded,
             Bound::Most(count) => match u64::from(count).cmp(&bound) {
-                std::cmp::Ordering::Equal => Comparison::Tight,
+                std::cmp::Ordering::Equal if self.exact => Comparison::Tight,
+                std::cmp::Ordering::Equal => Comparison::Reached,
                 std::cmp::Ordering::Less if self.exact => {
                     Comparison::Loose(bound - u64::from(count))
                 }
@@ -109,6 +112,7 @@ impl Figure {
             Comparison::Tight => "tight".to_string(),
             Comparison::Loose(by) => format!("loose by {by}"),
             Comparison::NotReached(by) => format!("not reached by {by}"),
+            Comparison::Reached => "reached".to_string(),
             Comparison::Exceeded(by) => format!("exceeded by {by}"),
             Comparison::Unbounded => "unbounded".to_string(),
         });
@@ -156,7 +160,7 @@ impl Report {
             "k": question.k,
             "contention": question.contention,
             "conventions": question.conventions.to_json(),
-            "complete": self.ended == Ended::Complete,
+            "complete": self.is_exact(),
             "states": self.states,
             "seconds": self.seconds,
             "cc": self.cc.to_json(),
