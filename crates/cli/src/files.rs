@@ -7,9 +7,13 @@ use std::{
 };
 
 /// Writes `text` to a new file beside `path` and puts it in its place. A file that was there before
-/// keeps its permissions, and a link keeps pointing to it.
+/// keeps its permissions, and a link keeps pointing to it. What is no file, such as a terminal, is
+/// written to as it is.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if fs::metadata(&target).is_ok_and(|data| !data.is_file()) {
+        return fs::OpenOptions::new().write(true).open(&target)?.write_all(text.as_bytes());
+    }
     let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -37,7 +41,27 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
+/// Says early why `path` cannot be written: nobody wants to hear it after an hour.
+pub fn check(path: &Path) -> Result<(), String> {
+    let refuse = |why: &str| Err(format!("cannot write {}: {why}", path.display()));
+    let data = fs::metadata(path);
+    if data.as_ref().is_ok_and(|data| data.is_dir()) {
+        return refuse("it is a folder; name a file");
+    }
+    if data.as_ref().is_ok_and(|data| data.permissions().readonly()) {
+        return refuse("it is read-only");
+    }
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            refuse("there is no such folder; make it first")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The same, with an error that names the file.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
-    write_whole(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    check(path)?;
+    let what = |error: io::Error| format!("cannot write {}: {}", path.display(), error.kind());
+    write_whole(path, text).map_err(what)
 }

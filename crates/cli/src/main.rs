@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("hallpass: {error}");
+        output::say(format_args!("{error}"));
         ExitCode::from(lab::BAD_USAGE)
     })
 }

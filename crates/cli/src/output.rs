@@ -22,6 +22,11 @@ pub fn write(text: fmt::Arguments<'_>) {
     }
 }
 
+/// Writes a line to standard error, if that can be.
+pub fn say(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "hallpass: {text}");
+}
+
 /// `print!` that does not panic.
 macro_rules! out {
     ($($argument:tt)*) => { $crate::output::write(format_args!($($argument)*)) };

@@ -3,7 +3,7 @@
 use std::{
     fmt::Write as _,
     fs,
-    io::{self, IsTerminal, Write as _},
+    io::{self, IsTerminal},
     path::PathBuf,
     process::ExitCode,
     time::Duration,
@@ -21,7 +21,7 @@ use super::{
     HOLDS, PARTIAL, VIOLATED,
     options::{Effort, stop_on_interrupt},
 };
-use crate::files;
+use crate::{files, output::out};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -83,7 +83,7 @@ pub fn run(args: Args) -> super::Result {
         .map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
     let mut report = measure(&args.effort, &manifest, &selection);
     if report.entries.is_empty() && report.unreached.is_empty() {
-        return Err("no model is selected: try --tier full".into());
+        return Err("the manifest has no model of this tier: try --tier full".into());
     }
     if let (true, Some(path)) = (args.bless, &args.manifest) {
         for line in report.differences() {
@@ -101,8 +101,7 @@ pub fn run(args: Args) -> super::Result {
     } else {
         format!("{}\nwrote {out}/atlas.md and {out}/atlas.html\n", table(&report))
     };
-    // Whoever reads it may have read enough and gone; the exit status still counts.
-    let _ = io::stdout().write_all(text.as_bytes());
+    out!("{text}");
     Ok(ExitCode::from(match report.status() {
         Status::AsExpected => HOLDS,
         Status::Differs => VIOLATED,

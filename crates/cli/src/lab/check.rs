@@ -19,7 +19,10 @@ use super::{
     options::{Effort, Size},
     show,
 };
-use crate::output::outln;
+use crate::{
+    files,
+    output::{outln, say},
+};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -79,6 +82,7 @@ fn question(args: &Args) -> Question {
 }
 
 pub fn run(args: Args) -> super::Result {
+    args.html.as_deref().map_or(Ok(()), files::check)?;
     let question = question(&args);
     let report =
         args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
@@ -89,11 +93,13 @@ pub fn run(args: Args) -> super::Result {
         print(&report, shown);
     }
     if let (Some(property), None) = (args.show, shown) {
-        eprintln!("hallpass: there is no run to show for {}", property.name());
+        say(format_args!("there is no run to show for {}", property.name()));
     }
     if let Some(path) = &args.html {
-        let run = shown.ok_or("there is no run to show: nothing is violated (see --show)")?;
-        show::save_page(run, path)?;
+        match shown {
+            Some(run) => show::save_page(run, path)?,
+            None => say(format_args!("no page is written: there is no run to show (see --show)")),
+        }
     }
     Ok(ExitCode::from(match report.verdict() {
         Verdict::Violated => VIOLATED,

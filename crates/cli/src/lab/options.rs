@@ -78,6 +78,7 @@ pub fn stop_on_interrupt() -> &'static AtomicBool {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        crate::output::say(format_args!("stopping; Ctrl-C again ends at once, without an answer"));
     });
     &STOP
 }

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args as ClapArgs, ValueEnum};
-use hallpass_algorithms::registry::Model;
+use hallpass_algorithms::registry::{MOST_PROCESSES, Model};
 use hallpass_lab::{
     rmr::{self, Range, SearchBudget},
     schedule::Conventions,
@@ -49,9 +49,16 @@ enum Machine {
 }
 
 pub fn run(args: Args) -> super::Result {
-    if args.to <= args.k {
-        return Err(format!("--to must be larger than k = {}", args.k).into());
+    if args.to <= args.k || args.to > MOST_PROCESSES {
+        let k = args.k;
+        return Err(
+            format!("--to must be larger than k = {k}, and {MOST_PROCESSES} at most").into()
+        );
     }
+    if args.contention.is_some_and(|contention| contention == 0 || contention > args.to) {
+        return Err(format!("contention must be from 1 to {}", args.to).into());
+    }
+    crate::files::check(&args.out)?;
     let budget = SearchBudget { steps: args.search_steps, ..SearchBudget::default() };
     let curves = args.effort.with_resources(MOST_STATES, |resources| {
         let curve = |algorithm: &String| {
@@ -74,6 +81,6 @@ pub fn run(args: Args) -> super::Result {
     })?;
     let svg = rmr::plot(&rmr::plot_of(&curves)).map_err(|error| error.to_string())?;
     crate::files::save(&args.out, &svg)?;
-    eprintln!("wrote {}", args.out.display());
+    crate::output::say(format_args!("wrote {}", args.out.display()));
     Ok(ExitCode::from(HOLDS))
 }

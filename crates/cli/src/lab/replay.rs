@@ -22,6 +22,7 @@ pub struct Args {
 
 /// Success means that the run shows what its string says.
 pub fn run(Args { string, html, quiet }: Args) -> super::Result {
+    html.as_deref().map_or(Ok(()), crate::files::check)?;
     let schedule = trace::decode(&string)?;
     if !quiet {
         show::print(&schedule);

@@ -96,6 +96,7 @@ fn conventions(args: &Args) -> Conventions {
 }
 
 pub fn run(args: Args) -> super::Result {
+    args.html.as_deref().map_or(Ok(()), crate::files::check)?;
     let size = &args.size;
     let question = Question {
         algorithm: size.algorithm.clone(),

@@ -22,6 +22,6 @@ pub fn print(run: &Schedule) {
 pub fn save_page(run: &Schedule, path: &Path) -> Result<(), String> {
     let trace = trace::run(run, &trace::conventions(run)).map_err(|error| error.to_string())?;
     crate::files::save(path, &trace::html(&trace))?;
-    eprintln!("wrote {}", path.display());
+    crate::output::say(format_args!("wrote {}", path.display()));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hallpass_algorithms::Pid;
 
 use crate::{
-    explore::{Explored, PathStep, explore},
+    explore::{Ended, Explored, PathStep, explore},
     fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
     graph::{Bound, Graph, Heaviest},
     liveness::{self, KeptOut, Trap},
@@ -85,6 +85,13 @@ impl<const W: usize> Analysis<'_, W> {
     pub fn run(&self) -> Outcomes {
         let mut outcomes = self.safety();
         if self.question.properties.iter().all(|property| property.is_safety()) {
+            return outcomes;
+        }
+        // Whoever pressed Ctrl-C wants an answer now.
+        if self.explored.ended == Ended::Stopped {
+            for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
+                outcomes.insert(property.name(), Outcome::new(Verdict::Partial).noting("stopped"));
+            }
             return outcomes;
         }
         let needed = self.explored.bytes + self.explored.graph_bytes(self.agents);

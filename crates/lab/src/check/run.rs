@@ -153,6 +153,9 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
             .map(|(tables, buffers)| (tables, Some(buffers))),
     }
     .map_err(|cause| too_big(algorithm, *n, *k, cause))?;
+    if question.crashes > *n {
+        return Err(Error::Question(format!("at most n = {n} processes can stop")));
+    }
     check_initial(&tables, question.initial, resources.bytes)?;
     check_there_is_something(&*machine, &tables, question)?;
     let symmetry = match question.symmetry {

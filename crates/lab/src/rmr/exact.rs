@@ -38,7 +38,7 @@ fn run<const W: usize>(
     (resources.phase)("exploring");
     let explored = explore::<W, _>(&space, &resources.limits());
     let used = explored.bytes + explored.graph_bytes(tables.n);
-    if used > resources.bytes {
+    if used > resources.bytes || explored.ended == Ended::Stopped {
         return nothing(question, &explored, begun);
     }
     (resources.phase)("building the graph");
@@ -69,7 +69,7 @@ fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: I
     Report {
         question: question.clone(),
         states: explored.states,
-        ended: Ended::Memory,
+        ended: if explored.is_complete() { Ended::Memory } else { explored.ended },
         seconds: begun.elapsed().as_secs_f64(),
         cc: figure(Model::Cc),
         dsm: figure(Model::Dsm),
