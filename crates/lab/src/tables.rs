@@ -6,9 +6,13 @@
 //! machine's own code once for each such triple, with a memory that answers every value in turn.
 //! That covers more private states than can be reached, which costs a few bits and no soundness.
 
+mod closure;
+
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Memory, Op, Pid, Section, Var, Word};
+use hallpass_algorithms::{Pid, Section, Word};
+
+use closure::{Raw, close};
 
 pub use crate::fields::Field;
 use crate::{
@@ -97,91 +101,31 @@ pub enum TooBig {
     Stores,
 }
 
-/// The most private states a process may have.
-const MOST_LOCALS: usize = 1 << 20;
-
 /// The most words a packed state may take.
 pub const MOST_WORDS: usize = 4;
 
-/// A memory that answers one access with a given value and remembers it.
-struct Probe<'a> {
-    domains: &'a [Vec<Word>],
-    /// Which value of the variable's domain to answer.
-    answer: usize,
-    seen: Option<(Var, Op, Word)>,
-}
-
-impl Memory for Probe<'_> {
-    fn access(&mut self, var: Var, op: Op) -> Word {
-        assert!(self.seen.is_none(), "a step may make one shared access only");
-        let old = self.domains[var.index()][self.answer];
-        self.seen = Some((var, op, old));
-        old
-    }
-}
-
-/// One entry of the tables before packing.
-struct Raw {
-    access: Access,
-    var: u16,
-    /// For each value: next local, value left behind (or none: out of range), failed.
-    outcomes: Vec<(Local, Option<u32>, bool)>,
-}
-
-impl Raw {
-    /// What comes of each value, for the private state with this code.
-    fn steps<'a>(
-        &'a self,
-        code: usize,
-        codes: &'a [Local],
-        local: Field,
-        var: Field,
-    ) -> impl Iterator<Item = Step> + 'a {
-        self.outcomes.iter().enumerate().map(move |(value, &(next, left, failed))| {
-            let next = codes.binary_search(&next).expect("closed under steps");
-            let left_or_same = left.unwrap_or(value as u32);
-            Step {
-                next: next as u32,
-                value: left_or_same,
-                failed,
-                out_of_range: left.is_none(),
-                local_bits: ((code ^ next) as u64) << local.shift,
-                var_bits: ((value as u64) ^ u64::from(left_or_same)) << var.shift,
-            }
-        })
-    }
-}
-
-fn run_row(
-    machine: &dyn Machine,
-    domains: &[Vec<Word>],
-    numbers: &[HashMap<Word, u32>],
-    p: Pid,
-    at: Local,
-) -> Raw {
-    let mut raw = Raw { access: Access::None, var: 0, outcomes: Vec::new() };
-    let mut answers = 1;
-    let mut answer = 0;
-    while answer < answers {
-        let mut probe = Probe { domains, answer, seen: None };
-        let next = machine.step(p, at, &mut probe);
-        match probe.seen {
-            None => raw.outcomes.push((next, Some(0), false)),
-            Some((var, op, old)) => {
-                answers = domains[var.index()].len();
-                raw.var = var.index() as u16;
-                raw.access = match op {
-                    Op::Read => Access::Read,
-                    Op::Write(_) => Access::Write,
-                    _ => Access::ReadModifyWrite,
-                };
-                let left = numbers[var.index()].get(&op.leaves(old)).copied();
-                raw.outcomes.push((next, left, op.fails_on(old)));
-            }
+/// Writes the rows of all processes down, one after another, with the steps behind each.
+fn emit(
+    raws: &[HashMap<Local, Raw>],
+    codes: &[Vec<Local>],
+    locals: &[Field],
+    vars: &[Field],
+) -> (Vec<Row>, Vec<usize>, Vec<Step>) {
+    let (mut rows, mut first_row, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for (p, codes) in codes.iter().enumerate() {
+        first_row.push(rows.len());
+        for (code, at) in codes.iter().enumerate() {
+            let raw = &raws[p][at];
+            let field = match raw.access {
+                Access::None => Field::default(),
+                _ => vars[raw.var as usize],
+            };
+            let first = steps.len() as u32;
+            rows.push(Row { access: raw.access, var: raw.var, field, first });
+            steps.extend(raw.steps(code, codes, locals[p], field));
         }
-        answer += 1;
     }
-    raw
+    (rows, first_row, steps)
 }
 
 impl Tables {
@@ -201,23 +145,8 @@ impl Tables {
             .map(|domain| domain.iter().enumerate().map(|(i, &x)| (x, i as u32)).collect())
             .collect();
 
-        let mut raws: Vec<HashMap<Local, Raw>> = Vec::new();
-        for p in 0..n {
-            let mut rows = HashMap::new();
-            let mut todo = vec![REMAINDER];
-            while let Some(at) = todo.pop() {
-                if rows.contains_key(&at) {
-                    continue;
-                }
-                if rows.len() >= MOST_LOCALS {
-                    return Err(TooBig::PrivateStates);
-                }
-                let raw = run_row(machine, &domains, &numbers, p, at);
-                todo.extend(raw.outcomes.iter().map(|outcome| outcome.0));
-                rows.insert(at, raw);
-            }
-            raws.push(rows);
-        }
+        let raws: Vec<HashMap<Local, Raw>> =
+            (0..n).map(|p| close(machine, &domains, &numbers, p)).collect::<Result<_, _>>()?;
 
         // Codes follow the machine's own numbers, so that processes that can be in the same
         // private states give them the same codes, which symmetry relies on.
@@ -243,21 +172,7 @@ impl Tables {
             return Err(TooBig::Bits(bits));
         }
 
-        let (mut rows, mut first_row, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-        for p in 0..n {
-            first_row.push(rows.len());
-            for (code, at) in codes[p].iter().enumerate() {
-                let raw = &raws[p][at];
-                let field = match raw.access {
-                    Access::None => Field::default(),
-                    _ => vars[raw.var as usize],
-                };
-                let first = steps.len() as u32;
-                rows.push(Row { access: raw.access, var: raw.var, field, first });
-                steps.extend(raw.steps(code, &codes[p], locals[p], field));
-            }
-        }
-
+        let (rows, first_row, steps) = emit(&raws, &codes, &locals, &vars);
         let places: Vec<Vec<Place>> =
             (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
         let sections =

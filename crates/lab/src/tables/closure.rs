@@ -1,0 +1,118 @@
+//! Every private state a process can have, by running the machine against every answer.
+
+use std::collections::HashMap;
+
+use hallpass_algorithms::{Memory, Op, Pid, Var, Word};
+
+use super::{Access, Step, TooBig};
+use crate::{
+    fields::Field,
+    machine::{Local, Machine, REMAINDER},
+};
+
+/// The most private states a process may have.
+const MOST_LOCALS: usize = 1 << 20;
+
+/// A memory that answers one access with a given value and remembers it.
+struct Probe<'a> {
+    domains: &'a [Vec<Word>],
+    /// Which value of the variable's domain to answer.
+    answer: usize,
+    seen: Option<(Var, Op, Word)>,
+}
+
+impl Memory for Probe<'_> {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        assert!(self.seen.is_none(), "a step may make one shared access only");
+        let old = self.domains[var.index()][self.answer];
+        self.seen = Some((var, op, old));
+        old
+    }
+}
+
+/// One entry of the tables before packing.
+pub(super) struct Raw {
+    pub access: Access,
+    pub var: u16,
+    /// For each value: next local, value left behind (or none: out of range), failed.
+    outcomes: Vec<(Local, Option<u32>, bool)>,
+}
+
+impl Raw {
+    /// What comes of each value, for the private state with this code.
+    pub fn steps<'a>(
+        &'a self,
+        code: usize,
+        codes: &'a [Local],
+        local: Field,
+        var: Field,
+    ) -> impl Iterator<Item = Step> + 'a {
+        self.outcomes.iter().enumerate().map(move |(value, &(next, left, failed))| {
+            let next = codes.binary_search(&next).expect("closed under steps");
+            let left_or_same = left.unwrap_or(value as u32);
+            Step {
+                next: next as u32,
+                value: left_or_same,
+                failed,
+                out_of_range: left.is_none(),
+                local_bits: ((code ^ next) as u64) << local.shift,
+                var_bits: ((value as u64) ^ u64::from(left_or_same)) << var.shift,
+            }
+        })
+    }
+}
+
+fn run_row(
+    machine: &dyn Machine,
+    domains: &[Vec<Word>],
+    numbers: &[HashMap<Word, u32>],
+    p: Pid,
+    at: Local,
+) -> Raw {
+    let mut raw = Raw { access: Access::None, var: 0, outcomes: Vec::new() };
+    let mut answers = 1;
+    let mut answer = 0;
+    while answer < answers {
+        let mut probe = Probe { domains, answer, seen: None };
+        let next = machine.step(p, at, &mut probe);
+        match probe.seen {
+            None => raw.outcomes.push((next, Some(0), false)),
+            Some((var, op, old)) => {
+                answers = domains[var.index()].len();
+                raw.var = var.index() as u16;
+                raw.access = match op {
+                    Op::Read => Access::Read,
+                    Op::Write(_) => Access::Write,
+                    _ => Access::ReadModifyWrite,
+                };
+                let left = numbers[var.index()].get(&op.leaves(old)).copied();
+                raw.outcomes.push((next, left, op.fails_on(old)));
+            }
+        }
+        answer += 1;
+    }
+    raw
+}
+
+/// What `p` does in each of its private states: from the remainder on, whatever it may find.
+pub(super) fn close(
+    machine: &dyn Machine,
+    domains: &[Vec<Word>],
+    numbers: &[HashMap<Word, u32>],
+    p: Pid,
+) -> Result<HashMap<Local, Raw>, TooBig> {
+    let mut rows = HashMap::new();
+    let mut todo = vec![REMAINDER];
+    while let Some(at) = todo.pop() {
+        if rows.contains_key(&at) {
+            continue;
+        }
+        if rows.len() >= MOST_LOCALS {
+            return Err(TooBig::PrivateStates);
+        }
+        let raw = run_row(machine, domains, numbers, p, at);
+        todo.extend(raw.outcomes.iter().map(|outcome| outcome.0));
+        rows.insert(at, raw);
+    }
+    Ok(rows)
+}
