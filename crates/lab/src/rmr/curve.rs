@@ -4,6 +4,7 @@ use hallpass_algorithms::registry::Model;
 
 use super::{
     Figure, Question, SearchBudget, exact,
+    measure::worse,
     plot::{Plot, Series, Shows},
     promise,
     search::search_one,
@@ -93,7 +94,12 @@ pub fn curve(
         if !fits {
             (resources.phase)(&format!("searching with n = {n}"));
             match search_one(&question, range.model, budget, resources.stop) {
-                Ok(searched) => found = worse(found, searched),
+                Ok(searched) => {
+                    found = Some(match found {
+                        Some(counted) => worse(counted, searched),
+                        None => searched,
+                    });
+                }
                 Err(error) => {
                     refused = Some(error);
                     continue;
@@ -106,11 +112,6 @@ pub fn curve(
         Some(error) if points.is_empty() => Err(error),
         _ => Ok(points),
     }
-}
-
-/// An exploration that did not get to its end still has its worst passage.
-fn worse(partial: Option<Figure>, searched: Figure) -> Option<Figure> {
-    partial.filter(|partial| partial.worst > searched.worst).or(Some(searched))
 }
 
 /// The points of one algorithm as series: exact, searched, and the paper's bound, those of them

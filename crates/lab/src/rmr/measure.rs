@@ -34,6 +34,6 @@ pub fn measure(
 }
 
 /// What is exact stays; of two lower bounds the larger counts.
-fn worse(counted: Figure, searched: Figure) -> Figure {
+pub(super) fn worse(counted: Figure, searched: Figure) -> Figure {
     if counted.exact || counted.worst >= searched.worst { counted } else { searched }
 }
