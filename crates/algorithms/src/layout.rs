@@ -29,6 +29,34 @@ pub enum Init {
     Open,
 }
 
+/// The values a variable can hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Domain {
+    /// These, in the order the checker numbers them.
+    Listed(Vec<Word>),
+    /// Any number of that many bits: more than can be listed. Such a machine can be run and
+    /// simulated, but not explored.
+    Wide(u32),
+}
+
+impl Domain {
+    /// The values; none of a wide domain.
+    pub fn listed(&self) -> &[Word] {
+        match self {
+            Domain::Listed(values) => values,
+            Domain::Wide(_) => &[],
+        }
+    }
+
+    /// Whether `value` is one of them.
+    pub fn contains(&self, value: Word) -> bool {
+        match self {
+            Domain::Listed(values) => values.contains(&value),
+            Domain::Wide(bits) => value >= 0 && (value as u64) >> bits == 0,
+        }
+    }
+}
+
 /// One declared variable.
 #[derive(Clone, Debug)]
 pub struct Decl {
@@ -36,8 +64,9 @@ pub struct Decl {
     pub name: String,
     /// What its word stands for.
     pub kind: Kind,
-    /// Every value it can hold, in the order the checker numbers them.
-    pub domain: Vec<Word>,
+    /// Every value it can hold; of an [unbounded](Decl::unbounded) one, in a normal state or one
+    /// step from it.
+    pub domain: Domain,
     /// What it holds at first.
     pub init: Init,
     /// The process in whose memory it lies on a distributed-shared-memory machine; with none, it
@@ -45,11 +74,29 @@ pub struct Decl {
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on it.
     pub waited_on: bool,
+    /// Whether it counts without bound. Only the explorer keeps it within its domain, by
+    /// [`normalize`](crate::Algorithm::normalize).
+    pub unbounded: bool,
 }
 
 impl Decl {
     fn new(name: impl Into<String>, kind: Kind, domain: Vec<Word>, init: Init) -> Self {
-        Decl { name: name.into(), kind, domain, init, home: None, waited_on: false }
+        let domain = Domain::Listed(domain);
+        Decl {
+            name: name.into(),
+            kind,
+            domain,
+            init,
+            home: None,
+            waited_on: false,
+            unbounded: false,
+        }
+    }
+
+    /// A word of so many bits, of which too many can occur to list them.
+    pub fn wide(name: impl Into<String>, kind: Kind, bits: u32, init: Word) -> Self {
+        let domain = Domain::Wide(bits);
+        Decl { domain, ..Self::new(name, kind, vec![], Init::Is(init)) }
     }
 
     /// A number in `lo..=hi`.
@@ -75,6 +122,12 @@ impl Decl {
     /// Places the variable in `home`'s memory.
     pub fn at(mut self, home: Pid) -> Self {
         self.home = Some(home);
+        self
+    }
+
+    /// Says that it counts without bound.
+    pub fn unbounded(mut self) -> Self {
+        self.unbounded = true;
         self
     }
 
@@ -121,11 +174,16 @@ impl Decl {
         }
     }
 
+    /// Whether a step may leave this value in it.
+    pub fn allows(&self, value: Word) -> bool {
+        self.unbounded || self.domain.contains(value)
+    }
+
     /// The values it may hold at first.
     pub fn initial(&self) -> &[Word] {
         match &self.init {
             Init::Is(value) => core::slice::from_ref(value),
-            Init::Open => &self.domain,
+            Init::Open => self.domain.listed(),
         }
     }
 }

@@ -9,6 +9,8 @@
 //! | [`memory`] | [`Memory`], its operations, and [`Var`], an index that names a variable |
 //! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
 //! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
+//! | [`pids`] | a small set of processes |
+//! | [`timestamps`] | concurrent timestamp systems, for the algorithms that build on one |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
@@ -46,8 +48,11 @@ pub mod anderson_moir;
 pub mod layout;
 pub mod machine;
 pub mod memory;
+pub mod pids;
 pub mod registry;
+pub mod timestamps;
 
-pub use layout::{Array, Decl, Init, Kind, Layout};
+pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
 pub use machine::{Algorithm, Label, Loc, Next, Section, View};
 pub use memory::{Memory, Op, Pid, Var, Word};
+pub use pids::Pids;

@@ -41,6 +41,10 @@ pub trait Machine: Send + Sync {
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
     /// What stands behind a number.
     fn place(&self, p: Pid, at: Local) -> Place;
+    /// Whether it counts without bound.
+    fn is_unbounded(&self) -> bool;
+    /// Brings a state into its normal form.
+    fn normalize(&self, processes: &mut [Local], memory: &mut [Word]);
     /// The first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
@@ -131,6 +135,21 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
             Loc::Exit(_) => (Section::Exit, None),
         };
         Place { section, label, name }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.algorithm.is_unbounded()
+    }
+
+    fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
+        let mut locs: Vec<_> = {
+            let known = self.locs.read().expect("no panic while held");
+            processes.iter().map(|&at| known[at as usize]).collect()
+        };
+        self.algorithm.normalize(&mut locs, memory);
+        for (at, loc) in processes.iter_mut().zip(locs) {
+            *at = self.number(loc);
+        }
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {

@@ -4,9 +4,11 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::tables::Tables;
 
+mod normal;
 mod quotient;
 mod store_buffers;
 
+pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
@@ -85,6 +87,8 @@ pub struct Sequential<'a> {
     pub contention: usize,
     /// Which initial states.
     pub initial: Initial,
+    /// The normal form of states, where an algorithm counts without bound.
+    pub normal: Option<Normal<'a>>,
     /// What to look for.
     pub watch: Watch,
     /// The paper's invariants.
@@ -116,6 +120,11 @@ impl Sequential<'_> {
             tables.fault.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
+            if let Some(normal) = &self.normal
+                && next != *state
+            {
+                normal.apply(tables, &mut next);
+            }
         }
         next
     }

@@ -10,7 +10,7 @@ mod closure;
 
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Pid, Section, Word};
+use hallpass_algorithms::{Domain, Pid, Section, Word};
 
 use closure::{Raw, close};
 
@@ -87,6 +87,7 @@ pub struct Tables {
     first_row: Vec<usize>,
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
+    numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
 }
 
@@ -97,6 +98,8 @@ pub enum TooBig {
     PrivateStates,
     /// A state takes that many bits.
     Bits(u32),
+    /// The variable of this name has more values than can be listed.
+    Values(String),
     /// More contents of a process's store buffer than can be listed.
     Stores,
 }
@@ -138,8 +141,12 @@ impl Tables {
     /// of `counts` a number below it, 0 at first.
     pub fn with_extra_fields(machine: &dyn Machine, counts: &[usize]) -> Result<Self, TooBig> {
         let n = machine.n();
+        let decls = machine.layout().decls();
+        if let Some(wide) = decls.iter().find(|decl| matches!(decl.domain, Domain::Wide(_))) {
+            return Err(TooBig::Values(wide.name.clone()));
+        }
         let domains: Vec<Vec<Word>> =
-            machine.layout().decls().iter().map(|decl| decl.domain.clone()).collect();
+            decls.iter().map(|decl| decl.domain.listed().to_vec()).collect();
         let numbers: Vec<HashMap<Word, u32>> = domains
             .iter()
             .map(|domain| domain.iter().enumerate().map(|(i, &x)| (x, i as u32)).collect())
@@ -177,9 +184,7 @@ impl Tables {
             (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
         let sections =
             places.iter().map(|row| row.iter().map(|place| place.section).collect()).collect();
-        let initial = machine
-            .layout()
-            .decls()
+        let initial = decls
             .iter()
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
@@ -200,6 +205,7 @@ impl Tables {
             first_row,
             steps,
             domains,
+            numbers,
             initial,
         })
     }
@@ -301,6 +307,19 @@ impl Tables {
     /// The machine's number of each process's private state.
     pub fn private(&self, state: &[u64]) -> Vec<Local> {
         (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
+    }
+
+    /// Overwrites private states and variables; says whether there is room for all of them.
+    pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
+        for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
+            let Ok(code) = codes.binary_search(at) else { return false };
+            field.set(state, code);
+        }
+        for ((numbers, field), value) in self.numbers.iter().zip(&self.vars).zip(memory) {
+            let Some(&number) = numbers.get(value) else { return false };
+            field.set(state, number as usize);
+        }
+        true
     }
 
     /// For each variable, the numbers of the values it may have at first.

@@ -131,10 +131,10 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
     fn label(&self, p: Pid, at: Self::State) -> Label {
         let line = match at {
             Exclusion(at) => return self.exclusion.label(p, at),
-            L3 { .. } => 3,
-            L5 { .. } => 5,
+            L3 { .. } => "3",
+            L5 { .. } => "5",
         };
-        Label { figure: "fig1", line, instance: String::new() }
+        Label { figure: "fig1", line: line.into(), instance: String::new() }
     }
 
     fn name(&self, at: Self::State) -> Option<usize> {

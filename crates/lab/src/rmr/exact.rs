@@ -11,7 +11,7 @@ use crate::{
     graph::{Bound, Graph, Heaviest},
     machine::Machine,
     schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
-    space::{Agent, Initial, Sequential, Watch},
+    space::{Agent, Initial, Normal, Sequential, Watch},
     standing::{Standing, States},
     store::Id,
     tables::{Access, Tables},
@@ -33,8 +33,14 @@ fn run<const W: usize>(
 ) -> Report {
     let begun = Instant::now();
     let (contention, initial) = (question.contention, question.initial);
-    let space =
-        Sequential { tables, contention, initial, watch: Watch::default(), invariants: None };
+    let space = Sequential {
+        tables,
+        contention,
+        initial,
+        normal: Normal::of(machine),
+        watch: Watch::default(),
+        invariants: None,
+    };
     (resources.phase)("exploring");
     let explored = explore::<W, _>(&space, &resources.limits());
     let used = explored.bytes + explored.graph_bytes(tables.n);

@@ -107,7 +107,7 @@ fn describe(decl: &Decl, Seen { var, op, via, found }: Seen) -> Access {
         found_shown: decl.show(found),
         left_shown: decl.show(left),
         failed: op.fails_on(found),
-        out_of_range: !decl.domain.contains(&left),
+        out_of_range: !decl.allows(left),
     }
 }
 
@@ -139,6 +139,15 @@ impl Interpreter {
     /// The state it is in.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The normal form of a state: the state itself, unless the algorithm counts without bound.
+    pub(super) fn normal(&self, state: &State) -> State {
+        let mut normal = state.clone();
+        if self.machine.is_unbounded() {
+            self.machine.normalize(&mut normal.processes, &mut normal.memory);
+        }
+        normal
     }
 
     /// Where a process stands.
