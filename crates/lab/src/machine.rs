@@ -42,9 +42,11 @@ pub trait Machine: Send + Sync {
     /// What stands behind a number.
     fn place(&self, p: Pid, at: Local) -> Place;
     /// Whether it counts without bound.
-    fn is_unbounded(&self) -> bool;
+    fn is_unbounded(&self) -> bool {
+        false
+    }
     /// Brings a state into its normal form.
-    fn normalize(&self, processes: &mut [Local], memory: &mut [Word]);
+    fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// The first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
