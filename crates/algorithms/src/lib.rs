@@ -12,6 +12,9 @@
 //! | [`pids`] | a small set of processes |
 //! | [`timestamps`] | concurrent timestamp systems, for the algorithms that build on one |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
+//! | [`afek`] | Afek et al. 1994, Figure 2 |
+//! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
+//! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -44,13 +47,16 @@
 
 extern crate alloc;
 
+pub mod afek;
 pub mod anderson_moir;
+pub mod changed;
 pub mod layout;
 pub mod machine;
 pub mod memory;
 pub mod pids;
 pub mod registry;
 pub mod timestamps;
+pub mod zehavi;
 
 pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
 pub use machine::{Algorithm, Label, Loc, Next, Section, View};

@@ -11,12 +11,16 @@ use alloc::{
 use core::fmt;
 
 use crate::{
+    afek::{Afek, broken as afek_broken},
     anderson_moir::{
         self as am, Fig2, Fig3, Fig8, Fig9, Named,
         broken::{self, Mutant},
         fig2,
     },
+    changed::{Change, Changed},
     machine::Algorithm,
+    timestamps::Uctss,
+    zehavi::{Bakery, Zehavi, broken as zehavi_broken},
 };
 
 /// Which remote references a claim counts.
@@ -75,6 +79,8 @@ pub struct Entry {
     pub least_gap: usize,
     /// The most processes it exists for.
     pub most_processes: usize,
+    /// The largest k it exists for.
+    pub most_inside: usize,
     /// Whether it may carry `+names`.
     pub nameable: bool,
 }
@@ -141,6 +147,9 @@ fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> 
     if n - k < entry.least_gap {
         return size(format!("{id} exists only for n >= k + {}", entry.least_gap));
     }
+    if k > entry.most_inside {
+        return size(format!("{id} exists only for k <= {}", entry.most_inside));
+    }
     if n > entry.most_processes {
         return size(format!("{id} is built for at most n = {} processes", entry.most_processes));
     }
@@ -193,6 +202,7 @@ const fn am(
         promises_fife: false,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
+        most_inside: MOST_PROCESSES,
         nameable: true,
     }
 }
@@ -220,6 +230,50 @@ const AM_QUEUE: Entry = Entry {
     nameable: true,
     ..wrong("an atomic counter and queue", "Fig. 2", "idealised queue")
 };
+
+const AFEK: &str = "Afek et al. 1994";
+const ZEHAVI: &str = "Zehavi 2013";
+const READS_AND_WRITES: &str = "none";
+
+/// An algorithm of a paper that promises who comes first is enabled first, from reads and writes.
+const fn fife(paper: &'static str, figure: &'static str, title: &'static str) -> Entry {
+    let standing = Standing::Sound;
+    let sound = wrong(READS_AND_WRITES, figure, title);
+    Entry { paper, standing, promises_fife: true, nameable: true, ..sound }
+}
+
+/// What an entry says of a variant that is wrong: on purpose, or as printed.
+const fn fails(standing: Standing, entry: Entry) -> Entry {
+    Entry { standing, nameable: false, claim: None, ..entry }
+}
+
+const fn afek(title: &'static str) -> Entry {
+    fife(AFEK, "Fig. 2", title)
+}
+
+const fn not_afek(title: &'static str) -> Entry {
+    fails(Standing::Broken, afek(title))
+}
+
+const fn zehavi(title: &'static str) -> Entry {
+    fife(ZEHAVI, "Algorithm 1", title)
+}
+
+const fn not_zehavi(title: &'static str) -> Entry {
+    fails(Standing::Broken, zehavi(title))
+}
+
+const BAKERY: Entry =
+    Entry { most_inside: 1, ..fife(ZEHAVI, "Section III", "the Bakery algorithm") };
+
+/// `A` with the change `C`.
+fn changed<A: Algorithm, C: Change<A>>(
+    make: fn(usize, usize) -> A,
+    n: usize,
+    k: usize,
+) -> Changed<A, C> {
+    Changed::new(make(n, k))
+}
 
 /// A constructor, and what to say of what it makes.
 macro_rules! table {
@@ -276,4 +330,27 @@ table! {
     "am-fig9:late-second-flag" => am::inductive::<Mutant<Fig9, broken::Fig9LateSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 9 and 10 swapped");
     "am-fig3+names:read-only" => |n, k| Named::<_, broken::NameReadOnly>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 3 of Figure 1 reads the bit and does not set it");
     "am-fig3+names:never-freed" => |n, k| Named::<_, broken::NameNeverFreed>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
+
+    "afek" => Afek::<Uctss>::new, afek("on unbounded timestamps");
+    "afek:printed" => Afek::<Uctss<true>>::new, fails(Standing::Printed, Entry { figure: "Fig. 2 over Fig. 1", ..afek("Label keeps a timestamp that equals the largest, as printed") });
+    "afek:no-second-label" => |n, k| changed::<_, afek_broken::NoSecondLabel>(Afek::<Uctss>::new, n, k), not_afek("line 12 dropped");
+    "afek:no-label" => |n, k| changed::<_, afek_broken::NoLabel>(Afek::<Uctss>::new, n, k), not_afek("line 2 dropped");
+    "afek:late-flag" => |n, k| changed::<_, afek_broken::LateFlag>(Afek::<Uctss>::new, n, k), not_afek("lines 1 and 2 swapped");
+    "afek:everybody-counts" => |n, k| changed::<_, afek_broken::EverybodyCounts>(Afek::<Uctss>::new, n, k), not_afek("line 4 takes everybody");
+    "afek:no-second-look" => |n, k| changed::<_, afek_broken::NoSecondLook>(Afek::<Uctss>::new, n, k), not_afek("line 6 dropped");
+    "afek:one-too-many" => |n, k| changed::<_, afek_broken::OneTooMany>(Afek::<Uctss>::new, n, k), not_afek("line 9 lets one more in");
+
+    "zehavi" => Zehavi::<Uctss>::new, zehavi("on unbounded timestamps");
+    "bakery" => Bakery::new, BAKERY;
+    "zehavi:one-cell" => |n, k| changed::<_, zehavi_broken::OneCell>(Zehavi::<Uctss>::new, n, k), not_zehavi("one cell of Discover instead of two");
+    "zehavi:no-ignore" => |n, k| changed::<_, zehavi_broken::NoIgnore>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Ignore");
+    "zehavi:no-discover" => |n, k| changed::<_, zehavi_broken::NoDiscover>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Discover");
+    "zehavi:no-compete" => |n, k| changed::<_, zehavi_broken::NoCompete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)i dropped");
+    "zehavi:no-order" => |n, k| changed::<_, zehavi_broken::NoOrder>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii dropped");
+    "zehavi:no-allow" => |n, k| changed::<_, zehavi_broken::NoAllow>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 12 dropped");
+    "zehavi:no-cancel" => |n, k| changed::<_, zehavi_broken::NoCancel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 4c dropped");
+    "zehavi:no-delete" => |n, k| changed::<_, zehavi_broken::NoDelete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 14 dropped");
+    "zehavi:no-label" => |n, k| changed::<_, zehavi_broken::NoLabel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 3 dropped");
+    "zehavi:no-retreat" => |n, k| changed::<_, zehavi_broken::NoRetreat>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 15 dropped");
+    "zehavi:late-reveal" => |n, k| changed::<_, zehavi_broken::LateReveal>(Zehavi::<Uctss>::new, n, k), not_zehavi("lines 5 and 6 swapped");
 }

@@ -148,25 +148,42 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
         self.exclusion.is_symmetric()
     }
 
+    fn is_unbounded(&self) -> bool {
+        self.exclusion.is_unbounded()
+    }
+
+    fn normalize(&self, processes: &mut [Loc<Self::State>], memory: &mut [Word]) {
+        let mut inner: Vec<_> = processes.iter().map(exclusion_of).collect();
+        self.exclusion.normalize(&mut inner, memory);
+        for (loc, inner) in processes.iter_mut().zip(inner) {
+            let (Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at)) = loc else { continue };
+            let (Loc::Entry(new) | Loc::Critical(new) | Loc::Exit(new)) = inner else { continue };
+            match at {
+                Exclusion(old) | L3 { held: old, .. } | L5 { held: old, .. } => *old = new,
+            }
+        }
+    }
+
     fn invariants(&self) -> &'static [&'static str] {
         self.exclusion.invariants()
     }
 
     fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
-        // To the exclusion algorithm, one who looks for a name or gives it back is inside.
-        let processes: Vec<_> = state
-            .processes
-            .iter()
-            .map(|loc| match *loc {
-                Loc::Remainder => Loc::Remainder,
-                Loc::Entry(Exclusion(at)) => Loc::Entry(at),
-                Loc::Exit(Exclusion(at)) => Loc::Exit(at),
-                Loc::Critical(Exclusion(held)) => Loc::Critical(held),
-                Loc::Entry(L3 { held, .. } | L5 { held, .. })
-                | Loc::Critical(L3 { held, .. } | L5 { held, .. })
-                | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
-            })
-            .collect();
+        let processes: Vec<_> = state.processes.iter().map(exclusion_of).collect();
         self.exclusion.broken_invariant(&View { processes: &processes, memory: state.memory })
+    }
+}
+
+/// Where a process stands to the exclusion algorithm: one who looks for a name or gives it back is
+/// inside.
+fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
+    match *loc {
+        Loc::Remainder => Loc::Remainder,
+        Loc::Entry(Exclusion(at)) => Loc::Entry(at),
+        Loc::Exit(Exclusion(at)) => Loc::Exit(at),
+        Loc::Critical(Exclusion(held)) => Loc::Critical(held),
+        Loc::Entry(L3 { held, .. } | L5 { held, .. })
+        | Loc::Critical(L3 { held, .. } | L5 { held, .. })
+        | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
     }
 }
