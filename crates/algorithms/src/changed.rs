@@ -72,6 +72,10 @@ impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
         self.0.normalize(processes, memory);
     }
 
+    fn counts(&self, at: &Loc<A::State>) -> bool {
+        self.0.counts(at)
+    }
+
     fn invariants(&self) -> &'static [&'static str] {
         self.0.invariants()
     }

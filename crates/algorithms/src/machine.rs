@@ -147,6 +147,12 @@ pub trait Algorithm {
     /// the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
+    /// Whether the numbers that [`normalize`](Algorithm::normalize) looks at may change at a step
+    /// from here or to here. Where neither end of a step says so, a normal state stays normal.
+    fn counts(&self, _at: &Loc<Self::State>) -> bool {
+        true
+    }
+
     /// The names of the paper's invariants that [`broken_invariant`](Algorithm::broken_invariant)
     /// looks at.
     fn invariants(&self) -> &'static [&'static str] {

@@ -45,6 +45,10 @@ pub trait Machine: Send + Sync {
     fn is_unbounded(&self) -> bool {
         false
     }
+    /// Whether a step from this private state or to it may call for the normal form.
+    fn counts(&self, _at: Local) -> bool {
+        true
+    }
     /// Brings a state into its normal form.
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// The first of the paper's invariants that does not hold.
@@ -141,6 +145,10 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
 
     fn is_unbounded(&self) -> bool {
         self.algorithm.is_unbounded()
+    }
+
+    fn counts(&self, at: Local) -> bool {
+        self.algorithm.counts(&self.loc(at))
     }
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {

@@ -120,10 +120,8 @@ impl Sequential<'_> {
             tables.fault.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
-            if let Some(normal) = &self.normal
-                && next != *state
-            {
-                normal.apply(tables, &mut next);
+            if let Some(normal) = &self.normal {
+                normal.after_step(tables, p, state, &mut next);
             }
         }
         next

@@ -164,6 +164,10 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
         }
     }
 
+    fn counts(&self, at: &Loc<Self::State>) -> bool {
+        self.exclusion.counts(&exclusion_of(at))
+    }
+
     fn invariants(&self) -> &'static [&'static str] {
         self.exclusion.invariants()
     }

@@ -15,10 +15,13 @@
 //! Normal form. Only the order of timestamps matters, and how many new ones still fit between two
 //! that are there. Let u < v be neighbours among all timestamps, registers and private maxima
 //! alike. Some register holds v or more from now on, because a register never decreases, so a
-//! Label that begins later takes more than v. Only a process that is in Label now, with a maximum
-//! of at most u, can still write a number between them, and each such process writes once, one
-//! more than what it has seen. With c such processes no number beyond u + c appears below v. So a
-//! gap of c + 1 does whatever a larger gap does. The smallest timestamp may be 0.
+//! Label that begins later takes more than v. Only a process that is in Label now, that has seen
+//! nothing above u and will read no register that is above u already, can still write a number
+//! between them, and each such process writes once, one more than what it has seen. With c such
+//! processes no number beyond u + c appears below v. So a gap of c + 1 does whatever a larger gap
+//! does; and c never grows while u and v are neighbours, so the form is the same whenever it is
+//! taken. The smallest timestamp may be
+//! 1, and not 0 only so that one who was seen before it, and has gone on since, was at 0.
 
 use alloc::{format, vec::Vec};
 
@@ -85,8 +88,8 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
     type Scanning<C: Collect<Word>> = Scanning<C>;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
-        // In normal form: at most 2n numbers with gaps of at most n + 1; and one step more.
-        let most = ((2 * n - 1) * (n + 1) + 1) as Word;
+        // In normal form: from 1 on at most 2n numbers, with gaps of at most n + 1; and a step more.
+        let most = ((2 * n - 1) * (n + 1) + 2) as Word;
         let label =
             layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, most, 0).at(i).unbounded());
         Uctss { n, label }
@@ -161,22 +164,25 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
 
     fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
         let labels = self.label.at(0).index()..self.label.at(0).index() + self.n;
-        // The maxima of those who may still write.
-        let pending: Vec<Word> = inside
-            .iter()
-            .filter_map(|inside| match inside {
-                Inside::Label(Labelling::Read { max, .. } | Labelling::Write { max }) => Some(*max),
-                _ => None,
-            })
-            .collect();
-        let mut old: Vec<Word> = memory[labels.clone()].iter().chain(&pending).copied().collect();
-        old.retain(|&x| x >= 0);
+        let mut old: Vec<Word> = memory[labels.clone()].to_vec();
+        // Of each who may still write, the largest number that it has seen or will see.
+        let mut pending: Vec<Word> = Vec::new();
+        for inside in inside.iter() {
+            let (max, unread) = match *inside {
+                Inside::Label(Labelling::Read { j, max, .. }) => (max, j as usize),
+                Inside::Label(Labelling::Write { max }) => (max, self.n),
+                _ => continue,
+            };
+            let unread = &memory[labels.start + unread..labels.end];
+            pending.push(unread.iter().copied().fold(max, Word::max));
+            old.extend((max >= 0).then_some(max));
+        }
         old.sort_unstable();
         old.dedup();
         let mut new = Vec::with_capacity(old.len());
-        new.push(0);
+        new.push(1);
         for (index, pair) in old.windows(2).enumerate() {
-            let writers = pending.iter().filter(|&&max| max <= pair[0]).count() as Word;
+            let writers = pending.iter().filter(|&&most| most <= pair[0]).count() as Word;
             new.push(new[index] + (pair[1] - pair[0]).min(writers + 1));
         }
         if old == new {

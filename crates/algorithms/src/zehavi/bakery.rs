@@ -8,11 +8,12 @@
 //! Differs from the paper: p does not read its own ticket, which it knows. Reads of line 2 are
 //! ascending.
 //!
-//! Tickets grow without bound. For two processes there is a normal form: a ticket is one more than
-//! the other's, so only their difference and whether they are 0 matters, and the smallest that is
-//! not 0 may be 1. For more there is none: while one process stands between reading a large ticket
-//! and taking a larger one, the others can start again from 1 and climb past it, and how long that
-//! takes is the difference. The checker then goes up to [`MOST`] and says so.
+//! Tickets grow without bound. For two processes there is a normal form: who takes a ticket takes
+//! one more than the other's, so of two tickets only the order matters, and of a maximum that was
+//! read, only that it is no less than the other's ticket, or that it is 0. For more there is none:
+//! while one process stands between reading a large ticket and taking a larger one, the others can
+//! start again from 1 and climb past it, and how long that takes is the difference. The checker
+//! then goes up to [`MOST`] and says so.
 
 use alloc::format;
 
@@ -152,26 +153,19 @@ impl Algorithm for Bakery {
             return;
         }
         let first = self.num.at(0).index();
-        let mut least = Word::MAX;
-        each_ticket(processes, &mut memory[first..first + 2], |x| least = least.min(*x));
-        if least > 1 && least < Word::MAX {
-            each_ticket(processes, &mut memory[first..first + 2], |x| *x -= least - 1);
+        let num = &mut memory[first..first + 2];
+        let held = [num[0], num[1]];
+        let least = held.into_iter().filter(|&x| x != 0).min().unwrap_or(0);
+        let rank = |x: Word| Word::from(x != 0) + Word::from(x > least);
+        num.iter_mut().for_each(|x| *x = rank(*x));
+        for loc in processes {
+            match loc {
+                Loc::Entry(L3 { num } | L4a { num, .. } | L4b { num, .. }) => *num = rank(*num),
+                Loc::Entry(L2Read { max, .. } | L2 { max }) => {
+                    *max = Word::from(*max != 0);
+                }
+                _ => {}
+            }
         }
     }
-}
-
-/// Calls `visit` with every ticket that is not 0.
-fn each_ticket(processes: &mut [Loc<Line>], num: &mut [Word], mut visit: impl FnMut(&mut Word)) {
-    for loc in processes {
-        let (Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at)) = loc else { continue };
-        let ticket = match at {
-            L2Read { max, .. } | L2 { max } => max,
-            L3 { num } | L4a { num, .. } | L4b { num, .. } => num,
-            L1 | L5 => continue,
-        };
-        if *ticket != 0 {
-            visit(ticket);
-        }
-    }
-    num.iter_mut().filter(|x| **x != 0).for_each(visit);
 }

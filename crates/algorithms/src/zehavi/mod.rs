@@ -394,13 +394,12 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
         T::UNBOUNDED
     }
 
+    fn counts(&self, at: &Loc<At<T>>) -> bool {
+        inside::<T>(at) != Inside::Neither
+    }
+
     fn normalize(&self, processes: &mut [Loc<At<T>>], memory: &mut [Word]) {
-        let inside_of = |loc: &Loc<At<T>>| match *loc {
-            Loc::Entry(L3(label)) => Inside::Label(label),
-            Loc::Entry(L6(scan)) => Inside::Scan(scan),
-            _ => Inside::Neither,
-        };
-        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside_of).collect();
+        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside::<T>).collect();
         self.stamps.normalize(&mut inside, memory);
         for (loc, inside) in processes.iter_mut().zip(inside) {
             match (loc, inside) {
@@ -474,5 +473,14 @@ impl<T: Timestamps> Zehavi<T> {
                 | L11bi { .. }
                 | L12 { .. }
         )
+    }
+}
+
+/// Where a process stands in the timestamp system.
+fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
+    match *loc {
+        Loc::Entry(L3(label)) => Inside::Label(label),
+        Loc::Entry(L6(scan)) => Inside::Scan(scan),
+        _ => Inside::Neither,
     }
 }

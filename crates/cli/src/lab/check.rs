@@ -65,7 +65,7 @@ fn property() -> impl TypedValueParser<Value = Property> {
 
 fn question(args: &Args) -> Question {
     let size = &args.size;
-    let mut question = Question::everything(&size.algorithm, size.n, size.k);
+    let mut question = Question::everything(&size.id(), size.n, size.k);
     question.contention = size.contention();
     question.initial = size.initial.into();
     question.symmetry = args.symmetry;

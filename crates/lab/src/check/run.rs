@@ -242,7 +242,7 @@ fn run<const W: usize>(
         tables,
         contention: question.contention,
         initial: question.initial,
-        normal: Normal::of(machine),
+        normal: Normal::of(machine, tables),
         watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
     };

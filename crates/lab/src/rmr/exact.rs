@@ -37,7 +37,7 @@ fn run<const W: usize>(
         tables,
         contention,
         initial,
-        normal: Normal::of(machine),
+        normal: Normal::of(machine, tables),
         watch: Watch::default(),
         invariants: None,
     };
