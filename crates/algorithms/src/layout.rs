@@ -3,7 +3,10 @@
 use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Write as _;
 
-use crate::memory::{Pid, Var, Word};
+use crate::{
+    memory::{Pid, Var, Word},
+    timestamps::Shape,
+};
 
 /// What a variable's word stands for: how to print it, and what renaming processes does to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +21,8 @@ pub enum Kind {
     Spin,
     /// Figure 2's counter and queue of processes; see [`anderson_moir::fig2`](crate::anderson_moir::fig2).
     CounterAndQueue,
+    /// Labels, colours and flags of a timestamp system.
+    Timestamp(Shape),
 }
 
 /// The initial value of a variable.
@@ -143,6 +148,7 @@ impl Decl {
         let _ = match self.kind {
             Kind::Number | Kind::Pid => write!(out, "{value}"),
             Kind::Flag => write!(out, "{}", value != 0),
+            Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
             Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
             Kind::CounterAndQueue => {
                 let (x, queue) = crate::anderson_moir::fig2::unpack(value);
@@ -155,7 +161,7 @@ impl Decl {
     /// The processes that `value` names, in the order it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin => vec![],
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Timestamp(_) => vec![],
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
             Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
         }
@@ -164,7 +170,7 @@ impl Decl {
     /// `value` after each process has got a new identifier.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin => value,
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Timestamp(_) => value,
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
             Kind::CounterAndQueue => {
                 let (x, mut queue) = crate::anderson_moir::fig2::unpack(value);

@@ -8,6 +8,8 @@
 //! | module | what it is | Label and Scan cost | registers |
 //! |---|---|---|---|
 //! | [`unbounded`] | UCTSS, Figure 1 of Afek et al. | n + 1 and n | unbounded |
+//! | [`linear`] | bounded labels over a weak snapshot | 6n and 3n up to 8 processes | O(n) bits |
+//! | [`quadratic`] | bounded labels over an atomic snapshot | O(n^2) | O(n^2) bits, n at most 4 |
 
 use core::{fmt::Debug, hash::Hash};
 
@@ -17,8 +19,24 @@ use crate::{
     pids::Pids,
 };
 
+pub mod broken;
+pub mod labels;
+pub mod linear;
+pub mod marked;
+pub mod quadratic;
+pub mod rules;
+pub mod shape;
 pub mod unbounded;
 
+#[cfg(test)]
+mod tests;
+
+pub use labels::Stamp;
+pub use linear::Linear;
+pub use marked::Marked;
+pub use quadratic::Quadratic;
+pub use rules::{Form, Rules, Sound};
+pub use shape::Shape;
 pub use unbounded::Uctss;
 
 /// What can be part of a private state.
@@ -76,6 +94,11 @@ pub const MOST_STAMPS: usize = 16;
 pub struct All<S>([Option<S>; MOST_STAMPS]);
 
 impl<S: Part> All<S> {
+    /// The timestamp of `q`, if it has been seen.
+    pub fn stamp(&self, q: Pid) -> Option<S> {
+        self.0[q]
+    }
+
     /// Whether `i` is ordered before `j`; both have been seen.
     pub fn orders<T: Timestamps<Stamp = S>>(&self, i: Pid, j: Pid) -> bool {
         match (self.0[i], self.0[j]) {
@@ -121,6 +144,8 @@ pub type InsideOf<T> = Inside<
 pub trait Timestamps: Sized + Send + Sync + 'static {
     /// Its name in messages.
     const NAME: &'static str;
+    /// The most processes it can be built for.
+    const MOST_PROCESSES: usize = MOST_STAMPS;
 
     /// One timestamp. Two are compared together with the processes that hold them.
     type Stamp: Part;
