@@ -19,7 +19,7 @@ use crate::{
     },
     changed::{Change, Changed},
     machine::Algorithm,
-    timestamps::Uctss,
+    timestamps::{Linear, Quadratic, Timestamps, Uctss},
     zehavi::{Bakery, Zehavi, broken as zehavi_broken},
 };
 
@@ -247,6 +247,11 @@ const fn fails(standing: Standing, entry: Entry) -> Entry {
     Entry { standing, nameable: false, claim: None, ..entry }
 }
 
+/// `entry` where it exists for at most so many processes.
+const fn at_most(most_processes: usize, entry: Entry) -> Entry {
+    Entry { most_processes, ..entry }
+}
+
 const fn afek(title: &'static str) -> Entry {
     fife(AFEK, "Fig. 2", title)
 }
@@ -332,6 +337,8 @@ table! {
     "am-fig3+names:never-freed" => |n, k| Named::<_, broken::NameNeverFreed>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
 
     "afek" => Afek::<Uctss>::new, afek("on unbounded timestamps");
+    "afek@linear" => Afek::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in linear time"));
+    "afek@quadratic" => Afek::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in quadratic time"));
     "afek:printed" => Afek::<Uctss<true>>::new, fails(Standing::Printed, Entry { figure: "Fig. 2 over Fig. 1", ..afek("Label keeps a timestamp that equals the largest, as printed") });
     "afek:no-second-label" => |n, k| changed::<_, afek_broken::NoSecondLabel>(Afek::<Uctss>::new, n, k), not_afek("line 12 dropped");
     "afek:no-label" => |n, k| changed::<_, afek_broken::NoLabel>(Afek::<Uctss>::new, n, k), not_afek("line 2 dropped");
@@ -341,6 +348,8 @@ table! {
     "afek:one-too-many" => |n, k| changed::<_, afek_broken::OneTooMany>(Afek::<Uctss>::new, n, k), not_afek("line 9 lets one more in");
 
     "zehavi" => Zehavi::<Uctss>::new, zehavi("on unbounded timestamps");
+    "zehavi@linear" => Zehavi::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, zehavi("on bounded timestamps in linear time"));
+    "zehavi@quadratic" => Zehavi::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, zehavi("on bounded timestamps in quadratic time"));
     "bakery" => Bakery::new, BAKERY;
     "zehavi:one-cell" => |n, k| changed::<_, zehavi_broken::OneCell>(Zehavi::<Uctss>::new, n, k), not_zehavi("one cell of Discover instead of two");
     "zehavi:no-ignore" => |n, k| changed::<_, zehavi_broken::NoIgnore>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Ignore");
