@@ -10,6 +10,7 @@
 //! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
 //! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
+//! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -46,6 +47,7 @@ pub mod anderson_moir;
 pub mod layout;
 pub mod machine;
 pub mod memory;
+pub mod omori;
 pub mod registry;
 
 pub use layout::{Array, Decl, Init, Kind, Layout};
