@@ -18,7 +18,7 @@ fn sizes(most: usize) -> impl Iterator<Item = (usize, usize)> {
 /// t, where n = 2^t 2k: the only sizes the paper describes GTEX for.
 fn described(n: usize, k: usize) -> Option<u32> {
     let t = (n / (2 * k)).checked_ilog2()?;
-    (2 * k << t == n).then_some(t)
+    ((2 * k) << t == n).then_some(t)
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_process_that_meets_nobody_takes_this_many_steps() {
         let Some(t) = described(n, k) else { continue };
         // Section 7 adds up 2 + 2k 2^p over the nodes of a way and forgets that each has k
         // competitions: for k > 1 a process that meets nobody already takes longer than its bound.
-        let a_node = |p: u32| 2 + (2 * k << p);
+        let a_node = |p: u32| 2 + ((2 * k) << p);
         let steps: usize = (0..=t).map(|p| k * a_node(p)).sum();
         let printed = 2 * (t as usize + 1) + 2 * (n - k) + 1;
         assert_eq!(alone(gtex(n, k)), steps, "n={n} k={k}");
