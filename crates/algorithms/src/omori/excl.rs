@@ -5,6 +5,11 @@
 //!
 //! - Lemma 1: at most n-s winners at level s.
 //!
+//! The paper: at most (n-k)(n+2)+1 steps to get in while at most k compete (section 7). That is one
+//! scan a level, but a scan is no snapshot: who leaves after it was seen and who comes before it is
+//! looked at both count, and the scan has to be made again. At n = 3, k = 2 it takes up to 8 steps,
+//! not 6.
+//!
 //! The waitfor of level s: at most n-s-1 others are at level s or above, or turn(s) /= i. It is not
 //! atomic, and its parts are read in `check`'s order: levels first, then turn.
 

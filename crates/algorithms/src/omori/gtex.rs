@@ -12,6 +12,9 @@
 //! - Lemma 6: at most 2k-q winners at the q-th competition of an inner node; at a leaf x, as many as
 //!   in EXCL: |G_x|-q.
 //!
+//! The paper's bound on steps while at most k compete (section 7) counts one competition a node and
+//! not k: for k > 1 a process that meets nobody already takes longer.
+//!
 //! Differs from the paper: it describes n = 2^bl 2k only and leaves the rest to the reader. Here a
 //! leaf x has |G_x|-k competitions, of which the q-th asks for at most |G_x|-q-1 others: for a leaf
 //! of 2k processes that is the paper's. The range of level(i) has (0, 0), which the paper leaves

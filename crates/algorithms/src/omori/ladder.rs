@@ -18,7 +18,8 @@
 //! Doorway: the paper has none. By the lab's convention it is all up to the first line at which a
 //! process may have to wait, which is line 4 after it has counted too many. The scan of line 3 is
 //! part of it, and so is every competition that is won by counting alone: a process that meets
-//! nobody is in its doorway all the way.
+//! nobody is in its doorway all the way. (With lines 1 and 2 alone as the doorway,
+//! first-in-first-enabled comes out the same for EXCL with n <= 3 and with n = 4, k = 3.)
 //!
 //! Differs from the paper: it has no line numbers; those above are ours. The count is kept only as
 //! far as it matters: once it is settled whether it will be few enough, how many it is exactly is
