@@ -19,6 +19,11 @@ pub enum Kind {
     Pid,
     /// Figure 9's `Spintype`: a flag and an instance number, as `2 * instance + flag`.
     Spin,
+    /// Two numbers, as `width * first + second`: words are ordered as the pairs are.
+    Pair {
+        /// More than the second number can be.
+        width: Word,
+    },
     /// Figure 2's counter and queue of processes; see [`anderson_moir::fig2`](crate::anderson_moir::fig2).
     CounterAndQueue,
     /// Labels, colours and flags of a timestamp system.
@@ -150,6 +155,7 @@ impl Decl {
             Kind::Flag => write!(out, "{}", value != 0),
             Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
             Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
+            Kind::Pair { width } => write!(out, "({}, {})", value / width, value % width),
             Kind::CounterAndQueue => {
                 let (x, queue) = crate::anderson_moir::fig2::unpack(value);
                 write!(out, "X={x} Q={queue:?}")
@@ -161,7 +167,9 @@ impl Decl {
     /// The processes that `value` names, in the order it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Timestamp(_) => vec![],
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
+                vec![]
+            }
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
             Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
         }
@@ -170,7 +178,9 @@ impl Decl {
     /// `value` after each process has got a new identifier.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Timestamp(_) => value,
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
+                value
+            }
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
             Kind::CounterAndQueue => {
                 let (x, mut queue) = crate::anderson_moir::fig2::unpack(value);

@@ -15,6 +15,7 @@
 //! | [`afek`] | Afek et al. 1994, Figure 2 |
 //! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
 //! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
+//! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -53,6 +54,7 @@ pub mod changed;
 pub mod layout;
 pub mod machine;
 pub mod memory;
+pub mod omori;
 pub mod pids;
 pub mod registry;
 pub mod timestamps;

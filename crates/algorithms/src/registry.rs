@@ -19,6 +19,7 @@ use crate::{
     },
     changed::{Change, Changed},
     machine::Algorithm,
+    omori,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
     zehavi::{Bakery, Zehavi, broken as zehavi_broken},
 };
@@ -75,6 +76,9 @@ pub struct Entry {
     pub claim: Option<Claim>,
     /// Whether the paper promises that who comes first is enabled first.
     pub promises_fife: bool,
+    /// Whether the paper promises that everybody gets in while fewer than k have stopped; if not,
+    /// it promises so only while nobody has.
+    pub promises_resilience: bool,
     /// The least n - k it exists for.
     pub least_gap: usize,
     /// The most processes it exists for.
@@ -83,6 +87,13 @@ pub struct Entry {
     pub most_inside: usize,
     /// Whether it may carry `+names`.
     pub nameable: bool,
+}
+
+impl Entry {
+    /// How many may stop for ever without anybody being kept out, as the paper has it.
+    pub fn crashes(&self, k: usize) -> usize {
+        if self.promises_resilience { k.saturating_sub(1) } else { 0 }
+    }
 }
 
 /// Why there is no such algorithm.
@@ -200,6 +211,7 @@ const fn am(
         standing: Standing::Sound,
         claim: Some(claim),
         promises_fife: false,
+        promises_resilience: true,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
         most_inside: MOST_PROCESSES,
@@ -233,7 +245,7 @@ const AM_QUEUE: Entry = Entry {
 
 const AFEK: &str = "Afek et al. 1994";
 const ZEHAVI: &str = "Zehavi 2013";
-const READS_AND_WRITES: &str = "none";
+const READS_AND_WRITES: &str = "reads and writes only";
 
 /// An algorithm of a paper that promises who comes first is enabled first, from reads and writes.
 const fn fife(paper: &'static str, figure: &'static str, title: &'static str) -> Entry {
@@ -280,6 +292,24 @@ fn changed<A: Algorithm, C: Change<A>>(
     Changed::new(make(n, k))
 }
 
+/// The paper bounds time and not remote references.
+const fn om(figure: &'static str, title: &'static str) -> Entry {
+    Entry { standing: Standing::Sound, nameable: true, ..om_wrong(figure, title) }
+}
+
+const fn om_wrong(figure: &'static str, title: &'static str) -> Entry {
+    Entry { paper: "Omori et al. 2002", ..wrong(READS_AND_WRITES, figure, title) }
+}
+
+const fn om_printed(figure: &'static str, title: &'static str) -> Entry {
+    Entry { standing: Standing::Printed, ..om_wrong(figure, title) }
+}
+
+/// `entry` where it promises nothing once somebody has stopped.
+const fn fragile(entry: Entry) -> Entry {
+    Entry { promises_resilience: false, ..entry }
+}
+
 /// A constructor, and what to say of what it makes.
 macro_rules! table {
     ($($id:literal => $make:expr, $about:expr;)*) => {
@@ -314,8 +344,12 @@ table! {
     "am-fig9-tree" => am::tree::<Fig9>, am(DSM_CAS, "Fig. 9 and 5, Thm 10", "tree, shared spin locations", dsm!("Theorem 10", "10k ceil(log2(n/k))", |n, k, _| 10 * k * log2(n, k)));
     "am-fig9-fast" => am::fast::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 11", "fast path over a tree, shared spin locations", dsm!("Theorem 11", "12 if c = 1, else 10k ceil(log2(n/k)) + 11", |n, k, c| if c == 1 { 12 } else { 10 * k * log2(n, k) + 11 }));
     "am-fig9-nested" => am::nested::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 12", "nested fast paths, shared spin locations", dsm!("Theorem 12", "11c+1", |_, _, c| 11 * c + 1));
+    "omori-naive" => omori::naive, fragile(om("NAIVE", "Peterson's levels"));
+    "omori-excl" => omori::excl, om("EXCL, Thm 4", "levels that count");
+    "omori-gtex" => omori::gtex, om("GTEX, Thm 10", "tournament of groups");
 
     "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
+    "omori-gtex:printed" => omori::broken::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
 
     "am-fig3:no-outer" => broken::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));
     "am-fig3:no-release" => am::inductive::<Mutant<Fig3, broken::Fig3NoRelease>>, wrong(CC, "Fig. 3", "line 8 dropped");
@@ -362,4 +396,12 @@ table! {
     "zehavi:no-label" => |n, k| changed::<_, zehavi_broken::NoLabel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 3 dropped");
     "zehavi:no-retreat" => |n, k| changed::<_, zehavi_broken::NoRetreat>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 15 dropped");
     "zehavi:late-reveal" => |n, k| changed::<_, zehavi_broken::LateReveal>(Zehavi::<Uctss>::new, n, k), not_zehavi("lines 5 and 6 swapped");
+    "omori-excl:no-turn" => omori::broken::Mutant::<omori::broken::NoTurn>::excl, om_wrong("EXCL", "turn(s) := i dropped");
+    "omori-excl:turn-first" => omori::broken::Mutant::<omori::broken::TurnFirst>::excl, om_wrong("EXCL", "turn(s) := i before level(i) := s");
+    "omori-excl:off-by-one" => omori::broken::excl_off_by_one, om_wrong("EXCL", "count <= n-s is few enough");
+    "omori-excl:count-kept" => omori::broken::Mutant::<omori::broken::CountKept>::excl, om_wrong("EXCL", "check goes on counting from the last count");
+    "omori-excl:no-first-level" => omori::broken::excl_no_first_level, gap(2, om_wrong("EXCL", "level 1 left out"));
+    "omori-excl:no-reset" => omori::broken::Mutant::<omori::broken::NoReset>::excl, om_wrong("EXCL", "level(i) := 0 dropped");
+    "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
+    "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
 }
