@@ -1,0 +1,30 @@
+//! A run as a page, found anew.
+
+use super::judge::{Run, Shows};
+use crate::{
+    check::{self, Resources},
+    rmr, trace,
+};
+
+/// Finds the run again and writes it as a page; what it shows is confirmed on the algorithm's own
+/// code.
+pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
+    let model = &run.model;
+    let found = match run.shows {
+        Shows::Violation(listed) => {
+            let property = listed.property().ok_or("a range has no run of its own")?;
+            let question = model.check_question().only(vec![property]);
+            let report = check::check(&question, resources).map_err(|error| error.to_string())?;
+            report.outcome(property).run.clone()
+        }
+        Shows::Cc | Shows::Dsm => {
+            let report = rmr::exact(&model.rmr_question(), resources);
+            let report = report.map_err(|error| error.to_string())?;
+            if run.shows == Shows::Cc { report.cc.run } else { report.dsm.run }
+        }
+    };
+    let schedule = found.ok_or_else(|| format!("{}: no run was found", model.id()))?;
+    trace::confirm(&schedule).map_err(|why| format!("{}: {why}", model.id()))?;
+    let trace = trace::run(&schedule, &trace::conventions(&schedule));
+    Ok(trace::html(&trace.map_err(|error| error.to_string())?))
+}
