@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    judge::{Judged, Piece, Run, Verdict},
-    sizes::Sizes,
-};
+use super::judge::{Judged, Piece, Run, Verdict};
 
 pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
@@ -31,88 +28,86 @@ pub(super) fn link(run: &Run) -> String {
     format!("[run](traces/{})", run.file())
 }
 
-/// The evidence of a claim in few words.
+/// The evidence of a claim in few words: what was found at which sizes, or why it decides nothing.
 pub(super) fn evidence(judged: &Judged<'_>) -> String {
     let algorithms: BTreeSet<&str> = judged.pieces.iter().map(|p| p.algorithm.as_str()).collect();
-    let mut parts =
-        if algorithms.len() > 2 { common(judged) } else { each(judged, algorithms.len() > 1) };
-    parts.extend(judged.claim.undecided.clone());
-    parts.join("; ")
+    let parts = match algorithms.len() {
+        0 | 1 => groups(&judged.pieces, false),
+        2 => groups(&judged.pieces, true),
+        _ => common(&judged.pieces),
+    };
+    match &judged.claim.undecided {
+        None => parts.join("; "),
+        Some(why) if parts.is_empty() || judged.verdict == Verdict::Unmeasured => why.clone(),
+        Some(why) => format!("{why}. *Found:* {}", parts.join("; ")),
+    }
 }
 
-/// The pieces of one or two algorithms; those that hold at the same sizes stand together.
-fn each(judged: &Judged<'_>, named: bool) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut taken = vec![false; judged.pieces.len()];
-    for (index, piece) in judged.pieces.iter().enumerate() {
-        if taken[index] {
-            continue;
-        }
-        let alike = |other: &Piece| {
-            (&other.algorithm, &other.found, &other.sizes, other.verdict)
-                == (&piece.algorithm, &piece.found, &piece.sizes, piece.verdict)
-                && other.run.is_none()
-                && piece.run.is_none()
+/// `exclusion, no starvation, CC 7 of 7, tight: n ≤ 4`: what has the same sizes stands together.
+fn groups(pieces: &[Piece], named: bool) -> Vec<String> {
+    let mut groups: Vec<Vec<&Piece>> = Vec::new();
+    for piece in pieces {
+        let alike = |group: &&mut Vec<&Piece>| {
+            group.iter().all(|other| {
+                (&other.algorithm, &other.sizes) == (&piece.algorithm, &piece.sizes)
+                    && is_missing(other) == is_missing(piece)
+                    && other.run.is_none()
+                    && piece.run.is_none()
+            })
         };
-        let mut abouts = Vec::new();
-        for (other, taken) in judged.pieces.iter().zip(&mut taken).skip(index) {
-            if std::ptr::eq(other, piece) || (!*taken && alike(other)) {
-                *taken = true;
-                abouts.push(other.about.as_str());
-            }
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(piece),
+            None => groups.push(vec![piece]),
         }
-        let name = if named { format!("`{}` ", piece.algorithm) } else { String::new() };
-        parts.push(format!("{name}{}", words(piece, &abouts.join(", "))));
     }
-    parts
+    let text = |group: Vec<&Piece>| {
+        let name = if named { format!("`{}` ", group[0].algorithm) } else { String::new() };
+        format!("{name}{}", group_text(&group))
+    };
+    groups.into_iter().map(text).collect()
 }
 
-fn words(piece: &Piece, about: &str) -> String {
-    if piece.verdict == Some(Verdict::Unmeasured) {
-        return format!("{about}: no model yet").trim_start_matches(": ").to_string();
+fn is_missing(piece: &Piece) -> bool {
+    piece.verdict == Some(Verdict::Unmeasured)
+}
+
+fn group_text(group: &[&Piece]) -> String {
+    let found: Vec<&str> = group.iter().map(|piece| piece.text.as_str()).collect();
+    let found = found.join(", ");
+    if group.iter().all(|piece| is_missing(piece)) {
+        return format!("{found}: nothing yet");
     }
-    let sizes = piece.sizes.text();
-    let found = [piece.found.as_str(), sizes.as_str()];
-    let found: Vec<&str> = found.into_iter().filter(|part| !part.is_empty()).collect();
-    let mut text = found.join(if piece.found.contains(" at ") { " (" } else { " at " });
-    if piece.found.contains(" at ") && found.len() == 2 {
-        text.push(')');
+    let sizes = group[0].sizes.text();
+    let text = if sizes.is_empty() { found } else { format!("{found}: {sizes}") };
+    match &group[0].run {
+        Some(run) => format!("{text}, {}", link(run)),
+        None => text,
     }
-    if let Some(run) = &piece.run {
-        text = format!("{text}: {}", link(run));
-    }
-    if about.is_empty() { text } else { format!("{about}: {text}") }
 }
 
 /// The pieces of many algorithms: what they have in common, and what stands out.
-fn common(judged: &Judged<'_>) -> Vec<String> {
-    let mut abouts: Vec<&str> = Vec::new();
-    for piece in &judged.pieces {
-        if !abouts.contains(&piece.about.as_str()) {
-            abouts.push(&piece.about);
+fn common(pieces: &[Piece]) -> Vec<String> {
+    let is_usual =
+        |piece: &&Piece| piece.verdict == Some(Verdict::Confirmed) && piece.run.is_none();
+    let mut texts: Vec<&str> = Vec::new();
+    for piece in pieces.iter().filter(is_usual) {
+        if !texts.contains(&piece.text.as_str()) {
+            texts.push(&piece.text);
         }
     }
     let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
-    let mut apart = Vec::new();
-    for about in abouts {
-        let pieces: Vec<&Piece> = judged.pieces.iter().filter(|p| p.about == about).collect();
-        let usual =
-            |piece: &&&Piece| piece.verdict == Some(Verdict::Confirmed) && piece.run.is_none();
-        let plain: Vec<&Piece> = pieces.iter().filter(usual).copied().collect();
+    for text in texts {
+        let alike: Vec<&Piece> =
+            pieces.iter().filter(is_usual).filter(|p| p.text == text).collect();
         let sizes =
-            plain.iter().map(|piece| &piece.sizes).fold(None, |all: Option<Sizes>, sizes| {
-                Some(all.map_or_else(|| sizes.clone(), |all| all.common(sizes)))
-            });
-        if let Some(sizes) = sizes {
-            let text = format!("{} algorithms, each at least at {}", plain.len(), sizes.text());
-            match parts.iter_mut().find(|(other, _)| *other == text) {
-                Some((_, abouts)) => abouts.push(about),
-                None => parts.push((text, vec![about])),
-            }
+            alike.iter().skip(1).fold(alike[0].sizes.clone(), |all, p| all.common(&p.sizes));
+        let of = format!("{} algorithms, all of them at {}", alike.len(), sizes.text());
+        match parts.iter_mut().find(|(other, _)| *other == of) {
+            Some((_, texts)) => texts.push(text),
+            None => parts.push((of, vec![text])),
         }
-        let others = pieces.iter().filter(|piece| !usual(piece));
-        apart.extend(others.map(|piece| format!("`{}` {}", piece.algorithm, words(piece, about))));
     }
-    let parts = parts.into_iter().map(|(text, abouts)| format!("{}: {text}", abouts.join(", ")));
-    parts.chain(apart).collect()
+    let parts = parts.into_iter().map(|(of, texts)| format!("{}: {of}", texts.join(", ")));
+    let others: Vec<Piece> = pieces.iter().filter(|piece| !is_usual(piece)).cloned().collect();
+    parts.chain(groups(&others, true)).collect()
 }

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{
-    facts,
+    count, facts,
     formula::{At, evaluate},
 };
 use crate::atlas::Listed;
@@ -30,7 +30,7 @@ pub struct Paper {
     /// When it appeared.
     pub year: u16,
     /// Where it appeared.
-    pub published: String,
+    pub published: Option<String>,
     /// What it is about, in two lines.
     pub intro: String,
     /// What it claims, in its order.
@@ -93,6 +93,12 @@ pub struct Evidence {
     pub contention: Option<Contention>,
     /// Of the algorithms' models, only those with at least this k.
     pub least_k: Option<usize>,
+    /// Only sizes n = 2k 2^t: a tournament of whole groups.
+    #[serde(default)]
+    pub whole_groups: bool,
+    /// Runs beyond the sizes of the atlas, as replay strings: what they show is a lower bound.
+    #[serde(default)]
+    pub replay: Vec<String>,
     /// A fact, by its name.
     pub fact: Option<String>,
     /// A test, as `path/of/file.rs::name`.
@@ -114,6 +120,12 @@ pub enum Quantity {
 }
 
 impl Evidence {
+    /// Whether it is about this size.
+    pub fn is_about(&self, n: usize, k: usize) -> bool {
+        let whole = n.is_multiple_of(2 * k) && (n / (2 * k)).is_power_of_two();
+        k >= self.least_k.unwrap_or(1) && (whole || !self.whole_groups)
+    }
+
     /// What is counted, and what it is held against.
     pub fn counts(&self) -> impl Iterator<Item = (Quantity, &Bound)> {
         let all = [
@@ -285,6 +297,9 @@ fn fault(claim: &Claim) -> Option<String> {
         }
         if about_algorithms == evidence.algorithm.is_empty() {
             return Some("it takes an algorithm to have properties or counts".into());
+        }
+        if let Some(why) = evidence.replay.iter().find_map(|run| count::replayed(run).err()) {
+            return Some(why);
         }
         if let Some(fact) = evidence.fact.as_ref().filter(|fact| facts::find(fact).is_none()) {
             return Some(format!("there is no fact `{fact}`"));

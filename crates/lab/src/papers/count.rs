@@ -1,13 +1,18 @@
 //! Counts at all sizes: from the atlas, or from the algorithm itself.
 
-use super::{claims::Quantity, sizes::Sizes};
+use hallpass_algorithms::registry;
+
+use super::{
+    claims::{Evidence, Quantity},
+    sizes::Sizes,
+};
 use crate::{
     Machine,
     atlas::{Listed, Model, Resilience},
     graph::Bound,
     machine,
     schedule::{Conventions, Finding, MemoryModel, Schedule},
-    trace::Interpreter,
+    trace::{self, Interpreter},
 };
 
 /// A count at a size.
@@ -17,28 +22,44 @@ pub(super) struct Count<'a> {
     pub k: usize,
     pub c: usize,
     pub value: Bound,
-    /// Where it comes from; none if the algorithm itself was asked.
-    pub model: Option<&'a Model>,
+    pub origin: Origin<'a>,
+}
+
+/// Where a count comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin<'a> {
+    Atlas(&'a Model),
+    /// A run that shows at least so many.
+    Replay(Box<Schedule>),
+    /// The algorithm itself was asked.
+    Algorithm,
 }
 
 impl Count<'_> {
     pub fn size(&self) -> String {
         let Count { n, k, c, .. } = self;
-        if c < n && self.model.is_some() {
-            format!("({n},{k}) c={c}")
-        } else {
-            format!("({n},{k})")
+        // A process on its own is one at every n and k.
+        match &self.origin {
+            Origin::Atlas(_) if *c == 1 => String::new(),
+            Origin::Atlas(_) if c < n => format!(" at ({n},{k}) c = {c}"),
+            Origin::Replay(_) => format!(" at ({n},{k}), found by a search"),
+            _ => format!(" at ({n},{k})"),
         }
     }
 
     pub fn states(&self) -> Option<u64> {
-        self.model?.states
+        match self.origin {
+            Origin::Atlas(model) => model.states,
+            _ => None,
+        }
     }
 
     pub fn add_to(&self, sizes: &mut Sizes) {
-        match self.model {
-            Some(model) => sizes.add(model),
-            None => sizes.add_whole(self.n, self.k),
+        match self.origin {
+            Origin::Atlas(model) => sizes.add(model),
+            Origin::Algorithm => sizes.add_whole(self.n, self.k),
+            // One run is not a size.
+            Origin::Replay(_) => {}
         }
     }
 }
@@ -47,9 +68,9 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Cc => "CC",
         Quantity::Dsm => "DSM",
-        Quantity::Exit => "steps of the exit",
+        Quantity::Exit => "exit steps",
         Quantity::Resilience => "resilience",
-        Quantity::Solo => "accesses of an undisturbed entry",
+        Quantity::Solo => "accesses on one's own",
         Quantity::Variables => "variables",
         Quantity::Bits => "bits",
     }
@@ -60,11 +81,11 @@ pub(super) fn all<'a>(
     algorithm: &str,
     quantity: Quantity,
     models: &[&'a Model],
-    least_k: Option<usize>,
+    evidence: &Evidence,
 ) -> Vec<Count<'a>> {
     match quantity {
         Quantity::Solo | Quantity::Variables | Quantity::Bits => {
-            asked(algorithm, quantity, least_k)
+            asked(algorithm, quantity, evidence)
         }
         _ => models.iter().filter_map(|model| listed(model, quantity)).collect(),
     }
@@ -82,14 +103,31 @@ fn listed<'a>(model: &'a Model, quantity: Quantity) -> Option<Count<'a>> {
         },
         _ => return None,
     };
-    Some(Count { n: model.n, k: model.k, c: model.contention(), value, model: Some(model) })
+    let origin = Origin::Atlas(model);
+    Some(Count { n: model.n, k: model.k, c: model.contention(), value, origin })
+}
+
+/// What a replay string shows, confirmed on the algorithm's own code.
+pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), String> {
+    let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
+    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    let Finding::Rmr { model, count, .. } = &schedule.finding else {
+        return Err(format!("`{replay}` does not show remote references"));
+    };
+    let quantity = match model {
+        registry::Model::Cc => Quantity::Cc,
+        registry::Model::Dsm => Quantity::Dsm,
+    };
+    let (n, k, value) = (schedule.n, schedule.k, count.map_or(Bound::Unbounded, Bound::Most));
+    Ok((quantity, Count { n, k, c: n, value, origin: Origin::Replay(Box::new(schedule)) }))
 }
 
 /// The most processes for which an algorithm is built only to be looked at.
 const MOST: usize = 8;
 
-fn asked<'a>(algorithm: &str, quantity: Quantity, least_k: Option<usize>) -> Vec<Count<'a>> {
-    let sizes = (2..=MOST).flat_map(|n| (least_k.unwrap_or(1)..n).map(move |k| (n, k)));
+fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Count<'a>> {
+    let sizes = (2..=MOST).flat_map(|n| (1..n).map(move |k| (n, k)));
+    let sizes = sizes.filter(|&(n, k)| evidence.is_about(n, k));
     let count = |(n, k)| {
         // Not every size exists of every algorithm.
         let machine = machine::build(algorithm, n, k).ok()?;
@@ -98,7 +136,13 @@ fn asked<'a>(algorithm: &str, quantity: Quantity, least_k: Option<usize>) -> Vec
             Quantity::Bits => bits(&*machine),
             _ => solo(algorithm, &*machine)?,
         };
-        Some(Count { n, k, c: 1, value: Bound::Most(u32::try_from(value).ok()?), model: None })
+        Some(Count {
+            n,
+            k,
+            c: 1,
+            value: Bound::Most(u32::try_from(value).ok()?),
+            origin: Origin::Algorithm,
+        })
     };
     sizes.filter_map(count).collect()
 }

@@ -151,7 +151,7 @@ fn sums() -> Fact {
 fn turn_values() -> Fact {
     let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {
-        let n = 2 * k << t;
+        let n = (2 * k) << t;
         let p = (0..=t).find(|p| n >> p != 1 << p)?;
         Some(format!("n = {n}, k = {k}, |x| = {p}: {} values, not {}", n >> p, 1 << p))
     });

@@ -5,16 +5,14 @@
 use hallpass_algorithms::registry;
 
 use super::{
-    claims::{Bound, Claim, Contention, Evidence, Paper, Quantity},
-    count::{self, Count},
-    facts,
-    formula::{At, evaluate},
+    bounds,
+    claims::{Claim, Contention, Evidence, Paper},
+    count, facts,
     sizes::Sizes,
 };
 use crate::{
-    atlas::{Answer, Listed, Manifest, Model},
-    graph,
-    schedule::MemoryModel,
+    atlas::{Answer, Listed, Manifest, Model, Resilience},
+    schedule::{MemoryModel, Schedule},
 };
 
 /// How a claim turned out. The order is that of importance: the last decides.
@@ -45,27 +43,29 @@ pub enum Shows {
 
 /// A run that a page is written of.
 #[derive(Clone, Debug)]
-pub struct Run {
-    /// The model it is of.
-    pub model: Model,
-    /// What it shows.
-    pub shows: Shows,
+pub enum Run {
+    /// One that is found anew in the model.
+    Found(Model, Shows),
+    /// One that is given.
+    Given(Box<Schedule>, Shows),
 }
 
 impl Run {
     /// The name of its page.
     pub fn file(&self) -> String {
-        let what = match self.shows {
+        let (algorithm, n, k, contention, shows) = match self {
+            Run::Found(model, shows) => {
+                (&model.algorithm, model.n, model.k, model.contention(), shows)
+            }
+            Run::Given(run, shows) => (&run.algorithm, run.n, run.k, run.n, shows),
+        };
+        let what = match shows {
             Shows::Violation(listed) => listed.name(),
             Shows::Cc => "cc",
             Shows::Dsm => "dsm",
         };
-        let Model { algorithm, n, k, .. } = &self.model;
-        let mut name = format!("{algorithm}-n{n}-k{k}");
-        if self.model.contention() < *n {
-            name.push_str(&format!("-c{}", self.model.contention()));
-        }
-        format!("{name}-{what}.html").replace([':', '@', '+'], "-")
+        let contention = if contention < n { format!("-c{contention}") } else { String::new() };
+        format!("{algorithm}-n{n}-k{k}{contention}-{what}.html").replace([':', '@', '+'], "-")
     }
 }
 
@@ -73,10 +73,8 @@ impl Run {
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub verdict: Option<Verdict>,
-    /// What it is about: `exclusion`, `CC`.
-    pub about: String,
-    /// What was found, without the sizes.
-    pub found: String,
+    /// What was found, without the sizes: `exclusion`, `CC 7 of 7`.
+    pub text: String,
     pub sizes: Sizes,
     pub run: Option<Run>,
     /// The algorithm it is about.
@@ -133,8 +131,11 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
             pieces.extend(listed.iter().map(|&listed| property(algorithm, &models, listed, want)));
         }
         for (quantity, bound) in evidence.counts() {
-            let counts = count::all(algorithm, quantity, &models, evidence.least_k);
-            pieces.push(counted(algorithm, quantity, bound, &counts));
+            let mut counts = count::all(algorithm, quantity, &models, evidence);
+            // The claim file's runs were confirmed when it was read.
+            let runs = evidence.replay.iter().filter_map(|run| count::replayed(run).ok());
+            counts.extend(runs.filter(|run| run.0 == quantity).map(|(_, count)| count));
+            pieces.push(bounds::counted(algorithm, quantity, bound, &counts));
         }
     }
     pieces
@@ -152,46 +153,66 @@ fn meant(model: &Model, algorithm: &str, evidence: &Evidence) -> bool {
     model.algorithm == algorithm
         && contention
         && model.memory == MemoryModel::Sequential
-        && model.k >= evidence.least_k.unwrap_or(1)
-        && model.crashes.is_none_or(|crashes| crashes + 1 == model.k)
+        && evidence.is_about(model.n, model.k)
 }
 
 fn fact_piece(fact: &facts::Fact) -> Piece {
-    let (verdict, found) = match &fact.against {
+    let (verdict, text) = match &fact.against {
         None => (Verdict::Confirmed, format!("computed for {}", fact.covers)),
         Some(case) => (Verdict::Refuted, format!("not for {case}")),
     };
-    let (about, algorithm) = (String::new(), String::new());
-    Piece { verdict: Some(verdict), about, found, sizes: Sizes::default(), run: None, algorithm }
+    Piece::plain(verdict, text)
 }
 
 fn test_piece(test: &str, exists: bool) -> Piece {
-    let verdict = if exists { Verdict::Confirmed } else { Verdict::Unmeasured };
     let name = test.rsplit("::").next().unwrap_or(test);
-    Piece {
-        verdict: Some(verdict),
-        about: String::new(),
-        found: if exists { format!("test `{name}`") } else { String::new() },
-        sizes: Sizes::default(),
-        run: None,
-        algorithm: String::new(),
+    if exists {
+        Piece::plain(Verdict::Confirmed, format!("test `{name}`"))
+    } else {
+        Piece::plain(Verdict::Unmeasured, "a test".into())
     }
 }
 
-/// The words for a property in a sentence.
-fn words(listed: Listed) -> &'static str {
-    match listed {
-        Listed::Exclusion => "exclusion",
-        Listed::Names => "names",
-        Listed::Deadlock => "no deadlock",
-        Listed::Starvation => "no starvation",
-        Listed::Exit => "bounded exit",
-        Listed::Doorway => "bounded doorway",
-        Listed::Fife => "FIFE",
-        Listed::FifeStrong => "strong FIFE",
-        Listed::Invariants => "invariants",
-        Listed::Range => "ranges",
+impl Piece {
+    /// One that is not about an algorithm.
+    fn plain(verdict: Verdict, text: String) -> Self {
+        let (sizes, algorithm) = (Sizes::default(), String::new());
+        Piece { verdict: Some(verdict), text, sizes, run: None, algorithm }
     }
+}
+
+/// What it is called that a property holds, and that it is violated.
+fn words(listed: Listed) -> (&'static str, &'static str) {
+    match listed {
+        Listed::Exclusion => ("exclusion", "more than k inside"),
+        Listed::Names => ("names", "wrong names"),
+        Listed::Deadlock => ("no deadlock", "a deadlock"),
+        Listed::Starvation => ("no starvation", "somebody starves"),
+        Listed::Exit => ("bounded exit", "an exit without end"),
+        Listed::Doorway => ("bounded doorway", "a doorway without end"),
+        Listed::Fife => ("FIFE", "not FIFE"),
+        Listed::FifeStrong => ("strong FIFE", "not strong FIFE"),
+        Listed::Invariants => ("invariants", "a broken invariant"),
+        Listed::Range => ("ranges", "a range left"),
+    }
+}
+
+/// What is expected of a property. Whatever a paper promises, *no starvation* is asked here with
+/// k - 1 processes stopped.
+pub(super) fn answer(model: &Model, listed: Listed) -> Option<Answer> {
+    let expected = model.check.get(&listed)?;
+    match expected.resilience {
+        Some(Resilience::Crashes(count)) if listed == Listed::Starvation => {
+            Some(if count < model.k { Answer::Violated } else { Answer::Holds })
+        }
+        _ => Some(expected.answer),
+    }
+}
+
+/// The run that shows that a property is violated, as [`answer`] means it.
+pub(super) fn violation(model: Model, listed: Listed) -> Run {
+    let crashes = model.k.checked_sub(1);
+    Run::Found(Model { crashes, ..model }, Shows::Violation(listed))
 }
 
 /// The smallest of the models: fewest processes, then fewest states.
@@ -200,111 +221,28 @@ fn smallest<'a>(models: impl Iterator<Item = &'a Model>) -> Option<Model> {
 }
 
 fn property(algorithm: &str, models: &[&Model], listed: Listed, want: Answer) -> Piece {
-    let with = |answer: Answer| {
-        let is = move |model: &&&Model| {
-            model.check.get(&listed).is_some_and(|expected| expected.answer == answer)
-        };
-        models.iter().filter(is).copied()
+    let with = |wanted: Answer| {
+        models.iter().copied().filter(move |model| answer(model, listed) == Some(wanted))
     };
     let violated = smallest(with(Answer::Violated));
     let any = violated.is_some() || with(Answer::Holds).next().is_some();
     let mut sizes = Sizes::default();
-    let (verdict, answer, found) = match (want, &violated) {
-        _ if !any => (Verdict::Unmeasured, Answer::Open, ""),
-        (Answer::Violated, Some(_)) => (Verdict::Confirmed, Answer::Violated, "violated"),
-        (Answer::Violated, None) => (Verdict::Refuted, Answer::Holds, "holds"),
-        (_, Some(_)) => (Verdict::Refuted, Answer::Violated, "**violated**"),
-        (_, None) => (Verdict::Confirmed, Answer::Holds, ""),
+    let (verdict, answer) = match (want, &violated) {
+        _ if !any => (Verdict::Unmeasured, want),
+        (Answer::Violated, Some(_)) => (Verdict::Confirmed, Answer::Violated),
+        (Answer::Violated, None) => (Verdict::Refuted, Answer::Holds),
+        (_, Some(_)) => (Verdict::Refuted, Answer::Violated),
+        (_, None) => (Verdict::Confirmed, Answer::Holds),
     };
     with(answer).for_each(|model| sizes.add(model));
+    let (holds, fails) = words(listed);
     Piece {
         verdict: Some(verdict),
-        about: words(listed).into(),
-        found: found.into(),
+        text: if answer == Answer::Violated { fails } else { holds }.into(),
         sizes,
-        run: violated.map(|model| Run { model, shows: Shows::Violation(listed) }),
+        run: violated.map(|model| violation(model, listed)),
         algorithm: algorithm.into(),
     }
-}
-
-/// A count beside its bound.
-struct Held<'a> {
-    count: &'a Count<'a>,
-    bound: Option<u64>,
-}
-
-impl Held<'_> {
-    fn exceeds(&self) -> bool {
-        match (self.count.value, self.bound) {
-            (graph::Bound::Most(value), Some(bound)) => u64::from(value) > bound,
-            (graph::Bound::Unbounded, _) => true,
-            (graph::Bound::Most(_), None) => false,
-        }
-    }
-
-    /// How much is left to the bound.
-    fn slack(&self) -> Option<u64> {
-        match self.count.value {
-            graph::Bound::Most(value) => self.bound?.checked_sub(value.into()),
-            graph::Bound::Unbounded => None,
-        }
-    }
-
-    fn text(&self) -> String {
-        let value = match self.count.value {
-            graph::Bound::Most(value) => value.to_string(),
-            graph::Bound::Unbounded => "∞".into(),
-        };
-        let of = self.bound.map(|bound| format!(" of {bound}")).unwrap_or_default();
-        format!("{value}{of} at {}", self.count.size())
-    }
-}
-
-fn counted(algorithm: &str, quantity: Quantity, bound: &Bound, counts: &[Count<'_>]) -> Piece {
-    let formula = bound.formula();
-    // A claim file's formulas were read when it was.
-    let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
-    let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
-    let mut sizes = Sizes::default();
-    counts.iter().for_each(|count| count.add_to(&mut sizes));
-    let over = held
-        .iter()
-        .filter(|held| held.exceeds())
-        .min_by_key(|held| (held.count.n, held.count.states()));
-    let tight = held.iter().filter(|held| held.slack() == Some(0)).max_by_key(|held| held.count.n);
-    let most = held.iter().max_by_key(|held| (held.count.value, std::cmp::Reverse(held.count.n)));
-    let near = held.iter().min_by_key(|held| (held.slack(), std::cmp::Reverse(held.count.n)));
-    let all_tight = held.iter().all(|held| held.slack() == Some(0));
-    let show = |held: Option<&Held<'_>>| held.map(Held::text).unwrap_or_default();
-    let (verdict, found) = match bound {
-        _ if held.is_empty() => (Some(Verdict::Unmeasured), String::new()),
-        Bound::Measured => (None, show(most)),
-        // Not some size, but every size: nothing at all keeps anybody out.
-        Bound::Unbounded if quantity == Quantity::Resilience => {
-            let all = held.iter().all(|held| held.exceeds());
-            (Some(if all { Verdict::Confirmed } else { Verdict::Refuted }), show(most))
-        }
-        Bound::Unbounded if over.is_some() => (Some(Verdict::Confirmed), show(over)),
-        Bound::Unbounded => (Some(Verdict::Refuted), format!("at most {}", show(most))),
-        _ if over.is_some() => (Some(Verdict::Refuted), format!("**{}**", show(over))),
-        Bound::Finite => (Some(Verdict::Confirmed), format!("at most {}", show(most))),
-        Bound::Within(_) => (Some(Verdict::Confirmed), format!("at most {}", show(most))),
-        Bound::Is(_) if all_tight => (Some(Verdict::Confirmed), show(tight)),
-        Bound::Is(_) => (Some(Verdict::NotTight), show(near)),
-        Bound::AtMost(_) if tight.is_some() => {
-            (Some(Verdict::Confirmed), format!("{}, tight", show(tight)))
-        }
-        Bound::AtMost(_) => (Some(Verdict::NotTight), show(near)),
-    };
-    let shows = match quantity {
-        Quantity::Cc => Some(Shows::Cc),
-        Quantity::Dsm => Some(Shows::Dsm),
-        _ => None,
-    };
-    let model = over.and_then(|held| held.count.model).filter(|_| *bound != Bound::Measured);
-    let run = model.zip(shows).map(|(model, shows)| Run { model: model.clone(), shows });
-    let about = count::words(quantity).to_string();
-    Piece { verdict, about, found, sizes, run, algorithm: algorithm.into() }
 }
 
 /// Whether the registry knows the algorithm, so that a claim about it ought to be decided.

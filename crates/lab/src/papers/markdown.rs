@@ -31,13 +31,13 @@ const VERDICTS: [Verdict; 5] = [
 ];
 
 const LEGEND: &str = "\
-**How to read this.** Every verdict is computed from the atlas (`crates/lab/atlas.toml`), whose quick
-models every test run checks again.
+**How to read this.** Every verdict is computed: from the atlas (`crates/lab/atlas.toml`), whose quick
+models are checked again at every change, from the algorithms themselves, or from the definitions.
 
 - **confirmed**: every schedule of every size listed agrees; a bound is *tight* if some run reaches
   it. `n ≤ 3` means all k < n ≤ 3, `(4,2)` means n = 4, k = 2. With `c ≤ 2`, at most two processes
-  were outside their remainder at once; `*` marks sizes at which open initial values were the
-  smallest ones only. What holds at these sizes may fail at larger ones.
+  were outside their remainder at once, with `c = 1` only one; `°` marks sizes at which initial values
+  that the paper leaves open were the smallest ones only. What holds at these sizes may fail at larger ones.
 - **holds, not tight**: the same, but no run reaches the claimed number; `21 of 34` is measured
   against claimed.
 - **refuted**: a run, a count or a case contradicts it.
@@ -110,7 +110,7 @@ fn summary(text: &mut String, judged: &[(&Paper, Vec<Judged<'_>>)]) {
     let _ = writeln!(
         text,
         "Every theorem, lemma, corollary, invariant and complexity claim of five papers on\n\
-         k-exclusion, held against exhaustive checks of the algorithms as printed: {claims} claims.\n"
+         k-exclusion, held against exhaustive checks of their algorithms: {claims} claims.\n"
     );
     let shown: Vec<Verdict> = VERDICTS
         .into_iter()
@@ -170,10 +170,10 @@ fn anchor(paper: &Paper) -> String {
 fn section(text: &mut String, paper: &Paper, claims: &[Judged<'_>]) {
     let _ = writeln!(
         text,
-        "## {}\n\n*{}*, {}.\n\n{}\n",
+        "## {}\n\n*{}*{}.\n\n{}\n",
         heading(paper),
         paper.title,
-        paper.published,
+        paper.published.as_ref().map(|place| format!(", {place}")).unwrap_or_default(),
         paper.intro.trim()
     );
     row(text, ["", "claim", "verdict", "at which sizes, or why not"].map(String::from));

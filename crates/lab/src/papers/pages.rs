@@ -2,15 +2,28 @@
 
 use super::judge::{Run, Shows};
 use crate::{
+    atlas::Model,
     check::{self, Resources},
-    rmr, trace,
+    rmr,
+    schedule::Schedule,
+    trace,
 };
 
 /// Finds the run again and writes it as a page; what it shows is confirmed on the algorithm's own
 /// code.
 pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
-    let model = &run.model;
-    let found = match run.shows {
+    let schedule = match run {
+        // With one thread the run that is found is always the same.
+        Run::Found(model, shows) => find(model, *shows, &Resources { threads: 1, ..*resources })?,
+        Run::Given(schedule, _) => (**schedule).clone(),
+    };
+    trace::confirm(&schedule).map_err(|why| format!("{}: {why}", run.file()))?;
+    let trace = trace::run(&schedule, &trace::conventions(&schedule));
+    Ok(trace::html(&trace.map_err(|error| error.to_string())?))
+}
+
+fn find(model: &Model, shows: Shows, resources: &Resources<'_>) -> Result<Schedule, String> {
+    let found = match shows {
         Shows::Violation(listed) => {
             let property = listed.property().ok_or("a range has no run of its own")?;
             let question = model.check_question().only(vec![property]);
@@ -20,11 +33,8 @@ pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
         Shows::Cc | Shows::Dsm => {
             let report = rmr::exact(&model.rmr_question(), resources);
             let report = report.map_err(|error| error.to_string())?;
-            if run.shows == Shows::Cc { report.cc.run } else { report.dsm.run }
+            if shows == Shows::Cc { report.cc.run } else { report.dsm.run }
         }
     };
-    let schedule = found.ok_or_else(|| format!("{}: no run was found", model.id()))?;
-    trace::confirm(&schedule).map_err(|why| format!("{}: {why}", model.id()))?;
-    let trace = trace::run(&schedule, &trace::conventions(&schedule));
-    Ok(trace::html(&trace.map_err(|error| error.to_string())?))
+    found.ok_or_else(|| format!("{}: no run was found", model.id()))
 }

@@ -43,13 +43,15 @@ impl Sizes {
         Sizes(both.collect())
     }
 
-    /// `n ≤ 3` if every k below n was seen whole, then what else there is.
+    /// `n ≤ 3` if every k below n was seen, then what else there is.
     pub fn text(&self) -> String {
-        let whole = |n: usize, k: usize| {
-            self.0.get(&(n, k)).is_some_and(|it| it.contention == n && it.every_start)
-        };
+        // A process on its own says little about n; it is said once.
+        let alone = !self.0.is_empty() && self.0.values().all(|extent| extent.contention == 1);
+        let whole =
+            |n: usize, extent: &Extent| extent.every_start && (alone || extent.contention == n);
+        let seen = |n, k| self.0.get(&(n, k)).is_some_and(|extent| whole(n, extent));
         let mut full = 1;
-        while (1..=full).all(|k| whole(full + 1, k)) {
+        while (1..=full).all(|k| seen(full + 1, k)) {
             full += 1;
         }
         let mut parts = Vec::new();
@@ -58,13 +60,16 @@ impl Sizes {
         }
         for (&(n, k), extent) in self.0.iter().filter(|((n, _), _)| *n > full) {
             let mut part = format!("({n},{k})");
-            if extent.contention < n {
+            if !extent.every_start {
+                part.push('°');
+            }
+            if extent.contention < n && !alone {
                 part.push_str(&format!(" c ≤ {}", extent.contention));
             }
-            if !extent.every_start {
-                part.push('*');
-            }
             parts.push(part);
+        }
+        if alone {
+            parts.push("c = 1".into());
         }
         parts.join(", ")
     }
@@ -81,11 +86,14 @@ mod tests {
             sizes.add_whole(n, k);
         }
         sizes.insert(4, 1, Extent { contention: 2, every_start: false });
-        assert_eq!(sizes.text(), "n ≤ 3, (4,1) c ≤ 2*, (4,2)");
+        assert_eq!(sizes.text(), "n ≤ 3, (4,1)° c ≤ 2, (4,2)");
         let mut sizes = Sizes::default();
         sizes.add_whole(2, 1);
         assert_eq!(sizes.text(), "(2,1)");
         sizes.add_whole(4, 1);
         assert_eq!(sizes.text(), "(2,1), (4,1)");
+        let mut sizes = Sizes::default();
+        sizes.insert(2, 1, Extent { contention: 1, every_start: true });
+        assert_eq!(sizes.text(), "(2,1), c = 1");
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     cells::link,
     claims::{Column, Quantity, Row, Table},
-    judge::{Run, Shows},
+    judge::{self, Run},
     markdown::row,
 };
 use crate::{
@@ -103,15 +103,13 @@ fn figures(
 }
 
 fn answer(models: &[&Model], listed: Listed, runs: &mut Vec<Run>) -> String {
-    let with = |answer: Answer| {
-        models.iter().filter(move |model| {
-            model.check.get(&listed).is_some_and(|expected| expected.answer == answer)
-        })
+    let with = |wanted: Answer| {
+        models.iter().filter(move |model| judge::answer(model, listed) == Some(wanted))
     };
     let violated = with(Answer::Violated).min_by_key(|model| (model.n, model.states));
     match violated {
         Some(&model) => {
-            let run = Run { model: model.clone(), shows: Shows::Violation(listed) };
+            let run = judge::violation(model.clone(), listed);
             let text = format!("no: {}", link(&run));
             runs.push(run);
             text

@@ -31,7 +31,7 @@ dsm = { worst = "unbounded" }
 /// The verdict on a claim with this evidence, with `ATLAS` as all there is.
 fn verdict(rest: &str) -> Verdict {
     let paper = format!(
-        "authors = ''\ntitle = ''\nyear = 1\npublished = ''\nintro = ''\n\
+        "authors = ''\ntitle = ''\nyear = 1\nintro = ''\n\
          [[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"
     );
     let manifest = Manifest::parse(ATLAS).unwrap();
@@ -75,7 +75,7 @@ fn verdicts_follow_the_atlas() {
 #[test]
 fn slips_in_a_claim_are_named() {
     let paper = |rest: &str| {
-        let head = "authors = ''\ntitle = ''\nyear = 1\npublished = ''\nintro = ''";
+        let head = "authors = ''\ntitle = ''\nyear = 1\nintro = ''";
         parse("test", &format!("{head}\n[[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"))
     };
     for (rest, text) in [
