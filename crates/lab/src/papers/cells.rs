@@ -38,6 +38,7 @@ pub(super) fn evidence(judged: &Judged<'_>) -> String {
     };
     match &judged.claim.undecided {
         None => parts.join("; "),
+        Some(_) if judged.verdict == Verdict::Refuted => parts.join("; "),
         Some(why) if parts.is_empty() || judged.verdict == Verdict::Unmeasured => why.clone(),
         Some(why) => format!("{why}. *Found:* {}", parts.join("; ")),
     }
