@@ -40,6 +40,7 @@ pub mod graph;
 pub mod hashing;
 pub mod liveness;
 pub mod machine;
+pub mod papers;
 pub mod rmr;
 pub mod schedule;
 pub mod space;

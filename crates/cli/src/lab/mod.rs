@@ -4,6 +4,7 @@ mod atlas;
 mod check;
 mod list;
 mod options;
+mod papers;
 mod plot;
 mod replay;
 mod rmr;
@@ -36,6 +37,8 @@ pub enum Command {
     List(list::Args),
     /// Run the atlas: models with expected verdicts, states and remote references
     Atlas(atlas::Args),
+    /// Write the papers' claims with their verdicts, and the runs that refute some
+    Papers(papers::Args),
 }
 
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
@@ -48,5 +51,6 @@ pub fn run(command: Command) -> Result {
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
         Command::Atlas(args) => atlas::run(args),
+        Command::Papers(args) => papers::run(args),
     }
 }
