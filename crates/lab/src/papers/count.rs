@@ -132,24 +132,26 @@ fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Co
         // Not every size exists of every algorithm.
         let machine = machine::build(algorithm, n, k).ok()?;
         let value = match quantity {
-            Quantity::Variables => machine.layout().decls().len(),
+            Quantity::Variables => Some(machine.layout().decls().len()),
             Quantity::Bits => bits(&*machine),
-            _ => solo(algorithm, &*machine)?,
+            _ => Some(solo(algorithm, &*machine)?),
         };
         Some(Count {
             n,
             k,
             c: 1,
-            value: Bound::Most(u32::try_from(value).ok()?),
+            value: value.map_or(Some(Bound::Unbounded), |value| {
+                Some(Bound::Most(value.try_into().ok()?))
+            })?,
             origin: Origin::Algorithm,
         })
     };
     sizes.filter_map(count).collect()
 }
 
-fn bits(machine: &dyn Machine) -> usize {
-    let bits = |values: usize| values.next_power_of_two().trailing_zeros() as usize;
-    machine.layout().decls().iter().map(|decl| bits(decl.domain.len())).sum()
+/// The bits of all variables; none if no number is enough.
+fn bits(machine: &dyn Machine) -> Option<usize> {
+    machine.layout().decls().iter().map(|decl| decl.bits().map(|bits| bits as usize)).sum()
 }
 
 /// Shared accesses of process 0 until it is in, while nobody else moves.
