@@ -68,10 +68,10 @@ impl Director {
     }
 }
 
-const A: Pid = 0;
-const B: Pid = 1;
-const FIRST: Pid = 2;
-const SECOND: Pid = 3;
+const SECOND: Pid = 0;
+const FIRST: Pid = 1;
+const A: Pid = 2;
+const B: Pid = 3;
 
 /// A and B are in when FIRST comes, and leave. SECOND does not count them and goes in. They come
 /// back with their old timestamps and stop, so FIRST counts them for ever.
@@ -116,4 +116,26 @@ fn without_line_6_of_afek_those_count_who_have_gone() {
     run.to_line(B, "12");
     run.to(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |_| ());
+}
+
+/// A and B are in when FIRST and SECOND come, and go out as far as telling SECOND that they do not
+/// compete any more; FIRST is next in their loop. So SECOND goes in, and has nothing to say to
+/// FIRST.
+#[test]
+fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
+    let mut run = Director::new("zehavi:no-allow", 4, 2);
+    run.to(A, Section::Critical);
+    run.to(B, Section::Critical);
+    run.to(FIRST, Section::Waiting);
+    run.to(SECOND, Section::Waiting);
+    for p in [A, B] {
+        run.until(p, |stand| {
+            stand.label.as_ref().is_some_and(|at| at.line == "15" && at.instance == "1")
+        });
+    }
+    run.to(SECOND, Section::Critical);
+    run.overtaken(FIRST, SECOND, |run| {
+        run.to_line(FIRST, "11b"); // by now it knows that SECOND comes after it
+        run.to_line(FIRST, "11(a)i");
+    });
 }

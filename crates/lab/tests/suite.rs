@@ -37,11 +37,19 @@ fn confirm_all(report: &Report) {
     }
 }
 
+/// Whether it takes minutes or more.
+fn is_large(id: &str, n: usize) -> bool {
+    id.contains('@') || n > 2 && ["afek", "zehavi"].contains(&id)
+}
+
 #[test]
 fn what_is_meant_to_be_right_is() {
     for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
         for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
             for (n, k) in [(2, 1), (3, 2)] {
+                if is_large(entry.id, n) || k > entry.most_inside {
+                    continue; // the atlas has it
+                }
                 let mut question = Question::everything(&id, n, k);
                 if n > 2 && id.contains("fig9") {
                     question.initial = Initial::Smallest; // the atlas has the rest
@@ -88,11 +96,31 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("omori-excl:no-reset", 2, 1, Property::Deadlock),
     ("omori-gtex:no-root", 4, 1, Property::Exclusion),
     ("omori-gtex:leaf-as-inner", 3, 1, Property::Exclusion),
+    ("afek:printed", 2, 1, Property::Exclusion),
+    ("afek:no-label", 2, 1, Property::Exclusion),
+    ("afek:late-flag", 2, 1, Property::Exclusion),
+    ("afek:one-too-many", 2, 1, Property::Exclusion),
+    ("zehavi:one-cell", 2, 1, Property::Exclusion),
+    ("zehavi:no-ignore", 2, 1, Property::Exclusion),
+    ("zehavi:no-discover", 2, 1, Property::Exclusion),
+    ("zehavi:no-compete", 2, 1, Property::Deadlock),
+    ("zehavi:no-order", 2, 1, Property::Deadlock),
+    ("zehavi:no-cancel", 2, 1, Property::Exclusion),
+    ("zehavi:no-delete", 2, 1, Property::Exclusion),
+    ("zehavi:no-label", 2, 1, Property::Exclusion),
+    ("zehavi:no-retreat", 2, 1, Property::Deadlock),
+    ("zehavi:late-reveal", 2, 1, Property::Deadlock),
 ];
+
+/// What nothing is found against up to n = 3, and what is refuted by a run at n = 4, k = 2 that is
+/// too large to explore: see by_hand.rs.
+const BY_HAND: &[&str] =
+    &["afek:no-second-label", "afek:everybody-counts", "afek:no-second-look", "zehavi:no-allow"];
 
 #[test]
 fn what_is_wrong_is_rejected() {
-    for entry in ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound) {
+    let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
+    for entry in wrong.filter(|entry| !BY_HAND.contains(&entry.id)) {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
         let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
         let mut question = Question::everything(id, n, k);
