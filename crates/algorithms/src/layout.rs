@@ -45,11 +45,22 @@ pub struct Decl {
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on it.
     pub waited_on: bool,
+    /// Whether it can hold more than its domain says, which then holds what a normal form of the
+    /// state can have (see [`Algorithm::normalize`](crate::Algorithm::normalize)).
+    pub unbounded: bool,
 }
 
 impl Decl {
     fn new(name: impl Into<String>, kind: Kind, domain: Vec<Word>, init: Init) -> Self {
-        Decl { name: name.into(), kind, domain, init, home: None, waited_on: false }
+        Decl {
+            name: name.into(),
+            kind,
+            domain,
+            init,
+            home: None,
+            waited_on: false,
+            unbounded: false,
+        }
     }
 
     /// A number in `lo..=hi`.
@@ -81,6 +92,12 @@ impl Decl {
     /// Says that processes busy-wait on it.
     pub fn waited_on(mut self) -> Self {
         self.waited_on = true;
+        self
+    }
+
+    /// Says that it grows without bound.
+    pub fn unbounded(mut self) -> Self {
+        self.unbounded = true;
         self
     }
 

@@ -10,6 +10,7 @@
 //! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
 //! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
+//! | [`choi`] | Choi 2011: O(log k) remote references |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -43,6 +44,7 @@
 extern crate alloc;
 
 pub mod anderson_moir;
+pub mod choi;
 pub mod layout;
 pub mod machine;
 pub mod memory;

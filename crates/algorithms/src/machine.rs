@@ -136,6 +136,17 @@ pub trait Algorithm {
         false
     }
 
+    /// Whether the algorithm counts without bound, so that the checker must bring each state into
+    /// its normal form to see finitely many.
+    fn is_unbounded(&self) -> bool {
+        false
+    }
+
+    /// Replaces the state by one with smaller numbers that behaves the same for ever: the same
+    /// processes can make the same kinds of steps on the same variables, to states that again
+    /// have the same normal form. Called on states in which no process is in the middle of a step.
+    fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
+
     /// The names of the paper's invariants that [`broken_invariant`](Algorithm::broken_invariant)
     /// looks at.
     fn invariants(&self) -> &'static [&'static str] {

@@ -16,6 +16,7 @@ use crate::{
         broken::{self, Mutant},
         fig2,
     },
+    choi::{self, Choi},
     machine::Algorithm,
 };
 
@@ -221,6 +222,16 @@ const AM_QUEUE: Entry = Entry {
     ..wrong("an atomic counter and queue", "Fig. 2", "idealised queue")
 };
 
+const CHOI: &str = "Choi 2011";
+const CAS: &str = "fetch-and-increment, compare-and-swap";
+
+/// Choi's algorithm in some form.
+const fn token(standing: Standing, title: &'static str) -> Entry {
+    let entry = wrong(CAS, "Sec. 2", title);
+    let sound = matches!(standing, Standing::Sound);
+    Entry { paper: CHOI, standing, promises_fife: sound, nameable: sound, ..entry }
+}
+
 /// A constructor, and what to say of what it makes.
 macro_rules! table {
     ($($id:literal => $make:expr, $about:expr;)*) => {
@@ -256,7 +267,12 @@ table! {
     "am-fig9-fast" => am::fast::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 11", "fast path over a tree, shared spin locations", dsm!("Theorem 11", "12 if c = 1, else 10k ceil(log2(n/k)) + 11", |n, k, c| if c == 1 { 12 } else { 10 * k * log2(n, k) + 11 }));
     "am-fig9-nested" => am::nested::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 12", "nested fast paths, shared spin locations", dsm!("Theorem 12", "11c+1", |_, _, c| 11 * c + 1));
 
+    "choi" => Choi::new, token(Standing::Sound, "tokens, N >= n cells");
+    "choi-wide" => Choi::wide, token(Standing::Sound, "tokens, N = kn/log2 k cells");
+
     "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
+
+    "choi:printed" => Choi::printed, token(Standing::Printed, "Wait-Set and Release-Set as printed");
 
     "am-fig3:no-outer" => broken::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));
     "am-fig3:no-release" => am::inductive::<Mutant<Fig3, broken::Fig3NoRelease>>, wrong(CC, "Fig. 3", "line 8 dropped");
@@ -276,4 +292,14 @@ table! {
     "am-fig9:late-second-flag" => am::inductive::<Mutant<Fig9, broken::Fig9LateSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 9 and 10 swapped");
     "am-fig3+names:read-only" => |n, k| Named::<_, broken::NameReadOnly>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 3 of Figure 1 reads the bit and does not set it");
     "am-fig3+names:never-freed" => |n, k| Named::<_, broken::NameNeverFreed>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
+    "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
+    "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
+    "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");
+    "choi:own-cell" => choi::broken::own_cell, token(Standing::Broken, "line 2 waits on the own cell alone");
+    "choi:no-last" => choi::broken::no_last, token(Standing::Broken, "line 2 does not wait on cell k-1");
+    "choi:no-room" => choi::broken::no_room, token(Standing::Broken, "N < n: a block is missing");
+    "choi:one-ahead" => choi::broken::one_ahead, token(Standing::Broken, "line 3 adds k+1");
+    "choi:late" => choi::broken::late, token(Standing::Broken, "line 8 lets through who is two rounds too late");
+    "choi:strict" => choi::broken::strict, token(Standing::Broken, "line 8 asks for Exit < u + k");
+    "choi:write" => choi::broken::write, token(Standing::Broken, "line 9 writes");
 }

@@ -34,6 +34,10 @@ pub trait Machine: Send + Sync {
     fn layout(&self) -> &Layout;
     /// Whether processes may be renamed.
     fn is_symmetric(&self) -> bool;
+    /// Whether states must be brought into their normal form to be finitely many.
+    fn is_unbounded(&self) -> bool;
+    /// Replaces a state by its normal form.
+    fn normalize(&self, locals: &mut [Local], memory: &mut [Word]);
     /// The paper's invariants.
     fn invariants(&self) -> &'static [&'static str];
     /// One step of `p`. Leaving the remainder and leaving the critical section are steps of their
@@ -96,6 +100,35 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
 
     fn is_symmetric(&self) -> bool {
         self.algorithm.is_symmetric()
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.algorithm.is_unbounded()
+    }
+
+    fn normalize(&self, locals: &mut [Local], memory: &mut [Word]) {
+        let mut buffer = [Loc::Remainder; registry::MOST_PROCESSES];
+        let processes = &mut buffer[..locals.len()];
+        let known = self.locs.read().expect("no panic while held");
+        for (loc, &at) in processes.iter_mut().zip(&*locals) {
+            *loc = known[at as usize];
+        }
+        self.algorithm.normalize(processes, memory);
+        let mut new = false;
+        for (loc, at) in processes.iter().zip(&mut *locals) {
+            if known[*at as usize] != *loc {
+                match known.get_index_of(loc) {
+                    Some(number) => *at = number as Local,
+                    None => new = true,
+                }
+            }
+        }
+        drop(known);
+        if new {
+            for (loc, at) in processes.iter().zip(locals) {
+                *at = self.number(*loc);
+            }
+        }
     }
 
     fn invariants(&self) -> &'static [&'static str] {

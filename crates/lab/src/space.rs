@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{Pid, Section};
 
-use crate::tables::Tables;
+use crate::{machine::Machine, tables::Tables};
 
 mod quotient;
 mod store_buffers;
@@ -89,6 +89,8 @@ pub struct Sequential<'a> {
     pub watch: Watch,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
+    /// The machine, if it counts without bound.
+    pub normal: Option<&'a dyn Machine>,
 }
 
 impl Sequential<'_> {
@@ -116,6 +118,9 @@ impl Sequential<'_> {
             tables.fault.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
+            if let Some(machine) = self.normal {
+                tables.normalize(machine, &mut next);
+            }
         }
         next
     }

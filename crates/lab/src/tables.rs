@@ -87,6 +87,9 @@ pub struct Tables {
     first_row: Vec<usize>,
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
+    numbers: Vec<HashMap<Word, u32>>,
+    /// For each process, number of a private state to code.
+    code_of: Vec<Vec<u32>>,
     initial: Vec<Vec<u32>>,
 }
 
@@ -184,6 +187,16 @@ impl Tables {
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
             .collect();
+        let code_of = codes
+            .iter()
+            .map(|codes| {
+                let mut code_of = vec![u32::MAX; codes.last().map_or(0, |&at| at as usize + 1)];
+                for (code, &at) in codes.iter().enumerate() {
+                    code_of[at as usize] = code as u32;
+                }
+                code_of
+            })
+            .collect();
         Ok(Tables {
             n,
             k: machine.k(),
@@ -200,6 +213,8 @@ impl Tables {
             first_row,
             steps,
             domains,
+            numbers,
+            code_of,
             initial,
         })
     }
@@ -301,6 +316,29 @@ impl Tables {
     /// The machine's number of each process's private state.
     pub fn private(&self, state: &[u64]) -> Vec<Local> {
         (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
+    }
+
+    /// Replaces `state` by its normal form.
+    pub fn normalize(&self, machine: &dyn Machine, state: &mut [u64]) {
+        const MOST_VARS: usize = 512;
+        let mut locals = [0; hallpass_algorithms::registry::MOST_PROCESSES];
+        let mut memory = [0; MOST_VARS];
+        let (locals, memory) = (&mut locals[..self.n], &mut memory[..self.vars.len()]);
+        for (p, at) in locals.iter_mut().enumerate() {
+            *at = self.codes[p][self.code(state, p)];
+        }
+        for ((word, var), domain) in memory.iter_mut().zip(&self.vars).zip(&self.domains) {
+            *word = domain[var.get(state)];
+        }
+        machine.normalize(locals, memory);
+        for (p, &at) in locals.iter().enumerate() {
+            let code = self.code_of[p].get(at as usize).copied().unwrap_or(u32::MAX);
+            assert!(code != u32::MAX, "a normal form has a private state that no step leads to");
+            self.locals[p].set(state, code as usize);
+        }
+        for ((word, var), numbers) in memory.iter().zip(&self.vars).zip(&self.numbers) {
+            var.set(state, numbers[word] as usize);
+        }
     }
 
     /// For each variable, the numbers of the values it may have at first.

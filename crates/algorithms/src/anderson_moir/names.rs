@@ -20,6 +20,7 @@ use crate::{
         View,
     },
     memory::{Memory, Pid, Var, Word},
+    registry::MOST_PROCESSES,
 };
 
 /// `A` with names. `C` is [`AsPrinted`], or a way to get it wrong.
@@ -152,21 +153,50 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
         self.exclusion.invariants()
     }
 
+    fn is_unbounded(&self) -> bool {
+        self.exclusion.is_unbounded()
+    }
+
+    fn normalize(&self, processes: &mut [Loc<Self::State>], memory: &mut [Word]) {
+        let mut inner: [Loc<A::State>; MOST_PROCESSES] = [Loc::Remainder; MOST_PROCESSES];
+        let inner = &mut inner[..processes.len()];
+        for (inner, outer) in inner.iter_mut().zip(&*processes) {
+            *inner = inside(outer);
+        }
+        self.exclusion.normalize(inner, memory);
+        for (inner, outer) in inner.iter().zip(processes) {
+            match (outer, inner) {
+                (
+                    Loc::Entry(Exclusion(at)) | Loc::Exit(Exclusion(at)),
+                    Loc::Entry(normal) | Loc::Exit(normal),
+                ) => *at = *normal,
+                (
+                    Loc::Entry(L3 { held, .. } | L5 { held, .. })
+                    | Loc::Critical(L3 { held, .. } | L5 { held, .. })
+                    | Loc::Exit(L3 { held, .. } | L5 { held, .. }),
+                    Loc::Critical(normal),
+                ) => *held = *normal,
+                _ => {}
+            }
+        }
+    }
+
     fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
-        // To the exclusion algorithm, one who looks for a name or gives it back is inside.
-        let processes: Vec<_> = state
-            .processes
-            .iter()
-            .map(|loc| match *loc {
-                Loc::Remainder => Loc::Remainder,
-                Loc::Entry(Exclusion(at)) => Loc::Entry(at),
-                Loc::Exit(Exclusion(at)) => Loc::Exit(at),
-                Loc::Critical(Exclusion(held)) => Loc::Critical(held),
-                Loc::Entry(L3 { held, .. } | L5 { held, .. })
-                | Loc::Critical(L3 { held, .. } | L5 { held, .. })
-                | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
-            })
-            .collect();
+        let processes: Vec<_> = state.processes.iter().map(inside).collect();
         self.exclusion.broken_invariant(&View { processes: &processes, memory: state.memory })
+    }
+}
+
+/// Where a process stands to the exclusion algorithm: one who looks for a name or gives it back is
+/// inside.
+fn inside<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
+    match *loc {
+        Loc::Remainder => Loc::Remainder,
+        Loc::Entry(Exclusion(at)) => Loc::Entry(at),
+        Loc::Exit(Exclusion(at)) => Loc::Exit(at),
+        Loc::Critical(Exclusion(held)) => Loc::Critical(held),
+        Loc::Entry(L3 { held, .. } | L5 { held, .. })
+        | Loc::Critical(L3 { held, .. } | L5 { held, .. })
+        | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
     }
 }

@@ -234,6 +234,7 @@ fn run<const W: usize>(
         initial: question.initial,
         watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
+        normal: machine.is_unbounded().then_some(machine),
     };
     let Some(buffers) = buffers else {
         return match symmetry {

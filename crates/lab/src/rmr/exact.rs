@@ -33,8 +33,14 @@ fn run<const W: usize>(
 ) -> Report {
     let begun = Instant::now();
     let (contention, initial) = (question.contention, question.initial);
-    let space =
-        Sequential { tables, contention, initial, watch: Watch::default(), invariants: None };
+    let space = Sequential {
+        tables,
+        contention,
+        initial,
+        watch: Watch::default(),
+        invariants: None,
+        normal: machine.is_unbounded().then_some(machine),
+    };
     (resources.phase)("exploring");
     let explored = explore::<W, _>(&space, &resources.limits());
     let used = explored.bytes + explored.graph_bytes(tables.n);

@@ -225,7 +225,9 @@ impl Simulation {
             (false, WriterCopy::Lost) => 0,
         };
         self.copies[var] = after;
-        self.fault = new != old && rules.domains[var].binary_search(&new).is_err();
+        self.fault = new != old
+            && !rules.machine.layout().decls()[var].unbounded
+            && rules.domains[var].binary_search(&new).is_err();
         Stepped {
             var: Some(var),
             wrote: !reads,

@@ -107,7 +107,7 @@ fn describe(decl: &Decl, Seen { var, op, via, found }: Seen) -> Access {
         found_shown: decl.show(found),
         left_shown: decl.show(left),
         failed: op.fails_on(found),
-        out_of_range: !decl.domain.contains(&left),
+        out_of_range: !decl.unbounded && !decl.domain.contains(&left),
     }
 }
 
@@ -139,6 +139,16 @@ impl Interpreter {
     /// The state it is in.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Whether the state it is in has the same normal form as `other`.
+    pub(super) fn is_back_at(&self, other: &State) -> bool {
+        let normal = |state: &State| {
+            let mut state = state.clone();
+            self.machine.normalize(&mut state.processes, &mut state.memory);
+            state
+        };
+        self.state == *other || self.machine.is_unbounded() && normal(&self.state) == normal(other)
     }
 
     /// Where a process stands.

@@ -24,6 +24,7 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
         initial: Initial::All,
         watch: Watch { exclusion: true, names: true },
         invariants: None,
+        normal: None,
     }
 }
 
