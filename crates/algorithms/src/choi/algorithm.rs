@@ -198,7 +198,7 @@ impl Choi {
     }
 
     /// The next of lines 4 to 6.
-    fn after(&self, u: Update) -> Next<Line> {
+    pub(super) fn after(&self, u: Update) -> Next<Line> {
         if self.rules.twice && !u.second {
             Goto(L7 { u: Update { second: true, ..u } })
         } else if (u.r as usize + 1) < self.rules.update[u.last.j as usize].len() {

@@ -15,7 +15,8 @@
 //! - I7: p at 6.8..6.9 and not too late => its cell is as it read it, or has got to u's round.
 //! - I8: p at 5.7..6.9 => each cell that it is done with has got to its round, or the last cell
 //!   of that block has.
-//! - I10: who has left with t' leaves En(t) behind for all t from t'-k to t'.
+//! - I10: who has left with t', or has only updates to make that change nothing, leaves En(t) behind
+//!   for all t from t'-k to t'.
 //! - I11: En(t') and t < t' => En(t).
 //!
 //! Differs from the thesis:
@@ -27,8 +28,8 @@
 //! - The proof of I4 says that the process that leaves is the one with t = exit, but they may leave
 //!   in any order. It follows by counting and from I11, which comes later in the thesis.
 //! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2); we keep no t' of who
-//!   has left. I10 is therefore checked for every t' that exit has given out and that nobody in
-//!   its exit section holds. I9 is part of it.
+//!   has left. I10 is therefore checked for every t' that exit has given out and that nobody holds
+//!   who has still to change something. I9 is part of it.
 //! - Tokens are looked at from a round before exit on: what is older has been seen before. A process
 //!   whose round is old (see [`normal`](super::normal)) is left out of I5 to I8.
 
@@ -115,7 +116,11 @@ impl Looking<'_> {
 
     fn i10(&self) -> bool {
         let k = self.choi.k as Word;
-        let held = |last: Word| self.leaving().any(|(u, _)| self.choi.unparse(u.last) == last);
+        let holds = |u: Update, last: Word| {
+            let idle = self.choi.idle(u, self.exit, self.state.memory);
+            self.choi.unparse(u.last) == last && !idle
+        };
+        let held = |last: Word| self.leaving().any(|(u, _)| holds(u, last));
         // Nobody gave out a t' below k; all those below that may enter from the beginning.
         (self.exit..self.exit + k)
             .filter(|&last| !held(last))

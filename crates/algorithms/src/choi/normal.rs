@@ -9,18 +9,24 @@
 //!    (or put onto) everything: N off entry and exit, 1 off every round and cell. So the round of
 //!    exit becomes E, the same in every normal form.
 //!
-//! 2. *Who is too late.* Exit never falls. A process that is leaving with t' < exit - slack fails
-//!    line 8 for every cell it has still to update, since none of their tokens is above t'. At
-//!    lines 7 and 8 its round is therefore nothing to anybody; it becomes the floor F (see 4), which
-//!    is too late as well. Where line 8 will fail, what line 7 has read does not matter and
-//!    becomes 0.
+//! 2. *Who has nothing to do.* Exit never falls and cells never do (line 9 comes after a < e). So
+//!    line 8 will fail for a cell if the process is too late for it, exit > u + slack, or if the
+//!    cell has got to u's round. If that is so for all that a process has still to update, its
+//!    round is nothing to anybody; it becomes the floor F (see 5), which is too late as well. A
+//!    waiter for whom all its cells are far enough gets round 1, which no cell is below.
 //!
-//! 3. *Stale reads.* Cells only grow (line 9 comes after a < e). If a process at line 8 or 9 has
-//!    read an a that is not in the cell any more, its compare-and-swap will fail, whatever a is: it
-//!    becomes 0, which no cell of a normal form holds. At line 9, if it is too late besides, its
-//!    round goes to F as in 2. So a compare-and-swap that may succeed has a equal to the cell.
+//! 3. *What was read.* At line 8, if it will fail, a becomes u's round. If it will not, or at line 9,
+//!    and a is not in the cell any more, then the compare-and-swap will fail, whatever a is: it
+//!    becomes 0, which no cell of a normal form holds. So a compare-and-swap that may succeed has a
+//!    equal to the cell.
 //!
-//! 4. *What is old.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Tokens to come,
+//! 4. *Cells that nobody waits for.* Tokens to come are not below exit (see line 3). What they are
+//!    compared with, in cell j of block i, is at least the first round in which that cell's token is
+//!    not below exit. Below that, a cell's value is only compared with the rounds of the waiters and
+//!    leaving processes that are there. It becomes the largest of these that it has got to, or F.
+//!    (Since invariants are looked at in normal forms, what they look at counts as compared.)
+//!
+//! 5. *What is old.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Tokens to come,
 //!    those of processes that are not too late, and what they will write, are younger than F. So an
 //!    old number meets young ones only to be found smaller, and is compared otherwise only within
 //!    its block: with the round of an old waiter (is the cell that far?), and, in its own cell, with
@@ -31,6 +37,9 @@
 //!
 //! There are at most n old processes, so at most n + 1 such numbers are needed: each old waiter
 //! begins a class, each old compare-and-swap adds a number to one, and the cells add one more.
+//!
+//! Where line 9 is a write (a broken variant), cells may fall: 2 then only counts who is too late,
+//! 3 takes every write as one that may succeed, and 4 is left out.
 
 use super::algorithm::{
     Choi,
@@ -39,10 +48,14 @@ use super::algorithm::{
 };
 use crate::{machine::Loc, memory::Word, registry::MOST_PROCESSES};
 
-/// What a normal form has for a number that makes no difference. Until the cells have got their
-/// values, one may be 0 itself; the other is none of theirs.
-const NOTHING: Word = 0;
-const NOTHING_YET: Word = Word::MIN;
+/// What a normal form has for an a that is not in the cell any more.
+const STALE: Word = 0;
+/// What it has for the round of a waiter that all its cells are far enough for.
+const SATISFIED: Word = 1;
+// Until the cells have got their values, these could be theirs. So first they are these.
+const STALE_YET: Word = Word::MIN;
+const SATISFIED_YET: Word = Word::MIN;
+const ENOUGH_YET: Word = Word::MAX;
 
 /// How many numbers are kept for what is old.
 fn room(n: usize) -> Word {
@@ -106,34 +119,129 @@ impl Choi {
         }
     }
 
-    /// Forgets what a leaving process knows that makes no difference.
+    /// Whether line 8 will fail for whoever has these cells still to update, from now on.
+    pub(super) fn idle(&self, from: Update, exit: Word, memory: &[Word]) -> bool {
+        (from.r..self.rules.update[from.last.j as usize].len() as u8).all(|r| {
+            let u = self.target(Update { r, ..from });
+            let done = !self.rules.writes && memory[self.cell(u.i, u.j).index()] >= u.e;
+            done || self.too_late(u, exit)
+        })
+    }
+
+    /// Forgets what a process knows that makes no difference.
     fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
         match at {
-            Loc::Exit(L7 { u }) => {
-                if self.too_late(u.last, exit) {
-                    u.last.e = floor;
+            Loc::Entry(L2 { t, .. }) if !self.rules.writes => {
+                let wait = &self.rules.wait[t.j as usize];
+                if wait.iter().all(|&w| memory[self.cell(t.i, w).index()] >= t.e) {
+                    t.e = SATISFIED_YET;
                 }
             }
+            Loc::Exit(L7 { u }) if self.idle(*u, exit, memory) => u.last.e = floor,
             Loc::Exit(L8 { u, a }) => {
                 let token = self.target(*u);
-                let stale = *a < token.e && memory[self.cell(token.i, token.j).index()] != *a;
-                if stale || self.too_late(token, exit) {
-                    *a = NOTHING_YET;
-                }
-                if self.too_late(u.last, exit) {
-                    u.last.e = floor;
+                if *a >= token.e || self.too_late(token, exit) {
+                    *a = ENOUGH_YET;
+                    if self.idle(*u, exit, memory) {
+                        u.last.e = floor;
+                    }
+                } else if memory[self.cell(token.i, token.j).index()] != *a {
+                    *a = STALE_YET;
                 }
             }
             Loc::Exit(L9 { u, a }) => {
                 let may_succeed = self.may_succeed(self.target(*u), *a, memory);
-                if !may_succeed && self.too_late(u.last, exit) {
+                if !may_succeed && self.idle(*u, exit, memory) {
                     u.last.e = floor;
                 }
                 if !may_succeed || self.rules.writes {
-                    *a = NOTHING_YET;
+                    *a = STALE_YET;
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What is known now that the cells have their values.
+    fn settle(&self, at: &mut Loc<Line>) {
+        match at {
+            Loc::Entry(L2 { t, .. }) if t.e == SATISFIED_YET => t.e = SATISFIED,
+            Loc::Exit(L8 { u, a }) if *a == ENOUGH_YET => *a = self.target(*u).e,
+            Loc::Exit(L8 { a, .. } | L9 { a, .. }) if *a == STALE_YET => *a = STALE,
+            _ => {}
+        }
+    }
+
+    /// Gives a cell a new value, and those who have read it what they would have read.
+    fn replace(
+        &self,
+        (i, j): (u8, u8),
+        value: Word,
+        processes: &mut [Loc<Line>],
+        memory: &mut [Word],
+    ) {
+        let cell = &mut memory[self.cell(i, j).index()];
+        for at in processes {
+            if let Loc::Exit(L8 { u, a } | L9 { u, a }) = at {
+                let token = self.target(*u);
+                if (token.i, token.j) == (i, j) && *a == *cell {
+                    *a = value;
+                }
+            }
+        }
+        *cell = value;
+    }
+
+    /// The largest young round up to `value` that somebody who is there compares this cell with.
+    fn compared_with(
+        &self,
+        (i, j): (u8, u8),
+        value: Word,
+        floor: Word,
+        processes: &[Loc<Line>],
+    ) -> Word {
+        let mut most = floor;
+        for at in processes {
+            match *at {
+                Loc::Entry(L2 { t, .. }) if t.i == i && (most + 1..=value).contains(&t.e) => {
+                    if self.rules.wait[t.j as usize].contains(&j) {
+                        most = t.e;
+                    }
+                }
+                Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > most => {
+                    // Those that it is done with are for (I8), and so is the last cell.
+                    for r in 0..self.rules.update[u.last.j as usize].len() as u8 {
+                        let token = self.target(Update { r, ..u });
+                        let looks = token.i == i && (token.j == j || j as usize == self.k - 1);
+                        if looks && (most + 1..=value).contains(&token.e) {
+                            most = token.e;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        most
+    }
+
+    /// Lowers the cells that nobody waits for.
+    fn lower(&self, exit: Word, floor: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        if self.rules.writes {
+            return;
+        }
+        let next = self.parse(exit);
+        for i in 0..self.blocks as u8 {
+            for j in 0..self.k as u8 {
+                // One less than the first to come: the invariants look back one round.
+                let first = next.e - 1 + Word::from((i, j) < (next.i, next.j));
+                let value = memory[self.cell(i, j).index()];
+                if floor < value && value < first {
+                    let lower = self.compared_with((i, j), value, floor, processes);
+                    if lower != value {
+                        self.replace((i, j), lower, processes, memory);
+                    }
+                }
+            }
         }
     }
 }
@@ -148,15 +256,12 @@ pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [
     for at in processes.iter_mut() {
         choi.forget(at, exit, floor, memory);
     }
+    choi.lower(exit, floor, processes, memory);
     for i in 0..choi.blocks as u8 {
         Old::of(choi, i, floor, processes).pack(processes, memory);
     }
     for at in processes {
-        if let Loc::Exit(L8 { a, .. } | L9 { a, .. }) = at
-            && *a == NOTHING_YET
-        {
-            *a = NOTHING;
-        }
+        choi.settle(at);
     }
 }
 
@@ -205,6 +310,7 @@ impl<'a> Old<'a> {
             if let Loc::Entry(L2 { t, .. }) = at
                 && t.i == i
                 && t.e <= floor
+                && t.e != SATISFIED_YET
             {
                 waiters.insert(t.e);
             }
@@ -277,20 +383,14 @@ impl<'a> Old<'a> {
             let var = choi.cell(self.i, j).index();
             if memory[var] <= floor {
                 let value = new(memory[var]);
-                for at in processes.iter_mut() {
-                    if let Loc::Exit(L8 { u, a } | L9 { u, a }) = at {
-                        let token = choi.target(*u);
-                        if (token.i, token.j) == (self.i, j) && *a == memory[var] {
-                            *a = value;
-                        }
-                    }
-                }
-                memory[var] = value;
+                choi.replace((self.i, j), value, processes, memory);
             }
         }
         for (at, swap) in processes.iter_mut().zip(swaps) {
             match at {
-                Loc::Entry(L2 { t, .. }) if t.i == self.i && t.e <= floor => {
+                Loc::Entry(L2 { t, .. })
+                    if t.i == self.i && t.e <= floor && t.e != SATISFIED_YET =>
+                {
                     t.e = first[self.waiters.up_to(t.e)];
                 }
                 Loc::Exit(L9 { u, .. }) => {
