@@ -272,6 +272,7 @@ table! {
 
     "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
 
+    "choi:printed-check" => Choi::printed_check, token(Standing::Printed, "line 8 as printed, Exit <= u + 2k");
     "choi:printed" => Choi::printed, token(Standing::Printed, "Wait-Set and Release-Set as printed");
 
     "am-fig3:no-outer" => broken::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));

@@ -143,6 +143,13 @@ impl Choi {
         Self::with(n, k, Rules::new(n, k, Form::Printed))
     }
 
+    /// With line 8 as it is printed.
+    pub fn printed_check(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Meant);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
+    }
+
     /// By the given rules.
     pub fn with(n: usize, k: usize, rules: Rules) -> Self {
         let blocks = rules.blocks;

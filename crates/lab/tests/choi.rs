@@ -1,0 +1,117 @@
+//! What is wrong with Choi's algorithm as printed where n <= 2k, by a run that no search of ours
+//! gets to: it goes through A three times.
+
+use hallpass_algorithms::Section;
+use hallpass_lab::{
+    machine::build,
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
+    trace::{self, Interpreter},
+};
+
+/// Runs processes to where they are wanted, and keeps the schedule.
+struct Driver {
+    schedule: Schedule,
+    interpreter: Interpreter,
+}
+
+impl Driver {
+    fn new(algorithm: &str, n: usize, k: usize) -> Self {
+        let schedule = Schedule {
+            algorithm: algorithm.into(),
+            n,
+            k,
+            memory: MemoryModel::Sequential,
+            initial: build(algorithm, n, k).unwrap().layout().first_initial(),
+            stem: vec![],
+            cycle: vec![],
+            finding: Finding::Exclusion,
+        };
+        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+        Driver { schedule, interpreter }
+    }
+
+    fn step(&mut self, p: usize) {
+        self.interpreter.step(p).unwrap();
+        self.schedule.stem.push(p);
+    }
+
+    fn section(&self, p: usize) -> Section {
+        self.interpreter.stand(p).section
+    }
+
+    /// Until `p` is in that section.
+    fn until(&mut self, p: usize, section: Section) {
+        for _ in 0..100 {
+            self.step(p);
+            if self.section(p) == section {
+                return;
+            }
+        }
+        panic!("process {p} does not get there");
+    }
+
+    fn passage(&mut self, p: usize) {
+        self.until(p, Section::Remainder);
+    }
+
+    /// Until `p` is at that line, for the `count`-th time.
+    fn at_line(&mut self, p: usize, line: &str, mut count: usize) {
+        for _ in 0..100 {
+            self.step(p);
+            let label = self.interpreter.stand(p).label;
+            if label.is_some_and(|label| label.to_string() == line) {
+                count -= 1;
+                if count == 0 {
+                    return;
+                }
+            }
+        }
+        panic!("process {p} does not get to {line}");
+    }
+}
+
+/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and with k = 3 only those who leave with
+/// t' = 4, 10, 16 write there. The first two stop in time to disturb the third twice.
+fn disturbed_twice(algorithm: &str) -> Driver {
+    let mut run = Driver::new(algorithm, 4, 3);
+    let (p, slow, slower) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slower, "choi:9@5", 1); // t' = 4, about to write round 1
+    for _ in 5..=9 {
+        run.passage(p);
+    }
+    run.at_line(slow, "choi:7@5", 3); // t' = 10, about to read
+    for _ in 11..=15 {
+        run.passage(p);
+    }
+    run.at_line(p, "choi:9@5", 1); // t' = 16, about to write round 3
+    run.step(slower); // round 1
+    run.step(slow); // reads it
+    run.step(slow); // and is not too late: exit is 14, u + 2k is 16
+    run.step(p); // fails
+    run.step(p); // reads round 1
+    run.step(p);
+    run.step(slow); // round 2
+    run.step(p); // fails again, and that was all
+    assert_eq!(run.section(p), Section::Remainder);
+    run
+}
+
+#[test]
+fn two_updates_are_not_enough_where_n_is_at_most_2k() {
+    let mut run = disturbed_twice("choi:printed-check");
+    run.schedule.finding = Finding::Invariant("I8".into());
+    // Two get in and stop; that is fewer than k. The one behind them is never let in.
+    let (waiter, slow, slower) = (0, 1, 2);
+    for p in [slow, slower] {
+        run.until(p, Section::Remainder);
+        run.until(p, Section::Critical);
+    }
+    run.step(waiter);
+    run.step(waiter);
+    run.schedule.cycle = vec![waiter; 2];
+    run.schedule.finding =
+        Finding::Starvation { victim: waiter, stopped: vec![slow, slower] };
+    trace::confirm(&run.schedule).unwrap();
+    println!("{}", trace::encode(&run.schedule).unwrap());
+}
