@@ -3,7 +3,10 @@
 use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Write as _;
 
-use crate::memory::{Pid, Var, Word};
+use crate::{
+    memory::{Pid, Var, Word},
+    timestamps::Shape,
+};
 
 /// What a variable's word stands for: how to print it, and what renaming processes does to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +19,15 @@ pub enum Kind {
     Pid,
     /// Figure 9's `Spintype`: a flag and an instance number, as `2 * instance + flag`.
     Spin,
+    /// Two numbers, as `width * first + second`: words are ordered as the pairs are.
+    Pair {
+        /// More than the second number can be.
+        width: Word,
+    },
     /// Figure 2's counter and queue of processes; see [`anderson_moir::fig2`](crate::anderson_moir::fig2).
     CounterAndQueue,
+    /// Labels, colours and flags of a timestamp system.
+    Timestamp(Shape),
 }
 
 /// The initial value of a variable.
@@ -29,6 +39,34 @@ pub enum Init {
     Open,
 }
 
+/// The values a variable can hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Domain {
+    /// These, in the order the checker numbers them.
+    Listed(Vec<Word>),
+    /// Any number of that many bits: more than can be listed. Such a machine can be run and
+    /// simulated, but not explored.
+    Wide(u32),
+}
+
+impl Domain {
+    /// The values; none of a wide domain.
+    pub fn listed(&self) -> &[Word] {
+        match self {
+            Domain::Listed(values) => values,
+            Domain::Wide(_) => &[],
+        }
+    }
+
+    /// Whether `value` is one of them.
+    pub fn contains(&self, value: Word) -> bool {
+        match self {
+            Domain::Listed(values) => values.contains(&value),
+            Domain::Wide(bits) => value >= 0 && (value as u64) >> bits == 0,
+        }
+    }
+}
+
 /// One declared variable.
 #[derive(Clone, Debug)]
 pub struct Decl {
@@ -36,8 +74,9 @@ pub struct Decl {
     pub name: String,
     /// What its word stands for.
     pub kind: Kind,
-    /// Every value it can hold, in the order the checker numbers them.
-    pub domain: Vec<Word>,
+    /// Every value it can hold; of an [unbounded](Decl::unbounded) one, in a normal state or one
+    /// step from it.
+    pub domain: Domain,
     /// What it holds at first.
     pub init: Init,
     /// The process in whose memory it lies on a distributed-shared-memory machine; with none, it
@@ -45,13 +84,14 @@ pub struct Decl {
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on it.
     pub waited_on: bool,
-    /// Whether it can hold more than its domain says, which then holds what a normal form of the
-    /// state can have (see [`Algorithm::normalize`](crate::Algorithm::normalize)).
+    /// Whether it counts without bound. Only the explorer keeps it within its domain, by
+    /// [`normalize`](crate::Algorithm::normalize).
     pub unbounded: bool,
 }
 
 impl Decl {
     fn new(name: impl Into<String>, kind: Kind, domain: Vec<Word>, init: Init) -> Self {
+        let domain = Domain::Listed(domain);
         Decl {
             name: name.into(),
             kind,
@@ -61,6 +101,12 @@ impl Decl {
             waited_on: false,
             unbounded: false,
         }
+    }
+
+    /// A word of so many bits, of which too many can occur to list them.
+    pub fn wide(name: impl Into<String>, kind: Kind, bits: u32, init: Word) -> Self {
+        let domain = Domain::Wide(bits);
+        Decl { domain, ..Self::new(name, kind, vec![], Init::Is(init)) }
     }
 
     /// A number in `lo..=hi`.
@@ -89,15 +135,15 @@ impl Decl {
         self
     }
 
-    /// Says that processes busy-wait on it.
-    pub fn waited_on(mut self) -> Self {
-        self.waited_on = true;
+    /// Says that it counts without bound.
+    pub fn unbounded(mut self) -> Self {
+        self.unbounded = true;
         self
     }
 
-    /// Says that it grows without bound.
-    pub fn unbounded(mut self) -> Self {
-        self.unbounded = true;
+    /// Says that processes busy-wait on it.
+    pub fn waited_on(mut self) -> Self {
+        self.waited_on = true;
         self
     }
 
@@ -107,7 +153,9 @@ impl Decl {
         let _ = match self.kind {
             Kind::Number | Kind::Pid => write!(out, "{value}"),
             Kind::Flag => write!(out, "{}", value != 0),
+            Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
             Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
+            Kind::Pair { width } => write!(out, "({}, {})", value / width, value % width),
             Kind::CounterAndQueue => {
                 let (x, queue) = crate::anderson_moir::fig2::unpack(value);
                 write!(out, "X={x} Q={queue:?}")
@@ -119,7 +167,9 @@ impl Decl {
     /// The processes that `value` names, in the order it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin => vec![],
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
+                vec![]
+            }
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
             Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
         }
@@ -128,7 +178,9 @@ impl Decl {
     /// `value` after each process has got a new identifier.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin => value,
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
+                value
+            }
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
             Kind::CounterAndQueue => {
                 let (x, mut queue) = crate::anderson_moir::fig2::unpack(value);
@@ -138,11 +190,16 @@ impl Decl {
         }
     }
 
+    /// Whether a step may leave this value in it.
+    pub fn allows(&self, value: Word) -> bool {
+        self.unbounded || self.domain.contains(value)
+    }
+
     /// The values it may hold at first.
     pub fn initial(&self) -> &[Word] {
         match &self.init {
             Init::Is(value) => core::slice::from_ref(value),
-            Init::Open => &self.domain,
+            Init::Open => self.domain.listed(),
         }
     }
 }

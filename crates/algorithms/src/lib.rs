@@ -9,8 +9,14 @@
 //! | [`memory`] | [`Memory`], its operations, and [`Var`], an index that names a variable |
 //! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
 //! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
+//! | [`pids`] | a small set of processes |
+//! | [`timestamps`] | concurrent timestamp systems, for the algorithms that build on one |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
+//! | [`afek`] | Afek et al. 1994, Figure 2 |
+//! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
+//! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
 //! | [`choi`] | Choi 2011: O(log k) remote references |
+//! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -43,13 +49,20 @@
 
 extern crate alloc;
 
+pub mod afek;
 pub mod anderson_moir;
+pub mod changed;
 pub mod choi;
 pub mod layout;
 pub mod machine;
 pub mod memory;
+pub mod omori;
+pub mod pids;
 pub mod registry;
+pub mod timestamps;
+pub mod zehavi;
 
-pub use layout::{Array, Decl, Init, Kind, Layout};
+pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
 pub use machine::{Algorithm, Label, Loc, Next, Section, View};
 pub use memory::{Memory, Op, Pid, Var, Word};
+pub use pids::Pids;

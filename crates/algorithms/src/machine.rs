@@ -61,8 +61,8 @@ pub enum Loc<S> {
 pub struct Label {
     /// The figure, as `fig3`; or the name of the algorithm where the paper has no figure.
     pub figure: &'static str,
-    /// The paper's line number.
-    pub line: u8,
+    /// The paper's line, as `7` or `11(a)ii`.
+    pub line: String,
     /// Which instance of the figure, where one algorithm uses several.
     pub instance: String,
 }
@@ -136,16 +136,22 @@ pub trait Algorithm {
         false
     }
 
-    /// Whether the algorithm counts without bound, so that the checker must bring each state into
-    /// its normal form to see finitely many.
+    /// Whether it counts without bound, so that the checker must bring each state into its normal
+    /// form to see finitely many.
     fn is_unbounded(&self) -> bool {
         false
     }
 
     /// Replaces the state by one with smaller numbers that behaves the same for ever: the same
-    /// processes can make the same kinds of steps on the same variables, to states that again
-    /// have the same normal form. Called on states in which no process is in the middle of a step.
+    /// processes can make the same kinds of steps on the same variables, to states that again have
+    /// the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
+
+    /// Whether the numbers that [`normalize`](Algorithm::normalize) looks at may change at a step
+    /// from here or to here. Where neither end of a step says so, a normal state stays normal.
+    fn counts(&self, _at: &Loc<Self::State>) -> bool {
+        true
+    }
 
     /// The names of the paper's invariants that [`broken_invariant`](Algorithm::broken_invariant)
     /// looks at.

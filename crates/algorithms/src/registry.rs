@@ -11,13 +11,18 @@ use alloc::{
 use core::fmt;
 
 use crate::{
+    afek::{Afek, broken as afek_broken},
     anderson_moir::{
         self as am, Fig2, Fig3, Fig8, Fig9, Named,
         broken::{self, Mutant},
         fig2,
     },
+    changed::{Change, Changed},
     choi::{self, Choi},
     machine::Algorithm,
+    omori,
+    timestamps::{Linear, Quadratic, Timestamps, Uctss},
+    zehavi::{Bakery, Zehavi, broken as zehavi_broken},
 };
 
 /// Which remote references a claim counts.
@@ -72,12 +77,24 @@ pub struct Entry {
     pub claim: Option<Claim>,
     /// Whether the paper promises that who comes first is enabled first.
     pub promises_fife: bool,
+    /// Whether the paper promises that everybody gets in while fewer than k have stopped; if not,
+    /// it promises so only while nobody has.
+    pub promises_resilience: bool,
     /// The least n - k it exists for.
     pub least_gap: usize,
     /// The most processes it exists for.
     pub most_processes: usize,
+    /// The largest k it exists for.
+    pub most_inside: usize,
     /// Whether it may carry `+names`.
     pub nameable: bool,
+}
+
+impl Entry {
+    /// How many may stop for ever without anybody being kept out, as the paper has it.
+    pub fn crashes(&self, k: usize) -> usize {
+        if self.promises_resilience { k.saturating_sub(1) } else { 0 }
+    }
 }
 
 /// Why there is no such algorithm.
@@ -142,6 +159,9 @@ fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> 
     if n - k < entry.least_gap {
         return size(format!("{id} exists only for n >= k + {}", entry.least_gap));
     }
+    if k > entry.most_inside {
+        return size(format!("{id} exists only for k <= {}", entry.most_inside));
+    }
     if n > entry.most_processes {
         return size(format!("{id} is built for at most n = {} processes", entry.most_processes));
     }
@@ -192,8 +212,10 @@ const fn am(
         standing: Standing::Sound,
         claim: Some(claim),
         promises_fife: false,
+        promises_resilience: true,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
+        most_inside: MOST_PROCESSES,
         nameable: true,
     }
 }
@@ -222,14 +244,84 @@ const AM_QUEUE: Entry = Entry {
     ..wrong("an atomic counter and queue", "Fig. 2", "idealised queue")
 };
 
-const CHOI: &str = "Choi 2011";
+const AFEK: &str = "Afek et al. 1994";
+const ZEHAVI: &str = "Zehavi 2013";
+const READS_AND_WRITES: &str = "reads and writes only";
+
+/// An algorithm of a paper that promises who comes first is enabled first, from reads and writes.
+const fn fife(paper: &'static str, figure: &'static str, title: &'static str) -> Entry {
+    let standing = Standing::Sound;
+    let sound = wrong(READS_AND_WRITES, figure, title);
+    Entry { paper, standing, promises_fife: true, nameable: true, ..sound }
+}
+
+/// What an entry says of a variant that is wrong: on purpose, or as printed.
+const fn fails(standing: Standing, entry: Entry) -> Entry {
+    Entry { standing, nameable: false, claim: None, ..entry }
+}
+
+/// `entry` where it exists for at most so many processes.
+const fn at_most(most_processes: usize, entry: Entry) -> Entry {
+    Entry { most_processes, ..entry }
+}
+
+const fn afek(title: &'static str) -> Entry {
+    fife(AFEK, "Fig. 2", title)
+}
+
+const fn not_afek(title: &'static str) -> Entry {
+    fails(Standing::Broken, afek(title))
+}
+
+const fn zehavi(title: &'static str) -> Entry {
+    fife(ZEHAVI, "Algorithm 1", title)
+}
+
+const fn not_zehavi(title: &'static str) -> Entry {
+    fails(Standing::Broken, zehavi(title))
+}
+
+const BAKERY: Entry =
+    Entry { most_inside: 1, ..fife(ZEHAVI, "Section III", "the Bakery algorithm") };
+
+/// `A` with the change `C`.
+fn changed<A: Algorithm, C: Change<A>>(
+    make: fn(usize, usize) -> A,
+    n: usize,
+    k: usize,
+) -> Changed<A, C> {
+    Changed::new(make(n, k))
+}
+
+/// The paper bounds time and not remote references.
+const fn om(figure: &'static str, title: &'static str) -> Entry {
+    Entry { standing: Standing::Sound, nameable: true, ..om_wrong(figure, title) }
+}
+
+const fn om_wrong(figure: &'static str, title: &'static str) -> Entry {
+    Entry { paper: "Omori et al. 2002", ..wrong(READS_AND_WRITES, figure, title) }
+}
+
+const fn om_printed(figure: &'static str, title: &'static str) -> Entry {
+    Entry { standing: Standing::Printed, ..om_wrong(figure, title) }
+}
+
+/// `entry` where it promises nothing once somebody has stopped.
+const fn fragile(entry: Entry) -> Entry {
+    Entry { promises_resilience: false, ..entry }
+}
+
 const CAS: &str = "fetch-and-increment, compare-and-swap";
 
 /// Choi's algorithm in some form.
 const fn token(standing: Standing, title: &'static str) -> Entry {
-    let entry = wrong(CAS, "Sec. 2", title);
-    let sound = matches!(standing, Standing::Sound);
-    Entry { paper: CHOI, standing, promises_fife: sound, nameable: sound, ..entry }
+    let entry = fails(standing, wrong(CAS, "Section 2", title));
+    Entry { paper: "Choi 2011", ..entry }
+}
+
+const fn tokens(title: &'static str) -> Entry {
+    let entry = token(Standing::Sound, title);
+    Entry { promises_fife: true, nameable: true, ..entry }
 }
 
 /// A constructor, and what to say of what it makes.
@@ -266,14 +358,19 @@ table! {
     "am-fig9-tree" => am::tree::<Fig9>, am(DSM_CAS, "Fig. 9 and 5, Thm 10", "tree, shared spin locations", dsm!("Theorem 10", "10k ceil(log2(n/k))", |n, k, _| 10 * k * log2(n, k)));
     "am-fig9-fast" => am::fast::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 11", "fast path over a tree, shared spin locations", dsm!("Theorem 11", "12 if c = 1, else 10k ceil(log2(n/k)) + 11", |n, k, c| if c == 1 { 12 } else { 10 * k * log2(n, k) + 11 }));
     "am-fig9-nested" => am::nested::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 12", "nested fast paths, shared spin locations", dsm!("Theorem 12", "11c+1", |_, _, c| 11 * c + 1));
+    "omori-naive" => omori::naive, fragile(om("NAIVE", "Peterson's levels"));
+    "omori-excl" => omori::excl, om("EXCL, Thm 4", "levels that count");
+    "omori-gtex" => omori::gtex, om("GTEX, Thm 10", "tournament of groups");
 
-    "choi" => Choi::new, token(Standing::Sound, "tokens, N >= n cells");
-    "choi-wide" => Choi::wide, token(Standing::Sound, "tokens, N = kn/log2 k cells");
+    "choi" => Choi::new, tokens("tokens, N >= n cells");
+    "choi-wide" => Choi::wide, tokens("tokens, N = kn/log2 k cells");
+    "choi-narrow" => Choi::narrow, tokens("tokens, N = 2k cells");
 
-    "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
-
+    "choi:printed" => Choi::printed, token(Standing::Printed, "all as printed");
+    "choi:printed-wait" => Choi::printed_wait, token(Standing::Printed, "Wait-Set(0) as printed");
     "choi:printed-check" => Choi::printed_check, token(Standing::Printed, "line 8 as printed, Exit <= u + 2k");
-    "choi:printed" => Choi::printed, token(Standing::Printed, "Wait-Set and Release-Set as printed");
+    "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
+    "omori-gtex:printed" => omori::broken::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
 
     "am-fig3:no-outer" => broken::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));
     "am-fig3:no-release" => am::inductive::<Mutant<Fig3, broken::Fig3NoRelease>>, wrong(CC, "Fig. 3", "line 8 dropped");
@@ -293,14 +390,47 @@ table! {
     "am-fig9:late-second-flag" => am::inductive::<Mutant<Fig9, broken::Fig9LateSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 9 and 10 swapped");
     "am-fig3+names:read-only" => |n, k| Named::<_, broken::NameReadOnly>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 3 of Figure 1 reads the bit and does not set it");
     "am-fig3+names:never-freed" => |n, k| Named::<_, broken::NameNeverFreed>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
+
+    "afek" => Afek::<Uctss>::new, afek("on unbounded timestamps");
+    "afek@linear" => Afek::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in linear time"));
+    "afek@quadratic" => Afek::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in quadratic time"));
+    "afek:printed" => Afek::<Uctss<true>>::new, fails(Standing::Printed, Entry { figure: "Fig. 2 over Fig. 1", ..afek("Label keeps a timestamp that equals the largest, as printed") });
+    "afek:no-second-label" => |n, k| changed::<_, afek_broken::NoSecondLabel>(Afek::<Uctss>::new, n, k), not_afek("line 12 dropped");
+    "afek:no-label" => |n, k| changed::<_, afek_broken::NoLabel>(Afek::<Uctss>::new, n, k), not_afek("line 2 dropped");
+    "afek:late-flag" => |n, k| changed::<_, afek_broken::LateFlag>(Afek::<Uctss>::new, n, k), not_afek("lines 1 and 2 swapped");
+    "afek:everybody-counts" => |n, k| changed::<_, afek_broken::EverybodyCounts>(Afek::<Uctss>::new, n, k), not_afek("line 4 takes everybody");
+    "afek:no-second-look" => |n, k| changed::<_, afek_broken::NoSecondLook>(Afek::<Uctss>::new, n, k), not_afek("line 6 dropped");
+    "afek:one-too-many" => |n, k| changed::<_, afek_broken::OneTooMany>(Afek::<Uctss>::new, n, k), not_afek("line 9 lets one more in");
+
+    "zehavi" => Zehavi::<Uctss>::new, zehavi("on unbounded timestamps");
+    "zehavi@linear" => Zehavi::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, zehavi("on bounded timestamps in linear time"));
+    "zehavi@quadratic" => Zehavi::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, zehavi("on bounded timestamps in quadratic time"));
+    "bakery" => Bakery::new, BAKERY;
+    "zehavi:one-cell" => |n, k| changed::<_, zehavi_broken::OneCell>(Zehavi::<Uctss>::new, n, k), not_zehavi("one cell of Discover instead of two");
+    "zehavi:no-ignore" => |n, k| changed::<_, zehavi_broken::NoIgnore>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Ignore");
+    "zehavi:no-discover" => |n, k| changed::<_, zehavi_broken::NoDiscover>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Discover");
+    "zehavi:no-compete" => |n, k| changed::<_, zehavi_broken::NoCompete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)i dropped");
+    "zehavi:no-order" => |n, k| changed::<_, zehavi_broken::NoOrder>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii dropped");
+    "zehavi:no-allow" => |n, k| changed::<_, zehavi_broken::NoAllow>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 12 dropped");
+    "zehavi:no-cancel" => |n, k| changed::<_, zehavi_broken::NoCancel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 4c dropped");
+    "zehavi:no-delete" => |n, k| changed::<_, zehavi_broken::NoDelete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 14 dropped");
+    "zehavi:no-label" => |n, k| changed::<_, zehavi_broken::NoLabel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 3 dropped");
+    "zehavi:no-retreat" => |n, k| changed::<_, zehavi_broken::NoRetreat>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 15 dropped");
+    "zehavi:late-reveal" => |n, k| changed::<_, zehavi_broken::LateReveal>(Zehavi::<Uctss>::new, n, k), not_zehavi("lines 5 and 6 swapped");
+    "omori-excl:no-turn" => omori::broken::Mutant::<omori::broken::NoTurn>::excl, om_wrong("EXCL", "turn(s) := i dropped");
+    "omori-excl:turn-first" => omori::broken::Mutant::<omori::broken::TurnFirst>::excl, om_wrong("EXCL", "turn(s) := i before level(i) := s");
+    "omori-excl:off-by-one" => omori::broken::excl_off_by_one, om_wrong("EXCL", "count <= n-s is few enough");
+    "omori-excl:count-kept" => omori::broken::Mutant::<omori::broken::CountKept>::excl, om_wrong("EXCL", "check goes on counting from the last count");
+    "omori-excl:no-first-level" => omori::broken::excl_no_first_level, gap(2, om_wrong("EXCL", "level 1 left out"));
+    "omori-excl:no-reset" => omori::broken::Mutant::<omori::broken::NoReset>::excl, om_wrong("EXCL", "level(i) := 0 dropped");
+    "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
+    "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
+
     "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
     "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
     "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");
     "choi:own-cell" => choi::broken::own_cell, token(Standing::Broken, "line 2 waits on the own cell alone");
-    "choi:no-last" => choi::broken::no_last, token(Standing::Broken, "line 2 does not wait on cell k-1");
-    "choi:no-room" => choi::broken::no_room, token(Standing::Broken, "N < n: a block is missing");
     "choi:one-ahead" => choi::broken::one_ahead, token(Standing::Broken, "line 3 adds k+1");
-    "choi:late" => choi::broken::late, token(Standing::Broken, "line 8 lets through who is two rounds too late");
-    "choi:strict" => choi::broken::strict, token(Standing::Broken, "line 8 asks for Exit < u + k");
+    "choi:one-behind" => choi::broken::one_behind, token(Standing::Broken, "line 3 adds k-1");
     "choi:write" => choi::broken::write, token(Standing::Broken, "line 9 writes");
 }

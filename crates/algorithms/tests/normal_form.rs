@@ -145,17 +145,7 @@ impl Visitor for Lockstep {
 
 #[test]
 fn a_normal_form_behaves_as_what_it_stands_for() {
-    struct IsUnbounded;
-    impl Visitor for IsUnbounded {
-        type Output = bool;
-        fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> bool {
-            algorithm.is_unbounded()
-        }
-    }
-    let unbounded = ENTRIES.iter().filter(|entry| {
-        registry::visit(entry.id, entry.least_gap + 1, 1, IsUnbounded).expect("it exists")
-    });
-    for entry in unbounded {
+    for entry in ENTRIES.iter().filter(|entry| entry.id.starts_with("choi")) {
         let sound = entry.standing == registry::Standing::Sound;
         for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
             if n - k < entry.least_gap {

@@ -1,19 +1,20 @@
 //! Every algorithm on real atomics: the source that the lab checks, run by threads.
 //!
-//! The witness is independent of the algorithms: it counts who is in and who holds which name.
+//! The witness is independent of the algorithms: it counts who is in and who holds which name. Some
+//! threads stop for ever at a random step, fewer than k of them, and the rest must go on.
 
 use std::{
-    hint,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use hallpass_algorithms::{
     Algorithm, Memory, Next, Op, Pid, Var, Word,
-    registry::{self, ENTRIES, Standing, Visitor},
+    registry::{self, ENTRIES, Entry, Standing, Visitor},
 };
 
 /// Shared memory on atomics. Every access is sequentially consistent, as in the checker.
@@ -62,32 +63,69 @@ impl Witness {
     }
 }
 
-fn passage<A: Algorithm>(algorithm: &A, memory: &mut Atomics, p: Pid, witness: &Witness) {
-    let mut at = algorithm.begin(p);
-    loop {
-        match algorithm.step(memory, p, at) {
-            Next::Goto(next) => at = next,
-            Next::Spin(next) => {
-                thread::yield_now(); // more threads than cores
-                at = next;
+/// More than any run needs; one that is still waiting then waits for ever.
+const LONG_ENOUGH: Duration = Duration::from_secs(120);
+
+/// A process, and how many steps it will make before it stops for ever, if it will.
+struct Runner<'a, A> {
+    algorithm: &'a A,
+    memory: Atomics,
+    witness: &'a Witness,
+    p: Pid,
+    steps_left: Option<usize>,
+    begun: Instant,
+}
+
+impl<A: Algorithm> Runner<'_, A> {
+    /// Whether this is where it stops, counting one more step otherwise.
+    fn stops(&mut self) -> bool {
+        match &mut self.steps_left {
+            Some(0) => true,
+            Some(left) => {
+                *left -= 1;
+                false
             }
-            Next::Enter(exit) => {
-                let name = algorithm.name(exit);
-                witness.enter(name);
-                hint::spin_loop();
-                witness.leave(name);
-                at = exit;
+            None => false,
+        }
+    }
+
+    /// Makes a passage; none if it stopped on the way, wherever that is.
+    fn passage(&mut self) -> Option<()> {
+        let mut at = self.algorithm.begin(self.p);
+        loop {
+            if self.stops() {
+                return None;
             }
-            Next::Leave => return,
+            match self.algorithm.step(&mut self.memory, self.p, at) {
+                Next::Goto(next) => at = next,
+                Next::Spin(next) => {
+                    assert!(self.begun.elapsed() < LONG_ENOUGH, "process {} starves", self.p);
+                    thread::yield_now(); // more threads than cores
+                    at = next;
+                }
+                Next::Enter(exit) => {
+                    let name = self.algorithm.name(exit);
+                    self.witness.enter(name);
+                    thread::yield_now();
+                    if self.stops() {
+                        return None; // inside for ever, and the witness knows
+                    }
+                    self.witness.leave(name);
+                    at = exit;
+                }
+                Next::Leave => return Some(()),
+            }
         }
     }
 }
 
-struct Stress {
+/// Everybody makes so many passages, but for some who stop for ever after a number of steps.
+struct Stress<'a> {
     passages: usize,
+    stop_after: &'a [usize],
 }
 
-impl Visitor for Stress {
+impl Visitor for Stress<'_> {
     type Output = usize;
 
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> usize {
@@ -99,12 +137,25 @@ impl Visitor for Stress {
         let done = AtomicUsize::new(0);
         thread::scope(|scope| {
             for p in 0..algorithm.n() {
-                let (algorithm, witness, done) = (&algorithm, &witness, &done);
-                let mut memory = memory.clone();
+                let mut runner = Runner {
+                    algorithm: &algorithm,
+                    memory: memory.clone(),
+                    witness: &witness,
+                    p,
+                    steps_left: self.stop_after.get(p).copied(),
+                    begun: Instant::now(),
+                };
+                let done = &done;
                 scope.spawn(move || {
-                    for _ in 0..self.passages {
-                        passage(algorithm, &mut memory, p, witness);
-                        done.fetch_add(1, SeqCst);
+                    // Who is to stop goes on until it does.
+                    let most = if runner.steps_left.is_some() { usize::MAX } else { self.passages };
+                    for _ in 0..most {
+                        if runner.passage().is_none() {
+                            return;
+                        }
+                        if most == self.passages {
+                            done.fetch_add(1, SeqCst);
+                        }
                     }
                 });
             }
@@ -113,13 +164,26 @@ impl Visitor for Stress {
     }
 }
 
+/// Every sound algorithm, plain and with names.
+fn sound() -> impl Iterator<Item = (&'static Entry, String)> {
+    ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound).flat_map(|entry| {
+        let named = entry.nameable.then(|| format!("{}+names", entry.id));
+        std::iter::once(entry.id.to_string()).chain(named).map(move |id| (entry, id))
+    })
+}
+
+fn exists(entry: &Entry, n: usize, k: usize) -> bool {
+    n <= entry.most_processes && k <= entry.most_inside && n - k >= entry.least_gap
+}
+
 #[test]
 fn threads_keep_what_the_checker_found() {
-    const PASSAGES: usize = 300;
-    for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
-        for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
-            for (n, k) in [(2, 1), (5, 2), (7, 3)] {
-                let done = registry::visit(&id, n, k, Stress { passages: PASSAGES });
+    const PASSAGES: usize = 100;
+    for (entry, id) in sound() {
+        for (n, k) in [(2, 1), (4, 2), (7, 3), (16, 4)] {
+            if exists(entry, n, k) {
+                let stress = Stress { passages: PASSAGES, stop_after: &[] };
+                let done = registry::visit(&id, n, k, stress);
                 assert_eq!(done, Ok(n * PASSAGES), "{id} n={n} k={k}");
             }
         }
@@ -127,8 +191,29 @@ fn threads_keep_what_the_checker_found() {
 }
 
 #[test]
+fn the_rest_goes_on_while_fewer_than_k_have_stopped() {
+    const PASSAGES: usize = 30;
+    let mut rng = fastrand::Rng::with_seed(3);
+    for (entry, id) in sound() {
+        for (n, k) in [(3, 2), (4, 3), (7, 3), (16, 4)] {
+            let stopped = entry.crashes(k);
+            if !exists(entry, n, k) || stopped == 0 {
+                continue;
+            }
+            for _ in 0..3 {
+                // From the first line on, and late enough for every line to be met.
+                let stop_after: Vec<usize> = (0..stopped).map(|_| rng.usize(1..40 * n)).collect();
+                let stress = Stress { passages: PASSAGES, stop_after: &stop_after };
+                let done = registry::visit(&id, n, k, stress);
+                assert_eq!(done, Ok((n - stopped) * PASSAGES), "{id} n={n} k={k} {stop_after:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn sizes_that_make_no_sense_are_refused() {
-    let size = |id: &str, n, k| registry::visit(id, n, k, Stress { passages: 0 });
+    let size = |id: &str, n, k| registry::visit(id, n, k, Stress { passages: 0, stop_after: &[] });
     for (n, k, word) in [(3, 0, "at least 1"), (3, 3, "larger than k"), (2, 5, "larger than k")] {
         let error = size("am-fig3", n, k).expect_err("refused").to_string();
         assert!(error.contains(word), "{error}");

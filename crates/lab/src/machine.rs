@@ -34,10 +34,6 @@ pub trait Machine: Send + Sync {
     fn layout(&self) -> &Layout;
     /// Whether processes may be renamed.
     fn is_symmetric(&self) -> bool;
-    /// Whether states must be brought into their normal form to be finitely many.
-    fn is_unbounded(&self) -> bool;
-    /// Replaces a state by its normal form.
-    fn normalize(&self, locals: &mut [Local], memory: &mut [Word]);
     /// The paper's invariants.
     fn invariants(&self) -> &'static [&'static str];
     /// One step of `p`. Leaving the remainder and leaving the critical section are steps of their
@@ -45,6 +41,16 @@ pub trait Machine: Send + Sync {
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
     /// What stands behind a number.
     fn place(&self, p: Pid, at: Local) -> Place;
+    /// Whether it counts without bound.
+    fn is_unbounded(&self) -> bool {
+        false
+    }
+    /// Whether a step from this private state or to it may call for the normal form.
+    fn counts(&self, _at: Local) -> bool {
+        true
+    }
+    /// Brings a state into its normal form.
+    fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// The first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
@@ -102,35 +108,6 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         self.algorithm.is_symmetric()
     }
 
-    fn is_unbounded(&self) -> bool {
-        self.algorithm.is_unbounded()
-    }
-
-    fn normalize(&self, locals: &mut [Local], memory: &mut [Word]) {
-        let mut buffer = [Loc::Remainder; registry::MOST_PROCESSES];
-        let processes = &mut buffer[..locals.len()];
-        let known = self.locs.read().expect("no panic while held");
-        for (loc, &at) in processes.iter_mut().zip(&*locals) {
-            *loc = known[at as usize];
-        }
-        self.algorithm.normalize(processes, memory);
-        let mut new = false;
-        for (loc, at) in processes.iter().zip(&mut *locals) {
-            if known[*at as usize] != *loc {
-                match known.get_index_of(loc) {
-                    Some(number) => *at = number as Local,
-                    None => new = true,
-                }
-            }
-        }
-        drop(known);
-        if new {
-            for (loc, at) in processes.iter().zip(locals) {
-                *at = self.number(*loc);
-            }
-        }
-    }
-
     fn invariants(&self) -> &'static [&'static str] {
         self.algorithm.invariants()
     }
@@ -164,6 +141,25 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
             Loc::Exit(_) => (Section::Exit, None),
         };
         Place { section, label, name }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.algorithm.is_unbounded()
+    }
+
+    fn counts(&self, at: Local) -> bool {
+        self.algorithm.counts(&self.loc(at))
+    }
+
+    fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
+        let mut locs: Vec<_> = {
+            let known = self.locs.read().expect("no panic while held");
+            processes.iter().map(|&at| known[at as usize]).collect()
+        };
+        self.algorithm.normalize(&mut locs, memory);
+        for (at, loc) in processes.iter_mut().zip(locs) {
+            *at = self.number(loc);
+        }
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {

@@ -2,11 +2,13 @@
 
 use hallpass_algorithms::{Pid, Section};
 
-use crate::{machine::Machine, tables::Tables};
+use crate::tables::Tables;
 
+mod normal;
 mod quotient;
 mod store_buffers;
 
+pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
@@ -85,12 +87,12 @@ pub struct Sequential<'a> {
     pub contention: usize,
     /// Which initial states.
     pub initial: Initial,
+    /// The normal form of states, where an algorithm counts without bound.
+    pub normal: Option<Normal<'a>>,
     /// What to look for.
     pub watch: Watch,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
-    /// The machine, if it counts without bound.
-    pub normal: Option<&'a dyn Machine>,
 }
 
 impl Sequential<'_> {
@@ -118,8 +120,8 @@ impl Sequential<'_> {
             tables.fault.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
-            if let Some(machine) = self.normal {
-                tables.normalize(machine, &mut next);
+            if let Some(normal) = &self.normal {
+                normal.after_step(tables, p, state, &mut next);
             }
         }
         next

@@ -10,7 +10,7 @@ mod closure;
 
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Pid, Section, Word};
+use hallpass_algorithms::{Domain, Pid, Section, Word};
 
 use closure::{Raw, close};
 
@@ -88,8 +88,6 @@ pub struct Tables {
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
     numbers: Vec<HashMap<Word, u32>>,
-    /// For each process, number of a private state to code.
-    code_of: Vec<Vec<u32>>,
     initial: Vec<Vec<u32>>,
 }
 
@@ -100,6 +98,8 @@ pub enum TooBig {
     PrivateStates,
     /// A state takes that many bits.
     Bits(u32),
+    /// The variable of this name has more values than can be listed.
+    Values(String),
     /// More contents of a process's store buffer than can be listed.
     Stores,
 }
@@ -141,8 +141,12 @@ impl Tables {
     /// of `counts` a number below it, 0 at first.
     pub fn with_extra_fields(machine: &dyn Machine, counts: &[usize]) -> Result<Self, TooBig> {
         let n = machine.n();
+        let decls = machine.layout().decls();
+        if let Some(wide) = decls.iter().find(|decl| matches!(decl.domain, Domain::Wide(_))) {
+            return Err(TooBig::Values(wide.name.clone()));
+        }
         let domains: Vec<Vec<Word>> =
-            machine.layout().decls().iter().map(|decl| decl.domain.clone()).collect();
+            decls.iter().map(|decl| decl.domain.listed().to_vec()).collect();
         let numbers: Vec<HashMap<Word, u32>> = domains
             .iter()
             .map(|domain| domain.iter().enumerate().map(|(i, &x)| (x, i as u32)).collect())
@@ -180,22 +184,10 @@ impl Tables {
             (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
         let sections =
             places.iter().map(|row| row.iter().map(|place| place.section).collect()).collect();
-        let initial = machine
-            .layout()
-            .decls()
+        let initial = decls
             .iter()
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
-            .collect();
-        let code_of = codes
-            .iter()
-            .map(|codes| {
-                let mut code_of = vec![u32::MAX; codes.last().map_or(0, |&at| at as usize + 1)];
-                for (code, &at) in codes.iter().enumerate() {
-                    code_of[at as usize] = code as u32;
-                }
-                code_of
-            })
             .collect();
         Ok(Tables {
             n,
@@ -214,7 +206,6 @@ impl Tables {
             steps,
             domains,
             numbers,
-            code_of,
             initial,
         })
     }
@@ -318,27 +309,17 @@ impl Tables {
         (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
     }
 
-    /// Replaces `state` by its normal form.
-    pub fn normalize(&self, machine: &dyn Machine, state: &mut [u64]) {
-        const MOST_VARS: usize = 512;
-        let mut locals = [0; hallpass_algorithms::registry::MOST_PROCESSES];
-        let mut memory = [0; MOST_VARS];
-        let (locals, memory) = (&mut locals[..self.n], &mut memory[..self.vars.len()]);
-        for (p, at) in locals.iter_mut().enumerate() {
-            *at = self.codes[p][self.code(state, p)];
+    /// Overwrites private states and variables; says whether there is room for all of them.
+    pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
+        for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
+            let Ok(code) = codes.binary_search(at) else { return false };
+            field.set(state, code);
         }
-        for ((word, var), domain) in memory.iter_mut().zip(&self.vars).zip(&self.domains) {
-            *word = domain[var.get(state)];
+        for ((numbers, field), value) in self.numbers.iter().zip(&self.vars).zip(memory) {
+            let Some(&number) = numbers.get(value) else { return false };
+            field.set(state, number as usize);
         }
-        machine.normalize(locals, memory);
-        for (p, &at) in locals.iter().enumerate() {
-            let code = self.code_of[p].get(at as usize).copied().unwrap_or(u32::MAX);
-            assert!(code != u32::MAX, "a normal form has a private state that no step leads to");
-            self.locals[p].set(state, code as usize);
-        }
-        for ((word, var), numbers) in memory.iter().zip(&self.vars).zip(&self.numbers) {
-            var.set(state, numbers[word] as usize);
-        }
+        true
     }
 
     /// For each variable, the numbers of the values it may have at first.

@@ -1,5 +1,5 @@
-//! What is wrong with Choi's algorithm as printed where n <= 2k, by a run that no search of ours
-//! gets to: it goes through A three times.
+//! Runs of wrong forms of Choi's algorithm that are too long for a test to search for: they go
+//! through A two or three times.
 
 use hallpass_algorithms::Section;
 use hallpass_lab::{
@@ -50,6 +50,11 @@ impl Driver {
         panic!("process {p} does not get there");
     }
 
+    fn confirm(&self) {
+        trace::confirm(&self.schedule).unwrap();
+        println!("{}", trace::encode(&self.schedule).unwrap());
+    }
+
     fn passage(&mut self, p: usize) {
         self.until(p, Section::Remainder);
     }
@@ -76,15 +81,15 @@ fn disturbed_twice(algorithm: &str) -> Driver {
     let mut run = Driver::new(algorithm, 4, 3);
     let (p, slow, slower) = (0, 1, 2);
     run.passage(p); // t' = 3
-    run.at_line(slower, "choi:9@5", 1); // t' = 4, about to write round 1
+    run.at_line(slower, "choi:5.9", 1); // t' = 4, about to write round 1
     for _ in 5..=9 {
         run.passage(p);
     }
-    run.at_line(slow, "choi:7@5", 3); // t' = 10, about to read
+    run.at_line(slow, "choi:5.7", 3); // t' = 10, about to read
     for _ in 11..=15 {
         run.passage(p);
     }
-    run.at_line(p, "choi:9@5", 1); // t' = 16, about to write round 3
+    run.at_line(p, "choi:5.9", 1); // t' = 16, about to write round 3
     run.step(slower); // round 1
     run.step(slow); // reads it
     run.step(slow); // and is not too late: exit is 14, u + 2k is 16
@@ -100,7 +105,6 @@ fn disturbed_twice(algorithm: &str) -> Driver {
 #[test]
 fn two_updates_are_not_enough_where_n_is_at_most_2k() {
     let mut run = disturbed_twice("choi:printed-check");
-    run.schedule.finding = Finding::Invariant("I8".into());
     // Two get in and stop; that is fewer than k. The one behind them is never let in.
     let (waiter, slow, slower) = (0, 1, 2);
     for p in [slow, slower] {
@@ -112,6 +116,46 @@ fn two_updates_are_not_enough_where_n_is_at_most_2k() {
     run.schedule.cycle = vec![waiter; 2];
     run.schedule.finding =
         Finding::Starvation { victim: waiter, stopped: vec![slow, slower] };
-    trace::confirm(&run.schedule).unwrap();
-    println!("{}", trace::encode(&run.schedule).unwrap());
+    run.confirm();
+}
+
+#[test]
+fn one_update_is_not_enough() {
+    let mut run = Driver::new("choi:once", 4, 3);
+    let (p, slow, other) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slow, "choi:5.9", 1); // t' = 4, about to write round 1
+    for _ in 5..=9 {
+        run.passage(p);
+    }
+    run.at_line(p, "choi:5.9", 1); // t' = 10, about to write round 2
+    run.step(slow);
+    run.step(p); // fails, and leaves
+    assert_eq!(run.section(p), Section::Remainder);
+    for p in [slow, other] {
+        if run.section(p) != Section::Remainder {
+            run.passage(p);
+        }
+        run.until(p, Section::Critical);
+    }
+    run.step(p);
+    run.step(p);
+    run.schedule.cycle = vec![p; 2];
+    run.schedule.finding = Finding::Starvation { victim: p, stopped: vec![slow, other] };
+    run.confirm();
+}
+
+#[test]
+fn waiting_on_the_own_cell_is_not_enough() {
+    let mut run = Driver::new("choi:own-cell", 4, 3);
+    let (p, slow, waiter) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slow, "choi:5.7", 1); // t' = 4, and nobody else releases cell 1
+    run.passage(p); // t' = 5
+    run.passage(p); // with token 3
+    run.step(waiter);
+    run.step(waiter); // token 4
+    run.schedule.cycle = vec![waiter];
+    run.schedule.finding = Finding::Starvation { victim: waiter, stopped: vec![slow] };
+    run.confirm();
 }

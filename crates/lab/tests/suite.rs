@@ -48,8 +48,9 @@ fn what_is_meant_to_be_right_is() {
                 }
                 let report = ask(&question);
                 assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
-                assert_eq!(report.outcome(Property::Starvation).resilience, Some(k), "{id}");
-                assert_eq!(report.outcome(Property::Deadlock).resilience, Some(k), "{id}");
+                let least = Some(entry.crashes(k) + 1);
+                assert_eq!(report.outcome(Property::Starvation).resilience, least, "{id}");
+                assert_eq!(report.outcome(Property::Deadlock).resilience, least, "{id}");
                 assert!(matches!(report.outcome(Property::Exit).bound, Some(Bound::Most(_))));
                 confirm_all(&report);
             }
@@ -78,11 +79,32 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("am-fig9:late-second-flag", 2, 1, Property::Starvation),
     ("am-fig3+names:read-only", 3, 2, Property::Names),
     ("am-fig3+names:never-freed", 2, 1, Property::Names),
+    ("choi:printed", 3, 2, Property::Deadlock),
+    ("choi:printed-wait", 3, 2, Property::Starvation),
+    ("choi:no-previous", 3, 2, Property::Starvation),
+    ("choi:descending", 3, 2, Property::Invariants),
+    ("choi:one-ahead", 2, 1, Property::Exclusion),
+    ("choi:one-behind", 2, 1, Property::Deadlock),
+    ("choi:write", 3, 2, Property::Starvation),
+    ("omori-gtex:printed", 4, 1, Property::Exclusion),
+    ("omori-excl:no-turn", 2, 1, Property::Exclusion),
+    ("omori-excl:turn-first", 2, 1, Property::Exclusion),
+    ("omori-excl:off-by-one", 2, 1, Property::Exclusion),
+    ("omori-excl:count-kept", 2, 1, Property::Deadlock),
+    ("omori-excl:no-first-level", 3, 1, Property::Exclusion),
+    ("omori-excl:no-reset", 2, 1, Property::Deadlock),
+    ("omori-gtex:no-root", 4, 1, Property::Exclusion),
+    ("omori-gtex:leaf-as-inner", 3, 1, Property::Exclusion),
 ];
+
+/// Those that fail only where there are too many states to look at all. There is a test of its own
+/// that replays a run of each.
+const REPLAYED: &[&str] = &["choi:printed-check", "choi:once", "choi:own-cell"];
 
 #[test]
 fn what_is_wrong_is_rejected() {
-    for entry in ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound) {
+    let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
+    for entry in wrong.filter(|entry| !REPLAYED.contains(&entry.id)) {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
         let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
         let mut question = Question::everything(id, n, k);
@@ -172,6 +194,9 @@ fn stores_must_be_sequentially_consistent() {
         ("am-fig2", Verdict::Holds),
         ("am-fig3", Verdict::Violated),
         ("am-fig8", Verdict::Violated),
+        ("omori-naive", Verdict::Violated),
+        ("omori-excl", Verdict::Violated),
+        ("omori-gtex", Verdict::Violated),
     ] {
         let question =
             Question { memory: MemoryModel::StoreBuffers, ..Question::everything(id, 2, 1) };

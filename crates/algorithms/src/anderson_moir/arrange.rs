@@ -293,11 +293,15 @@ impl<B: Block> Algorithm for Arranged<B> {
 
     fn label(&self, p: Pid, at: Self::State) -> Label {
         match at {
-            At::Gate(gate) => Label { figure: "fig7", line: 1, instance: format!("gate{gate}") },
-            At::Clear(gate) => Label { figure: "fig7", line: 7, instance: format!("gate{gate}") },
+            At::Gate(gate) => {
+                Label { figure: "fig7", line: "1".into(), instance: format!("gate{gate}") }
+            }
+            At::Clear(gate) => {
+                Label { figure: "fig7", line: "7".into(), instance: format!("gate{gate}") }
+            }
             At::Block { lost, stage, line } => Label {
                 figure: B::FIGURE,
-                line: B::number(line),
+                line: B::number(line).to_string(),
                 instance: self.names[self.block(p, lost, stage)].clone(),
             },
         }

@@ -149,11 +149,11 @@ impl Algorithm for Fig2 {
 
     fn label(&self, _: Pid, at: Line) -> Label {
         let line = match at {
-            L1 => 1,
-            L2 => 2,
-            L4 => 4,
+            L1 => "1",
+            L2 => "2",
+            L4 => "4",
         };
-        Label { figure: "fig2", line, instance: String::new() }
+        Label { figure: "fig2", line: line.into(), instance: String::new() }
     }
 
     fn is_symmetric(&self) -> bool {

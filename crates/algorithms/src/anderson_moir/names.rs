@@ -20,7 +20,6 @@ use crate::{
         View,
     },
     memory::{Memory, Pid, Var, Word},
-    registry::MOST_PROCESSES,
 };
 
 /// `A` with names. `C` is [`AsPrinted`], or a way to get it wrong.
@@ -132,10 +131,10 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
     fn label(&self, p: Pid, at: Self::State) -> Label {
         let line = match at {
             Exclusion(at) => return self.exclusion.label(p, at),
-            L3 { .. } => 3,
-            L5 { .. } => 5,
+            L3 { .. } => "3",
+            L5 { .. } => "5",
         };
-        Label { figure: "fig1", line, instance: String::new() }
+        Label { figure: "fig1", line: line.into(), instance: String::new() }
     }
 
     fn name(&self, at: Self::State) -> Option<usize> {
@@ -149,47 +148,39 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
         self.exclusion.is_symmetric()
     }
 
-    fn invariants(&self) -> &'static [&'static str] {
-        self.exclusion.invariants()
-    }
-
     fn is_unbounded(&self) -> bool {
         self.exclusion.is_unbounded()
     }
 
     fn normalize(&self, processes: &mut [Loc<Self::State>], memory: &mut [Word]) {
-        let mut inner: [Loc<A::State>; MOST_PROCESSES] = [Loc::Remainder; MOST_PROCESSES];
-        let inner = &mut inner[..processes.len()];
-        for (inner, outer) in inner.iter_mut().zip(&*processes) {
-            *inner = inside(outer);
-        }
-        self.exclusion.normalize(inner, memory);
-        for (inner, outer) in inner.iter().zip(processes) {
-            match (outer, inner) {
-                (
-                    Loc::Entry(Exclusion(at)) | Loc::Exit(Exclusion(at)),
-                    Loc::Entry(normal) | Loc::Exit(normal),
-                ) => *at = *normal,
-                (
-                    Loc::Entry(L3 { held, .. } | L5 { held, .. })
-                    | Loc::Critical(L3 { held, .. } | L5 { held, .. })
-                    | Loc::Exit(L3 { held, .. } | L5 { held, .. }),
-                    Loc::Critical(normal),
-                ) => *held = *normal,
-                _ => {}
+        let mut inner: Vec<_> = processes.iter().map(exclusion_of).collect();
+        self.exclusion.normalize(&mut inner, memory);
+        for (loc, inner) in processes.iter_mut().zip(inner) {
+            let (Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at)) = loc else { continue };
+            let (Loc::Entry(new) | Loc::Critical(new) | Loc::Exit(new)) = inner else { continue };
+            match at {
+                Exclusion(old) | L3 { held: old, .. } | L5 { held: old, .. } => *old = new,
             }
         }
     }
 
+    fn counts(&self, at: &Loc<Self::State>) -> bool {
+        self.exclusion.counts(&exclusion_of(at))
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        self.exclusion.invariants()
+    }
+
     fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
-        let processes: Vec<_> = state.processes.iter().map(inside).collect();
+        let processes: Vec<_> = state.processes.iter().map(exclusion_of).collect();
         self.exclusion.broken_invariant(&View { processes: &processes, memory: state.memory })
     }
 }
 
 /// Where a process stands to the exclusion algorithm: one who looks for a name or gives it back is
 /// inside.
-fn inside<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
+fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
     match *loc {
         Loc::Remainder => Loc::Remainder,
         Loc::Entry(Exclusion(at)) => Loc::Entry(at),

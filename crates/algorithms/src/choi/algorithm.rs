@@ -19,9 +19,19 @@
 //! Differs from the thesis:
 //!
 //! - The sets are those that the proofs need; see [`sets`](super::sets).
+//! - Line 8 has exit < u + k instead of exit <= u + 2k, which is too generous where n <= 2k and
+//!   k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier rounds
+//!   may then disturb both tries of one that is not slow at all: the first with a compare-and-swap
+//!   for which it is late, the second by reading what the first has written. The proof of (I6) says
+//!   that the second is kept from it by line 8, with u <= t' < exit, but t' < exit + k is all there
+//!   is; so it needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true:
+//!   u + k <= exit puts all of u's block below exit.
 //! - Line 2 reads one cell a step, in ascending order, and begins again after the last.
 //! - What line 7 reads is kept as e if it is larger: line 8 only asks whether it is below e.
 //! - Line 4 has no step of its own, having no access.
+//! - N >= n is not needed for correctness, only for the number of remote references: who waits for
+//!   a round far ahead sees its cells change in each before it. [`Choi::narrow`] has N = 2k, so that
+//!   memory does not depend on n.
 //! - `wide`: kn/log2 k is rounded up to a multiple of k, as k ceil(n / log2 k); at k = 1, where
 //!   log2 k is 0, log2 k counts as 1.
 //! - The text of `parse` that we have rounds t/N and f/k up; Lemma 2 rounds down, as is meant.
@@ -82,7 +92,7 @@ impl Rules {
             update: release.iter().map(with_previous).collect(),
             blocks: n.div_ceil(k),
             twice: true,
-            slack: 2 * k as Word,
+            slack: k as Word - 1,
             ahead: k as Word,
             writes: false,
         }
@@ -138,9 +148,25 @@ impl Choi {
         Self::with(n, k, rules)
     }
 
-    /// With the sets as they are printed.
+    /// With two blocks, whatever n is.
+    pub fn narrow(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Meant);
+        rules.blocks = 2;
+        Self::with(n, k, rules)
+    }
+
+    /// As it is printed.
     pub fn printed(n: usize, k: usize) -> Self {
-        Self::with(n, k, Rules::new(n, k, Form::Printed))
+        let mut rules = Rules::new(n, k, Form::Printed);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
+    }
+
+    /// As it is printed, but with all the bits that numbers below k have.
+    pub fn printed_wait(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::PrintedCells);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
     }
 
     /// With line 8 as it is printed.
@@ -295,16 +321,15 @@ impl Algorithm for Choi {
     }
 
     fn label(&self, _: Pid, at: Line) -> Label {
-        let of = |u: Update| if u.second { "6" } else { "5" };
-        let (line, caller) = match at {
-            L1 => (1, ""),
-            L2 { .. } => (2, ""),
-            L3 => (3, ""),
-            L7 { u } => (7, of(u)),
-            L8 { u, .. } => (8, of(u)),
-            L9 { u, .. } => (9, of(u)),
+        let line = match at {
+            L1 => "1",
+            L2 { .. } => "2",
+            L3 => "3",
+            L7 { u } => ["5.7", "6.7"][u.second as usize],
+            L8 { u, .. } => ["5.8", "6.8"][u.second as usize],
+            L9 { u, .. } => ["5.9", "6.9"][u.second as usize],
         };
-        Label { figure: "choi", line, instance: caller.into() }
+        Label { figure: "choi", line: line.into(), instance: String::new() }
     }
 
     fn is_symmetric(&self) -> bool {
@@ -325,6 +350,11 @@ impl Algorithm for Choi {
 
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         super::normal::normalize(self, processes, memory);
+    }
+
+    /// Not while it waits: which cell it looks at next makes no difference.
+    fn counts(&self, at: &Loc<Line>) -> bool {
+        !matches!(at, Loc::Remainder | Loc::Entry(L2 { .. }))
     }
 }
 

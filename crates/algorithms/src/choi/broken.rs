@@ -1,5 +1,8 @@
 //! Variants of Choi's algorithm that are wrong on purpose. The checker must reject each of them,
 //! and say why.
+//!
+//! With k <= 2, each cell is looked after by so many that dropping line 6, or waiting on the own
+//! cell alone, does no harm: these fail from n = 4, k = 3 on.
 
 use alloc::vec;
 
@@ -31,20 +34,10 @@ variants! {
     descending: |rules, _, _| rules.update.iter_mut().for_each(|list| list.reverse());
     /// Line 2 waits on the own cell alone.
     own_cell: |rules, _, k| rules.wait = (0..k).map(|j| vec![j as u8]).collect();
-    /// Line 2 does not wait on the last cell, unless it is the own.
-    no_last: |rules, _, k| {
-        for (j, set) in rules.wait.iter_mut().enumerate() {
-            set.retain(|&w| w as usize == j || (w as usize) < k - 1);
-        }
-    };
-    /// A block is missing: N < n.
-    no_room: |rules, n, k| rules.blocks = n.div_ceil(k) - 1;
     /// Line 3 releases one more than has left.
     one_ahead: |rules, _, k| rules.ahead = k as Word + 1;
-    /// Line 8 lets through who is two rounds too late.
-    late: |rules, n, k| rules.slack += 2 * (n.div_ceil(k) * k) as Word;
-    /// Line 8 sends back who is less than k behind.
-    strict: |rules, _, k| rules.slack = k as Word - 1;
+    /// Line 3 releases one less than has left.
+    one_behind: |rules, _, k| rules.ahead = k as Word - 1;
     /// Line 9 is a write.
     write: |rules, _, _| rules.writes = true;
 }

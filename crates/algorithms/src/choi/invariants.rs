@@ -9,7 +9,7 @@
 //! - I2: En(t) => t < exit + k.
 //! - I3: at most k at 3.
 //! - I4: t < exit => En(t).
-//! - I5: p at 8 and exit > u + 2k => the last cell of u's block has got to u's round.
+//! - I5: p at 8 and too late for u (line 8) => the last cell of u's block has got to u's round.
 //! - I6: p at 6.7..6.9 and not too late for u => whoever is at 9 with u's cell as it read it writes
 //!   no lower round there.
 //! - I7: p at 6.8..6.9 and not too late => its cell is as it read it, or has got to u's round.
@@ -21,7 +21,7 @@
 //!
 //! Differs from the thesis:
 //!
-//! - I5 lacks "> u + 2k" in print.
+//! - I5 has "and Exit" where "and Exit > u + 2k" is meant (Exit >= u + k with our line 8).
 //! - I6 and I7 lack "not too late" in print, and are false without: after 5.8 sent p on because it
 //!   is too late, a slower process may still be about to write a lower round. (The proof calls the
 //!   step from 5.8 to 6.7 trivial.) I8 does not need them then, because of I5.

@@ -33,7 +33,8 @@ pub struct Args {
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
-    /// How many processes may stop for ever outside their remainder [default: K-1]
+    /// How many processes may stop for ever outside their remainder [default: what the
+    /// paper promises, K-1 in most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
     /// Stores go through a buffer per process, as on x86, instead of taking effect at once
@@ -65,7 +66,7 @@ fn property() -> impl TypedValueParser<Value = Property> {
 
 fn question(args: &Args) -> Question {
     let size = &args.size;
-    let mut question = Question::everything(&size.algorithm, size.n, size.k);
+    let mut question = Question::everything(&size.id(), size.n, size.k);
     question.contention = size.contention();
     question.initial = size.initial.into();
     question.symmetry = args.symmetry;

@@ -10,7 +10,11 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use hallpass_lab::{check::Resources, space::Initial};
+use hallpass_lab::{
+    check::Resources,
+    schedule::{CacheAtStart, Conventions, FailedRmw, Model, WriterCopy},
+    space::Initial,
+};
 
 use crate::progress::Progress;
 
@@ -25,6 +29,9 @@ pub struct Size {
     /// How many may be in at once
     #[arg(short, value_name = "K")]
     pub k: usize,
+    /// The timestamp system under `afek` or `zehavi`
+    #[arg(long, value_enum)]
+    pub timestamps: Option<Timestamps>,
     /// At most this many processes outside their remainder at once [default: N]
     #[arg(long, value_name = "C")]
     pub contention: Option<usize>,
@@ -34,8 +41,104 @@ pub struct Size {
 }
 
 impl Size {
+    /// The algorithm's identifier, with the timestamp system in it: `afek@linear`.
+    pub fn id(&self) -> String {
+        with_timestamps(&self.algorithm, self.timestamps)
+    }
+
     pub fn contention(&self) -> usize {
         self.contention.unwrap_or(self.n)
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Timestamps {
+    /// Unbounded: the one the papers start from, and the default
+    Uctss,
+    /// Bounded, Label and Scan in O(n)
+    Linear,
+    /// Bounded, Label and Scan in O(n^2), at most 4 processes
+    Quadratic,
+}
+
+/// An identifier with a timestamp system in its place: before `+names` and before what is wrong.
+pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> String {
+    let system = match timestamps {
+        None | Some(Timestamps::Uctss) => return algorithm.to_string(),
+        Some(Timestamps::Linear) => "@linear",
+        Some(Timestamps::Quadratic) => "@quadratic",
+    };
+    let at = algorithm.find(['+', ':']).unwrap_or(algorithm.len());
+    let (name, rest) = algorithm.split_at(at);
+    format!("{name}{system}{rest}")
+}
+
+/// By which rules remote references are counted.
+#[derive(Args, Clone)]
+pub struct Counting {
+    /// What a write does to the writer's own copy
+    #[arg(long, value_enum, default_value_t = OwnCopy::AsItWas)]
+    writer_copy: OwnCopy,
+    /// What a compare-and-swap or test-and-set that changes nothing counts as
+    #[arg(long, value_enum, default_value_t = Failed::Write)]
+    failed_rmw: Failed,
+    /// What is in the cache when a passage begins
+    #[arg(long, value_enum, default_value_t = Cache::Cold)]
+    cache: Cache,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum OwnCopy {
+    AsItWas,
+    Gained,
+    Lost,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Failed {
+    Write,
+    Read,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Cache {
+    Cold,
+    Warm,
+}
+
+impl Counting {
+    pub fn conventions(&self) -> Conventions {
+        Conventions {
+            writer_copy: match self.writer_copy {
+                OwnCopy::AsItWas => WriterCopy::AsItWas,
+                OwnCopy::Gained => WriterCopy::Gained,
+                OwnCopy::Lost => WriterCopy::Lost,
+            },
+            failed_rmw: match self.failed_rmw {
+                Failed::Write => FailedRmw::Write,
+                Failed::Read => FailedRmw::Read,
+            },
+            cache: match self.cache {
+                Cache::Cold => CacheAtStart::Cold,
+                Cache::Warm => CacheAtStart::Warm,
+            },
+        }
+    }
+}
+
+/// Which remote references.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Machine {
+    Cc,
+    Dsm,
+}
+
+impl From<Machine> for Model {
+    fn from(machine: Machine) -> Self {
+        match machine {
+            Machine::Cc => Model::Cc,
+            Machine::Dsm => Model::Dsm,
+        }
     }
 }
 

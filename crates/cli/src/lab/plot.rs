@@ -2,15 +2,17 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args as ClapArgs, ValueEnum};
-use hallpass_algorithms::registry::{MOST_PROCESSES, Model};
+use clap::Args as ClapArgs;
+use hallpass_algorithms::registry::MOST_PROCESSES;
 use hallpass_lab::{
-    rmr::{self, Range, SearchBudget},
-    schedule::Conventions,
+    rmr::{self, Over, Range, SearchBudget},
     space::Initial,
 };
 
-use super::{HOLDS, options::Effort};
+use super::{
+    HOLDS,
+    options::{Counting, Effort, Machine},
+};
 
 /// Exact up to this many states a point, so that a plot takes seconds and not hours.
 const MOST_STATES: u64 = 500_000;
@@ -21,8 +23,11 @@ pub struct Args {
     #[arg(required = true)]
     algorithms: Vec<String>,
     /// How many may be in at once
-    #[arg(short, value_name = "K")]
-    k: usize,
+    #[arg(short, value_name = "K", required_unless_present = "gap")]
+    k: Option<usize>,
+    /// Draw against k, for n = k + GAP processes, instead of against n
+    #[arg(long, value_name = "GAP", conflicts_with = "k")]
+    gap: Option<usize>,
     /// The largest number of processes
     #[arg(short, long = "to", value_name = "N", default_value_t = 16)]
     to: usize,
@@ -39,22 +44,30 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", default_value = "rmr.svg")]
     out: PathBuf,
     #[command(flatten)]
+    counting: Counting,
+    #[command(flatten)]
     effort: Effort,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Machine {
-    Cc,
-    Dsm,
+impl Args {
+    fn over(&self) -> Result<Over, String> {
+        let to = self.to;
+        if to > MOST_PROCESSES {
+            return Err(format!("--to must be {MOST_PROCESSES} at most"));
+        }
+        match (self.k, self.gap) {
+            (_, Some(gap)) if gap == 0 || gap >= to => {
+                Err(format!("--gap must be from 1 to {}, for n > k >= 1", to - 1))
+            }
+            (_, Some(gap)) => Ok(Over::K { gap, ks: (1..=to - gap).collect() }),
+            (Some(k), None) if k < to => Ok(Over::N { k, ns: (k + 1..=to).collect() }),
+            (k, None) => Err(format!("--to must be larger than k = {}", k.unwrap_or(0))),
+        }
+    }
 }
 
 pub fn run(args: Args) -> super::Result {
-    if args.to <= args.k || args.to > MOST_PROCESSES {
-        let k = args.k;
-        return Err(
-            format!("--to must be larger than k = {k}, and {MOST_PROCESSES} at most").into()
-        );
-    }
+    let over = args.over()?;
     if args.contention.is_some_and(|contention| contention == 0 || contention > args.to) {
         return Err(format!("contention must be from 1 to {}", args.to).into());
     }
@@ -64,14 +77,10 @@ pub fn run(args: Args) -> super::Result {
         let curve = |algorithm: &String| {
             let range = Range {
                 algorithm: algorithm.clone(),
-                k: args.k,
-                model: match args.machine {
-                    Machine::Cc => Model::Cc,
-                    Machine::Dsm => Model::Dsm,
-                },
-                ns: (args.k + 1..=args.to).collect(),
+                model: args.machine.into(),
+                over: over.clone(),
                 contention: args.contention,
-                conventions: Conventions::default(),
+                conventions: args.counting.conventions(),
                 initial: Initial::All,
             };
             let points = rmr::curve(&range, resources, &budget)?;

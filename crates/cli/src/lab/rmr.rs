@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use hallpass_lab::{
     graph::Bound,
     rmr::{self, Comparison, Figure, Question, Report, SearchBudget},
@@ -12,7 +12,7 @@ use indicatif::HumanCount;
 
 use super::{
     HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, Size},
+    options::{Counting, Effort, Machine, Size},
     show,
 };
 use crate::output::outln;
@@ -24,15 +24,8 @@ const MOST_STATES: u64 = 30_000_000;
 pub struct Args {
     #[command(flatten)]
     size: Size,
-    /// What a write does to the writer's own copy
-    #[arg(long, value_enum, default_value_t = Copy::AsItWas)]
-    writer_copy: Copy,
-    /// What a compare-and-swap or test-and-set that changes nothing counts as
-    #[arg(long, value_enum, default_value_t = Failed::Write)]
-    failed_rmw: Failed,
-    /// What is in the cache when a passage begins
-    #[arg(long, value_enum, default_value_t = Cache::Cold)]
-    cache: Cache,
+    #[command(flatten)]
+    counting: Counting,
     /// How many steps the search may take where not all schedules can be looked at
     #[arg(long, value_name = "COUNT", default_value_t = 20_000_000)]
     search_steps: u64,
@@ -52,58 +45,15 @@ pub struct Args {
     effort: Effort,
 }
 
-#[derive(Clone, std::marker::Copy, ValueEnum)]
-enum Copy {
-    AsItWas,
-    Gained,
-    Lost,
-}
-
-#[derive(Clone, std::marker::Copy, ValueEnum)]
-enum Failed {
-    Write,
-    Read,
-}
-
-#[derive(Clone, std::marker::Copy, ValueEnum)]
-enum Cache {
-    Cold,
-    Warm,
-}
-
-#[derive(Clone, std::marker::Copy, ValueEnum)]
-enum Machine {
-    Cc,
-    Dsm,
-}
-
-fn conventions(args: &Args) -> Conventions {
-    Conventions {
-        writer_copy: match args.writer_copy {
-            Copy::AsItWas => WriterCopy::AsItWas,
-            Copy::Gained => WriterCopy::Gained,
-            Copy::Lost => WriterCopy::Lost,
-        },
-        failed_rmw: match args.failed_rmw {
-            Failed::Write => FailedRmw::Write,
-            Failed::Read => FailedRmw::Read,
-        },
-        cache: match args.cache {
-            Cache::Cold => CacheAtStart::Cold,
-            Cache::Warm => CacheAtStart::Warm,
-        },
-    }
-}
-
 pub fn run(args: Args) -> super::Result {
     args.html.as_deref().map_or(Ok(()), crate::files::check)?;
     let size = &args.size;
     let question = Question {
-        algorithm: size.algorithm.clone(),
+        algorithm: size.id(),
         n: size.n,
         k: size.k,
         contention: size.contention(),
-        conventions: conventions(&args),
+        conventions: args.counting.conventions(),
         initial: size.initial.into(),
     };
     let budget = SearchBudget { steps: args.search_steps, ..SearchBudget::default() };

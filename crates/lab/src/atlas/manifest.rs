@@ -113,7 +113,8 @@ pub struct Model {
     pub k: usize,
     /// At most this many outside their remainder at once; left out: n.
     pub contention: Option<usize>,
-    /// How many may stop before starvation is forgiven is one more than this; left out: k - 1.
+    /// How many may stop before starvation is forgiven is one more than this; left out: what the
+    /// paper promises.
     pub crashes: Option<usize>,
     /// Which initial states.
     #[serde(default, with = "InitialName")]
@@ -167,7 +168,7 @@ impl Model {
         if self.contention() != self.n {
             parts.push(format!("c={}", self.contention()));
         }
-        if self.crashes() != self.k.saturating_sub(1) {
+        if self.crashes() != self.promised_crashes() {
             parts.push(format!("crashes={}", self.crashes()));
         }
         if self.initial == Initial::Smallest {
@@ -185,7 +186,11 @@ impl Model {
     }
 
     fn crashes(&self) -> usize {
-        self.crashes.unwrap_or(self.k.saturating_sub(1))
+        self.crashes.unwrap_or_else(|| self.promised_crashes())
+    }
+
+    fn promised_crashes(&self) -> usize {
+        check::Question::everything(&self.algorithm, self.n, self.k).crashes
     }
 
     /// Whether properties are to be checked.

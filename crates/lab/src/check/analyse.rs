@@ -140,8 +140,7 @@ impl<const W: usize> Analysis<'_, W> {
             outcomes.insert("names", verdict(flaw::NAMES, Finding::Names));
         }
         if self.explored.flawed(flaw::RANGE).is_some() {
-            let note = "a variable leaves its declared range; what comes after is not explored";
-            outcomes.insert("range", verdict(flaw::RANGE, Finding::Range).noting(note));
+            outcomes.insert("range", self.range(verdict(flaw::RANGE, Finding::Range)));
         }
         if self.asked(Property::Invariants) && !self.machine.invariants().is_empty() {
             let names = self.machine.invariants();
@@ -161,6 +160,16 @@ impl<const W: usize> Analysis<'_, W> {
             outcomes.insert("invariants", outcome);
         }
         outcomes
+    }
+
+    /// What it means that a variable left its range: a mistake, unless the numbers have no bound
+    /// and the range is only how far the exploration goes.
+    fn range(&self, found: Outcome) -> Outcome {
+        if self.machine.is_unbounded() {
+            let note = "numbers grow without bound; what comes after the largest is not explored";
+            return Outcome::new(Verdict::Partial).noting(note);
+        }
+        found.noting("a variable leaves its declared range; what comes after is not explored")
     }
 
     fn deadlock(&self, graph: &Graph) -> Outcome {

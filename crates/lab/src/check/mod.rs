@@ -101,9 +101,10 @@ pub struct Question {
 }
 
 impl Question {
-    /// Everything about an algorithm, with its paper's promise of k - 1 crashes.
+    /// Everything about an algorithm, with as many crashes as its paper promises to survive.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
-        let fife = registry::entry(algorithm).is_ok_and(|(entry, _)| entry.promises_fife);
+        let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
+        let fife = entry.is_some_and(|entry| entry.promises_fife);
         let is_promised = |property: &Property| match property {
             Property::Fife | Property::FifeStrong => fife,
             _ => true,
@@ -115,7 +116,7 @@ impl Question {
             contention: n,
             properties: Property::ALL.to_vec(),
             promised: Property::ALL.into_iter().filter(is_promised).collect(),
-            crashes: k.saturating_sub(1),
+            crashes: entry.map_or(k.saturating_sub(1), |entry| entry.crashes(k)),
             memory: MemoryModel::Sequential,
             initial: Initial::All,
             symmetry: false,

@@ -9,7 +9,7 @@ use crate::{
     explore::{Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
-    space::{Quotient, Sequential, Space, StoreBuffers, Symmetry, Watch},
+    space::{Normal, Quotient, Sequential, Space, StoreBuffers, Symmetry, Watch},
     standing::{Settled, States},
     tables::{MOST_WORDS, Tables, TooBig},
 };
@@ -90,6 +90,10 @@ fn too_big(algorithm: &str, n: usize, k: usize, cause: TooBig) -> Error {
         TooBig::PrivateStates => {
             format!("{algorithm} with n = {n} has too many private states: try a smaller n")
         }
+        TooBig::Values(name) => format!(
+            "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
+             `lab rmr --search-only` runs it at any size"
+        ),
         TooBig::Stores => format!(
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
         ),
@@ -147,6 +151,12 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let Question { algorithm, n, k, .. } = question;
     let machine = machine::build(algorithm, *n, *k)?;
     check_contention(question.contention, *n)?;
+    if question.memory == MemoryModel::StoreBuffers && machine.is_unbounded() {
+        return Err(Error::Question(format!(
+            "{algorithm} counts without bound, which store buffers cannot be explored with: leave \
+             out --tso"
+        )));
+    }
     let (tables, buffers) = match question.memory {
         MemoryModel::Sequential => Tables::new(&*machine).map(|tables| (tables, None)),
         MemoryModel::StoreBuffers => Buffers::compile(&*machine, buffers::CAPACITY)
@@ -232,9 +242,9 @@ fn run<const W: usize>(
         tables,
         contention: question.contention,
         initial: question.initial,
+        normal: Normal::of(machine, tables),
         watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
-        normal: machine.is_unbounded().then_some(machine),
     };
     let Some(buffers) = buffers else {
         return match symmetry {

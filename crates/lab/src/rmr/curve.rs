@@ -1,4 +1,4 @@
-//! The worst passage for one n after the other: exact while that is possible, searched beyond.
+//! The worst passage for one n after the other, or one k: exact while that is possible, searched beyond.
 
 use hallpass_algorithms::registry::Model;
 
@@ -16,17 +16,54 @@ use crate::{
     space::Initial,
 };
 
+/// What grows.
+#[derive(Clone, Debug)]
+pub enum Over {
+    /// The number of processes.
+    N {
+        /// How many may be in.
+        k: usize,
+        /// The numbers of processes.
+        ns: Vec<usize>,
+    },
+    /// How many may be in, with so many processes more than that.
+    K {
+        /// n - k.
+        gap: usize,
+        /// The numbers that may be in.
+        ks: Vec<usize>,
+    },
+}
+
+impl Over {
+    /// The sizes in order, each n and k.
+    fn sizes(&self) -> Vec<(usize, usize)> {
+        let mut sizes: Vec<(usize, usize)> = match self {
+            Over::N { k, ns } => ns.iter().map(|&n| (n, *k)).collect(),
+            Over::K { gap, ks } => ks.iter().map(|&k| (k + gap, k)).collect(),
+        };
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn x(&self, point: &Point) -> u32 {
+        match self {
+            Over::N { .. } => point.n as u32,
+            Over::K { .. } => point.k as u32,
+        }
+    }
+}
+
 /// Which sizes to look at.
 #[derive(Clone, Debug)]
 pub struct Range {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// How many may be in.
-    pub k: usize,
     /// On which kind of machine.
     pub model: Model,
-    /// For these numbers of processes.
-    pub ns: Vec<usize>,
+    /// For these sizes.
+    pub over: Over,
     /// At most this many outside their remainder at once; none for all n.
     pub contention: Option<usize>,
     /// By which rules.
@@ -36,12 +73,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// The question for one n.
-    pub fn question(&self, n: usize) -> Question {
+    /// The question for one size.
+    pub fn question(&self, n: usize, k: usize) -> Question {
         Question {
             algorithm: self.algorithm.clone(),
             n,
-            k: self.k,
+            k,
             contention: self.contention.map_or(n, |contention| contention.min(n)),
             conventions: self.conventions,
             initial: self.initial,
@@ -49,31 +86,30 @@ impl Range {
     }
 }
 
-/// The worst passage for one n.
+/// The worst passage for one size.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// How many processes.
     pub n: usize,
+    /// How many may be in.
+    pub k: usize,
     /// How bad it is.
     pub figure: Figure,
 }
 
-/// Finds the worst passage for each n: exactly while the states fit into `resources`, and by
-/// searching from the first n on where they do not. An n for which there is no such algorithm is
-/// left out, unless that goes for all of them.
+/// Finds the worst passage for each size: exactly while the states fit into `resources`, and by
+/// searching from the first size on where they do not. A size for which there is no such algorithm
+/// is left out, unless that goes for all of them.
 pub fn curve(
     range: &Range,
     resources: &Resources<'_>,
     budget: &SearchBudget,
 ) -> Result<Vec<Point>, Error> {
-    let mut ns = range.ns.clone();
-    ns.sort_unstable();
-    ns.dedup();
     let mut points = Vec::new();
     let mut refused = None;
     let mut fits = true;
-    for n in ns {
-        let question = range.question(n);
+    for (n, k) in range.over.sizes() {
+        let question = range.question(n, k);
         let mut found = None;
         if fits {
             match exact(&question, resources) {
@@ -92,7 +128,7 @@ pub fn curve(
             fits = found.as_ref().is_some_and(|figure| figure.exact);
         }
         if !fits {
-            (resources.phase)(&format!("searching with n = {n}"));
+            (resources.phase)(&format!("searching with n = {n}, k = {k}"));
             match search_one(&question, range.model, budget, resources.stop) {
                 Ok(searched) => {
                     found = Some(match found {
@@ -106,7 +142,7 @@ pub fn curve(
                 }
             }
         }
-        points.extend(found.map(|figure| Point { n, figure }));
+        points.extend(found.map(|figure| Point { n, k, figure }));
     }
     match refused {
         Some(error) if points.is_empty() => Err(error),
@@ -124,14 +160,14 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
         points: figures
             .iter()
             .filter_map(|point| match point.figure.worst {
-                Bound::Most(count) => Some((point.n as u32, count)),
+                Bound::Most(count) => Some((range.over.x(point), count)),
                 Bound::Unbounded => None,
             })
             .collect(),
         unbounded: figures
             .iter()
             .filter(|point| point.figure.worst == Bound::Unbounded)
-            .map(|point| point.n as u32)
+            .map(|point| range.over.x(point))
             .collect(),
     };
     let name = &range.algorithm;
@@ -139,8 +175,8 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
     let bound: Vec<(u32, u32)> = points
         .iter()
         .filter_map(|point| {
-            let promise = promise(&range.question(point.n), range.model)?;
-            Some((point.n as u32, u32::try_from(promise.bound).ok()?))
+            let promise = promise(&range.question(point.n, point.k), range.model)?;
+            Some((range.over.x(point), u32::try_from(promise.bound).ok()?))
         })
         .collect();
     let mut all = Vec::new();
@@ -155,7 +191,7 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
     all
 }
 
-/// A plot of several curves over n on one kind of machine, each with what it was asked about.
+/// A plot of several curves on one kind of machine, each with what it was asked about.
 ///
 /// The title and the caption speak of the first, because only what is alike belongs in one plot.
 pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
@@ -164,12 +200,17 @@ pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
     names.dedup();
     let contention = first.and_then(|range| range.contention);
     let contention = contention.map_or("n".to_string(), |contention| contention.to_string());
-    let (k, machine) = first.map_or((0, ""), |range| (range.k, machine(range.model)));
+    let machine = first.map_or("", |range| machine(range.model));
+    let (fixed, x_label) = match first.map(|range| &range.over) {
+        Some(Over::K { gap, .. }) => (format!("n = k + {gap}"), "inside at once k"),
+        Some(Over::N { k, .. }) => (format!("k = {k}"), "processes n"),
+        None => (String::new(), ""),
+    };
     let caption = first.map_or(String::new(), caption);
     Plot {
-        title: format!("{}: k = {k}, contention c = {contention}, {machine}", names.join(", ")),
+        title: format!("{}: {fixed}, contention c = {contention}, {machine}", names.join(", ")),
         caption,
-        x_label: "processes n".into(),
+        x_label: x_label.into(),
         y_label: "remote references of the worst passage".into(),
         series: curves
             .iter()

@@ -11,7 +11,7 @@ use crate::{
     graph::{Bound, Graph, Heaviest},
     machine::Machine,
     schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
-    space::{Agent, Initial, Sequential, Watch},
+    space::{Agent, Initial, Normal, Sequential, Watch},
     standing::{Standing, States},
     store::Id,
     tables::{Access, Tables},
@@ -37,9 +37,9 @@ fn run<const W: usize>(
         tables,
         contention,
         initial,
+        normal: Normal::of(machine, tables),
         watch: Watch::default(),
         invariants: None,
-        normal: machine.is_unbounded().then_some(machine),
     };
     (resources.phase)("exploring");
     let explored = explore::<W, _>(&space, &resources.limits());

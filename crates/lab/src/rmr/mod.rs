@@ -15,7 +15,7 @@ pub mod simulate;
 #[cfg(test)]
 mod tests;
 
-pub use curve::{Point, Range, curve, plot_of, series};
+pub use curve::{Over, Point, Range, curve, plot_of, series};
 pub use exact::exact;
 pub use measure::measure;
 pub use plot::{Plot, PlotError, Series, Shows, plot};

@@ -6,7 +6,7 @@ use std::{
     hash::{BuildHasher, Hasher},
 };
 
-use hallpass_algorithms::{Memory, Op, Pid, Section, Var, Word};
+use hallpass_algorithms::{Decl, Domain, Memory, Op, Pid, Section, Var, Word};
 
 use super::Model;
 use crate::{
@@ -27,8 +27,8 @@ pub struct Rules {
     /// At most this many outside their remainder at once.
     pub contention: usize,
     homes: Vec<Option<Pid>>,
-    /// The values of each variable, in order.
-    domains: Vec<Vec<Word>>,
+    /// The values of each variable, in order, where they are listed and bounded.
+    domains: Vec<Option<Vec<Word>>>,
     /// For each private state, whether it is the critical section, once somebody has asked.
     /// Asking the machine makes a label, which is too dear for every step.
     critical: RefCell<Vec<Option<bool>>>,
@@ -52,10 +52,13 @@ impl Rules {
         }
         let decls = machine.layout().decls();
         let homes = decls.iter().map(|decl| decl.home).collect();
-        let sorted = |decl: &hallpass_algorithms::Decl| {
-            let mut domain = decl.domain.clone();
-            domain.sort_unstable();
-            domain
+        let sorted = |decl: &Decl| match &decl.domain {
+            Domain::Listed(values) if !decl.unbounded => {
+                let mut values = values.clone();
+                values.sort_unstable();
+                Some(values)
+            }
+            _ => None,
         };
         let domains = decls.iter().map(sorted).collect();
         let critical = RefCell::default();
@@ -225,9 +228,8 @@ impl Simulation {
             (false, WriterCopy::Lost) => 0,
         };
         self.copies[var] = after;
-        self.fault = new != old
-            && !rules.machine.layout().decls()[var].unbounded
-            && rules.domains[var].binary_search(&new).is_err();
+        let leaves = |domain: &Vec<Word>| new != old && domain.binary_search(&new).is_err();
+        self.fault = rules.domains[var].as_ref().is_some_and(leaves);
         Stepped {
             var: Some(var),
             wrote: !reads,

@@ -189,9 +189,8 @@ fn a_curve_is_exact_first_and_searched_beyond() {
     let stop = AtomicBool::new(false);
     let range = Range {
         algorithm: "am-fig3".into(),
-        k: 1,
         model: Model::Cc,
-        ns: vec![6, 1, 2, 3, 4],
+        over: Over::N { k: 1, ns: vec![6, 1, 2, 3, 4] },
         contention: None,
         conventions: Conventions::default(),
         initial: Initial::All,
@@ -209,6 +208,15 @@ fn a_curve_is_exact_first_and_searched_beyond() {
     for text in ["am-fig3: searched, lower bound", "Theorem 1, 7(n-k)", "k = 1, contention c = n"] {
         assert!(svg.contains(text), "{text}");
     }
-    let nowhere = Range { ns: vec![1], ..range };
+    let by_k = Range { over: Over::K { gap: 1, ks: vec![2, 1] }, ..range.clone() };
+    let points = curve(&by_k, &resources(100_000, &stop), &budget(1000)).expect("it exists");
+    let seen: Vec<_> = points.iter().map(|p| (p.n, p.k, p.figure.worst)).collect();
+    assert_eq!(seen, [(2, 1, Bound::Most(7)), (3, 2, Bound::Most(7))]);
+    let drawn = plot_of(&[(by_k, points)]);
+    assert_eq!(
+        (drawn.x_label.as_str(), &drawn.series[1].points[..]),
+        ("inside at once k", &[(1, 7), (2, 7)][..])
+    );
+    let nowhere = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
     assert!(curve(&nowhere, &resources(100_000, &stop), &budget(1000)).is_err());
 }

@@ -47,7 +47,8 @@ struct Naming {
 impl Naming {
     /// None if no value names anybody. The marks begin at bit `shift`; the number is their width.
     fn new(n: usize, decl: &Decl, field: Field, shift: u32) -> Option<(Self, u32)> {
-        let named: Vec<Vec<Pid>> = decl.domain.iter().map(|&x| decl.processes(x)).collect();
+        let named: Vec<Vec<Pid>> =
+            decl.domain.listed().iter().map(|&x| decl.processes(x)).collect();
         let most = named.iter().map(Vec::len).max().filter(|&most| most > 0)?;
         let mut first = vec![0];
         let mut marks = Vec::new();
@@ -58,11 +59,16 @@ impl Naming {
             }
             first.push(marks.len() as u32);
         }
-        let numbers: HashMap<Word, u32> =
-            decl.domain.iter().enumerate().map(|(number, &x)| (x, number as u32)).collect();
+        let numbers: HashMap<Word, u32> = decl
+            .domain
+            .listed()
+            .iter()
+            .enumerate()
+            .map(|(number, &x)| (x, number as u32))
+            .collect();
         let swapped = |p: Pid| {
             let swap = |q| if q == p { p + 1 } else { q - usize::from(q == p + 1) };
-            decl.domain.iter().map(|&value| numbers[&decl.renamed(value, swap)]).collect()
+            decl.domain.listed().iter().map(|&value| numbers[&decl.renamed(value, swap)]).collect()
         };
         let swapped = (0..n - 1).map(swapped).collect();
         Some((Naming { field, first, marks, swapped }, width(most + 1)))

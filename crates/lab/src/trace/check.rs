@@ -35,7 +35,7 @@ fn initial(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
         if !decl.initial().contains(&value) {
             let allowed = match &decl.init {
                 Init::Is(word) => format!("it starts at {}", decl.show(*word)),
-                Init::Open => format!("it starts at one of {} values", decl.domain.len()),
+                Init::Open => format!("it starts at one of {} values", decl.domain.listed().len()),
             };
             return Err(Error::Part(format!("{} cannot start at {value}: {allowed}", decl.name)));
         }

@@ -55,7 +55,7 @@ pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     let stem = interpreter.steps(0, &schedule.stem).map_err(sentence)?;
     let end = interpreter.state().clone();
     let cycle = interpreter.steps(stem_len, &schedule.cycle).map_err(sentence)?;
-    if !interpreter.is_back_at(&end) {
+    if interpreter.normal(interpreter.state()) != interpreter.normal(&end) {
         return Err("the cycle does not lead back to the state it begins in".into());
     }
     interpreter.steps(stem_len + round, &schedule.cycle).map_err(sentence)?;

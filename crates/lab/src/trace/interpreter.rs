@@ -107,7 +107,7 @@ fn describe(decl: &Decl, Seen { var, op, via, found }: Seen) -> Access {
         found_shown: decl.show(found),
         left_shown: decl.show(left),
         failed: op.fails_on(found),
-        out_of_range: !decl.unbounded && !decl.domain.contains(&left),
+        out_of_range: !decl.allows(left),
     }
 }
 
@@ -141,14 +141,13 @@ impl Interpreter {
         &self.state
     }
 
-    /// Whether the state it is in has the same normal form as `other`.
-    pub(super) fn is_back_at(&self, other: &State) -> bool {
-        let normal = |state: &State| {
-            let mut state = state.clone();
-            self.machine.normalize(&mut state.processes, &mut state.memory);
-            state
-        };
-        self.state == *other || self.machine.is_unbounded() && normal(&self.state) == normal(other)
+    /// The normal form of a state: the state itself, unless the algorithm counts without bound.
+    pub(super) fn normal(&self, state: &State) -> State {
+        let mut normal = state.clone();
+        if self.machine.is_unbounded() {
+            self.machine.normalize(&mut normal.processes, &mut normal.memory);
+        }
+        normal
     }
 
     /// Where a process stands.

@@ -168,8 +168,9 @@ fn width(count: usize) -> usize {
 fn encode_initial(decls: &[Decl], initial: &[Word]) -> String {
     let mut out = String::new();
     for (decl, value) in decls.iter().zip(initial).filter(|(decl, _)| decl.init == Init::Open) {
-        let mut number = decl.domain.iter().position(|word| word == value).unwrap_or_default();
-        let mut digits = vec!['0'; width(decl.domain.len())];
+        let mut number =
+            decl.domain.listed().iter().position(|word| word == value).unwrap_or_default();
+        let mut digits = vec!['0'; width(decl.domain.listed().len())];
         for place in digits.iter_mut().rev() {
             *place = digit(number % 36);
             number /= 36;
@@ -183,7 +184,7 @@ fn decode_initial(decls: &[Decl], text: &str) -> Result<Vec<Word>, Error> {
     let digits: Vec<char> = if text == NOTHING { Vec::new() } else { text.chars().collect() };
     let widths = decls.iter().map(|decl| match decl.init {
         Init::Is(_) => 0,
-        Init::Open => width(decl.domain.len()),
+        Init::Open => width(decl.domain.listed().len()),
     });
     let needed: usize = widths.clone().sum();
     if digits.len() != needed {
@@ -203,8 +204,8 @@ fn decode_initial(decls: &[Decl], text: &str) -> Result<Vec<Word>, Error> {
                 let number = own.iter().try_fold(0usize, |number, digit| {
                     Some(number.checked_mul(36)? + digit.to_digit(36)? as usize)
                 });
-                *number.and_then(|number| decl.domain.get(number)).ok_or_else(|| {
-                    let (own, count) = (own.iter().collect::<String>(), decl.domain.len());
+                *number.and_then(|number| decl.domain.listed().get(number)).ok_or_else(|| {
+                    let (own, count) = (own.iter().collect::<String>(), decl.domain.listed().len());
                     Error::Part(format!("{} has {count} values, and none is `{own}`", decl.name))
                 })?
             }

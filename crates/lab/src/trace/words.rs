@@ -3,8 +3,11 @@
 use hallpass_algorithms::{Init, Label, Pid, Section};
 
 use super::step::{Access, Event, Operation, Trace, Via};
-use crate::schedule::{
-    CacheAtStart, Conventions, FailedRmw, Finding, MemoryModel, Model, Schedule, WriterCopy,
+use crate::{
+    check::Question,
+    schedule::{
+        CacheAtStart, Conventions, FailedRmw, Finding, MemoryModel, Model, Schedule, WriterCopy,
+    },
 };
 
 /// The rules by which a schedule's remote references are to be counted: its finding's own, if it
@@ -37,8 +40,10 @@ pub(super) fn section(section: Section) -> &'static str {
     }
 }
 
-fn with_stopped(sentence: String, stopped: &[Pid], k: usize) -> String {
-    let promise = match k.saturating_sub(1) {
+fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> String {
+    let k = schedule.k;
+    let promise = match Question::everything(&schedule.algorithm, schedule.n, k).crashes {
+        0 if k > 1 => "the paper promises to survive no crash".to_string(),
         0 => "with k = 1 no crash need be survived".to_string(),
         1 => "with k = 2 one crash must be survived".to_string(),
         crashes => format!("with k = {k}, {crashes} crashes must be survived"),
@@ -65,12 +70,16 @@ pub fn describe(schedule: &Schedule) -> String {
         Finding::Invariant(name) => {
             format!("the paper's invariant {name} does not hold at the end")
         }
-        Finding::Deadlock { stopped } => {
-            with_stopped("nobody ever enters, though somebody tries for ever".into(), stopped, k)
-        }
-        Finding::Starvation { victim, stopped } => {
-            with_stopped(format!("process {victim} tries for ever and never enters"), stopped, k)
-        }
+        Finding::Deadlock { stopped } => with_stopped(
+            "nobody ever enters, though somebody tries for ever".into(),
+            stopped,
+            schedule,
+        ),
+        Finding::Starvation { victim, stopped } => with_stopped(
+            format!("process {victim} tries for ever and never enters"),
+            stopped,
+            schedule,
+        ),
         Finding::Exit { process, steps: Some(steps) } => {
             format!("process {process} takes {steps} steps in its exit section")
         }

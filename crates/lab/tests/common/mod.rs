@@ -22,9 +22,9 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
         tables,
         contention: tables.n,
         initial: Initial::All,
+        normal: None,
         watch: Watch { exclusion: true, names: true },
         invariants: None,
-        normal: None,
     }
 }
 
@@ -55,8 +55,8 @@ pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usiz
         }
     }
     for (decl, field) in machine.layout().decls().iter().zip(&tables.vars) {
-        let value = decl.renamed(decl.domain[field.get(state)], |p| to[p]);
-        let number = decl.domain.iter().position(|&x| x == value).expect("in range");
+        let value = decl.renamed(decl.domain.listed()[field.get(state)], |p| to[p]);
+        let number = decl.domain.listed().iter().position(|&x| x == value).expect("in range");
         field.set(&mut out, number);
     }
     tables.fault.set(&mut out, tables.fault.get(state));

@@ -10,7 +10,8 @@ fn run(schedule: &Schedule) -> Trace {
 }
 
 fn lines(trace: &Trace) -> Vec<u8> {
-    trace.steps.iter().map(|s| s.before.label.as_ref().map_or(0, |label| label.line)).collect()
+    let number = |label: &hallpass_algorithms::Label| label.line.parse().unwrap();
+    trace.steps.iter().map(|s| s.before.label.as_ref().map_or(0, number)).collect()
 }
 
 #[test]

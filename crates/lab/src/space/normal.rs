@@ -1,0 +1,51 @@
+//! The normal form of a state, where an algorithm counts without bound.
+
+use hallpass_algorithms::Pid;
+
+use crate::{
+    machine::{Local, Machine},
+    tables::Tables,
+};
+
+/// Brings states into the normal form that the algorithm defines.
+pub struct Normal<'a> {
+    machine: &'a dyn Machine,
+    /// For each process and private state, whether a step from or to it may call for it.
+    counts: Vec<Vec<bool>>,
+}
+
+impl<'a> Normal<'a> {
+    /// The normal form that `machine` needs, if it needs one.
+    pub fn of(machine: &'a dyn Machine, tables: &Tables) -> Option<Self> {
+        let counts = |codes: &Vec<Local>| codes.iter().map(|&at| machine.counts(at)).collect();
+        machine
+            .is_unbounded()
+            .then(|| Normal { machine, counts: tables.codes.iter().map(counts).collect() })
+    }
+
+    /// Replaces `to` by its normal form if the step of `p` that led there from a normal state may
+    /// have left it.
+    #[inline]
+    pub fn after_step<const W: usize>(
+        &self,
+        tables: &Tables,
+        p: Pid,
+        from: &[u64; W],
+        to: &mut [u64; W],
+    ) {
+        let counts = &self.counts[p];
+        if counts[tables.code(from, p)] || counts[tables.code(to, p)] {
+            self.apply(tables, to);
+        }
+    }
+
+    /// Replaces `state` by its normal form. One that the tables have no room for is a fault.
+    fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
+        let mut private = tables.private(state);
+        let mut memory = tables.memory(state);
+        self.machine.normalize(&mut private, &mut memory);
+        if !tables.set(state, &private, &memory) {
+            tables.fault.set(state, 1);
+        }
+    }
+}
