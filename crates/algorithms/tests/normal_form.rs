@@ -129,7 +129,7 @@ impl Visitor for Lockstep {
                     assert_eq!(processes, normal.processes, "twice: {what}");
                     assert_eq!(memory, normal.memory, "twice: {what}");
                     for (decl, value) in algorithm.layout().decls().iter().zip(&memory) {
-                        assert!(decl.domain.contains(value), "{} = {value}: {what}", decl.name);
+                        assert!(decl.domain.contains(*value), "{} = {value}: {what}", decl.name);
                     }
                     if self.sound {
                         let view = View { processes: &plain.processes, memory: &plain.memory };
