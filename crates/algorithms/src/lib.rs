@@ -15,6 +15,7 @@
 //! | [`afek`] | Afek et al. 1994, Figure 2 |
 //! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
 //! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
+//! | [`choi`] | Choi 2011: O(log k) remote references |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
@@ -51,6 +52,7 @@ extern crate alloc;
 pub mod afek;
 pub mod anderson_moir;
 pub mod changed;
+pub mod choi;
 pub mod layout;
 pub mod machine;
 pub mod memory;

@@ -18,6 +18,7 @@ use crate::{
         fig2,
     },
     changed::{Change, Changed},
+    choi::{self, Choi},
     machine::Algorithm,
     omori,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
@@ -335,6 +336,19 @@ const fn fragile(entry: Entry) -> Entry {
     Entry { promises_resilience: false, ..entry }
 }
 
+const CAS: &str = "fetch-and-increment, compare-and-swap";
+
+/// Choi's algorithm in some form.
+const fn token(standing: Standing, title: &'static str) -> Entry {
+    let entry = fails(standing, wrong(CAS, "Section 2", title));
+    Entry { paper: "Choi 2011", ..entry }
+}
+
+const fn tokens(title: &'static str) -> Entry {
+    let entry = token(Standing::Sound, title);
+    Entry { promises_fife: true, nameable: true, ..entry }
+}
+
 /// A constructor, and what to say of what it makes.
 macro_rules! table {
     ($($id:literal => $make:expr, $about:expr;)*) => {
@@ -373,6 +387,13 @@ table! {
     "omori-excl" => omori::excl, om("EXCL, Thm 4", "levels that count");
     "omori-gtex" => omori::gtex, om("GTEX, Thm 10", "tournament of groups");
 
+    "choi" => Choi::new, tokens("tokens, N >= n cells");
+    "choi-wide" => Choi::wide, tokens("tokens, N = kn/log2 k cells");
+    "choi-narrow" => Choi::narrow, tokens("tokens, N = 2k cells");
+
+    "choi:printed" => Choi::printed, token(Standing::Printed, "all as printed");
+    "choi:printed-wait" => Choi::printed_wait, token(Standing::Printed, "Wait-Set(0) as printed");
+    "choi:printed-check" => Choi::printed_check, token(Standing::Printed, "line 8 as printed, Exit <= u + 2k");
     "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
     "omori-gtex:printed" => omori::broken::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
 
@@ -429,4 +450,12 @@ table! {
     "omori-excl:no-reset" => omori::broken::Mutant::<omori::broken::NoReset>::excl, om_wrong("EXCL", "level(i) := 0 dropped");
     "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
     "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
+
+    "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
+    "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
+    "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");
+    "choi:own-cell" => choi::broken::own_cell, token(Standing::Broken, "line 2 waits on the own cell alone");
+    "choi:one-ahead" => choi::broken::one_ahead, token(Standing::Broken, "line 3 adds k+1");
+    "choi:one-behind" => choi::broken::one_behind, token(Standing::Broken, "line 3 adds k-1");
+    "choi:write" => choi::broken::write, token(Standing::Broken, "line 9 writes");
 }

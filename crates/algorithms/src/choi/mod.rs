@@ -1,0 +1,17 @@
+//! Choi, "A Solution to k-Exclusion with O(log k) RMR Complexity", Dartmouth TR2011-682, 2011.
+//!
+//! | module | section | what it is |
+//! |---|---|---|
+//! | [`sets`] | 2.4, 3.1 | which cells a process waits on, and which it updates |
+//! | [`algorithm`] | 2.2, 2.3 | the algorithm |
+//! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
+//! | [`normal`] | | smaller numbers for a state, so that the checker sees finitely many |
+//! | [`broken`] | | variants that are wrong on purpose, for the checker to reject |
+
+pub mod algorithm;
+pub mod broken;
+pub mod invariants;
+pub mod normal;
+pub mod sets;
+
+pub use algorithm::Choi;

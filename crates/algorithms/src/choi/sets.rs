@@ -1,0 +1,186 @@
+//! Which cells of a block a process waits on, and which a process updates on its way out.
+//! Choi 2011, Section 2.4, and properties (P1) to (P6) of Section 3.1.
+//!
+//! Numbers below k are written with ceil(log2 k) bits, the most significant first.
+//!
+//! - Release-Set(j): each prefix of j, filled up with zeros.
+//! - Wait-Set(j): each prefix of j followed by a one and filled up with zeros, if that is in
+//!   j..k-1; and j; and k-1.
+//!
+//! Take i < j and the first bit in which they differ: it is 0 in i and 1 in j. The common prefix,
+//! a one, and zeros is in both sets, so whoever releases up to j meets everybody who waits at i
+//! (P4), and meets a lower i at a lower cell or the same (P5).
+//!
+//! Differs from the thesis, whose definition does not have these properties:
+//!
+//! - It prints a binary length of ceil(log2 k) - 1, in which k - 1 cannot be written, though the
+//!   proof of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
+//! - Its Wait-Set(0) does not contain 0, since nothing that ends in 10* is 0. The proof of (P4)
+//!   says that j is in Wait-Set(j), which is so for every other j. ([`Form::PrintedCells`])
+//! - Lemma 1, that the sets of i < j have one element in common, is wrong for j = k-1, where k-1
+//!   may be a second; and for i = 0, once 0 is in Wait-Set(0). Nothing needs it: (P5) is about the
+//!   smallest element.
+//! - The proof of (P1) has w <= i where w >= i is meant.
+
+use alloc::vec::Vec;
+
+/// Which definition of the sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// What the proofs need.
+    Meant,
+    /// As printed.
+    Printed,
+    /// With the printed binary length, and j in Wait-Set(j).
+    PrintedLength,
+    /// With all the bits, and without 0 in Wait-Set(0), as printed.
+    PrintedCells,
+}
+
+/// The sets of every j below k, each ascending.
+#[derive(Clone, Debug)]
+pub struct Sets {
+    /// Wait-Set(j).
+    pub wait: Vec<Vec<u8>>,
+    /// Release-Set(j).
+    pub release: Vec<Vec<u8>>,
+}
+
+/// The smallest d with 2^d >= k.
+pub const fn ceil_log2(k: usize) -> u32 {
+    k.next_power_of_two().trailing_zeros()
+}
+
+impl Sets {
+    /// The sets for blocks of k cells.
+    pub fn new(k: usize, form: Form) -> Self {
+        let bits = match form {
+            Form::Meant | Form::PrintedCells => ceil_log2(k),
+            Form::Printed | Form::PrintedLength => ceil_log2(k).saturating_sub(1),
+        };
+        let own = matches!(form, Form::Meant | Form::PrintedLength);
+        let wait = (0..k).map(|j| wait_set(k, bits, own, j)).collect();
+        Sets { wait, release: (0..k).map(|j| release_set(bits, j)).collect() }
+    }
+}
+
+/// The first `length` of the low `bits` bits of `j`, then zeros.
+fn prefix(j: usize, bits: u32, length: u32) -> usize {
+    (j & ((1 << bits) - 1)) >> (bits - length) << (bits - length)
+}
+
+fn wait_set(k: usize, bits: u32, own: bool, j: usize) -> Vec<u8> {
+    let pattern = |b: usize| b & ((1 << bits) - 1);
+    let longer = |length| prefix(j, bits, length) | 1 << (bits - length - 1);
+    let is_longer = |b: usize| (0..bits).any(|length| pattern(b) == longer(length));
+    (j..k).filter(|&b| is_longer(b) || b == k - 1 || own && b == j).map(|b| b as u8).collect()
+}
+
+fn release_set(bits: u32, j: usize) -> Vec<u8> {
+    let mut set: Vec<u8> = (0..=bits).map(|length| prefix(j, bits, length) as u8).collect();
+    set.dedup(); // a longer prefix gives the same number or a larger one
+    set
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use super::*;
+
+    const MOST: usize = 256;
+
+    fn common(wait: &[u8], release: &[u8]) -> Vec<u8> {
+        wait.iter().copied().filter(|w| release.contains(w)).collect()
+    }
+
+    /// The properties that the sets for k do not have.
+    fn violated(k: usize, form: Form) -> BTreeSet<&'static str> {
+        let Sets { wait, release } = Sets::new(k, form);
+        let mut violated = BTreeSet::new();
+        let mut must = |property, holds: bool| {
+            if !holds {
+                violated.insert(property);
+            }
+        };
+        for i in 0..k {
+            must("P1", wait[i].iter().chain(&release[i]).all(|&b| (b as usize) < k));
+            must("P2", wait[i].iter().all(|&w| w as usize >= i));
+            must("P3", release[i].iter().all(|&r| r as usize <= i));
+            must("own", wait[i].contains(&(i as u8)) && release[i].contains(&(i as u8)));
+        }
+        for j in 0..k {
+            let first: Vec<Option<u8>> =
+                (0..=j).map(|i| common(&wait[i], &release[j]).first().copied()).collect();
+            must("P4", first.iter().all(Option::is_some));
+            // Of an empty set there is no smallest element, and nothing to compare.
+            let first: Vec<u8> = first.into_iter().flatten().collect();
+            must("P5", first.is_sorted());
+            must("Lemma 1", (0..j).all(|i| common(&wait[i], &release[j]).len() == 1));
+        }
+        violated
+    }
+
+    fn smallest(form: Form, property: &str) -> Option<usize> {
+        (1..=MOST).find(|&k| violated(k, form).contains(property))
+    }
+
+    #[test]
+    fn the_sets_as_meant_have_the_properties() {
+        for k in 1..=MOST {
+            let violated = violated(k, Form::Meant);
+            assert!(violated.is_subset(&["Lemma 1"].into()), "k = {k}: {violated:?}");
+        }
+    }
+
+    #[test]
+    fn the_sets_are_small() {
+        for k in 1..=MOST {
+            let Sets { wait, release } = Sets::new(k, Form::Meant);
+            let most = |sets: &[Vec<u8>]| sets.iter().map(Vec::len).max().unwrap();
+            let log = ceil_log2(k) as usize;
+            // Release-Set(j) has an element for each one in j, and 0.
+            assert!((0..k).all(|j| release[j].len() == j.count_ones() as usize + 1), "k = {k}");
+            assert_eq!(most(&release), k.ilog2() as usize + 1, "k = {k}");
+            // Wait-Set(0) is the largest: 0, the powers of two, and k-1 if it is none of these.
+            let extra = usize::from(k > 2 && !(k - 1).is_power_of_two());
+            assert_eq!(most(&wait), 1 + log + extra, "k = {k}");
+            assert_eq!(wait[0].len(), most(&wait), "k = {k}");
+            // Every wait ends at the last cell, and every release begins at the first.
+            assert!(wait.iter().all(|set| set.last() == Some(&(k as u8).wrapping_sub(1))));
+            assert!(release.iter().all(|set| set[0] == 0));
+        }
+    }
+
+    #[test]
+    fn lemma_1_is_wrong_in_every_form() {
+        // i = 1, j = 3, k = 4: both 2 and 3 are common.
+        let Sets { wait, release } = Sets::new(4, Form::PrintedCells);
+        assert_eq!(common(&wait[1], &release[3]), [2, 3]);
+        assert_eq!(smallest(Form::PrintedCells, "Lemma 1"), Some(4));
+        assert_eq!(smallest(Form::Meant, "Lemma 1"), Some(2));
+    }
+
+    #[test]
+    fn what_is_wrong_in_print() {
+        let table = |form| -> Vec<(&str, Option<usize>)> {
+            ["P1", "P2", "P3", "P4", "P5"].map(|p| (p, smallest(form, p))).into()
+        };
+        let four = |k| -> Vec<(&str, Option<usize>)> {
+            ["P1", "P2", "P3", "P4", "P5"].map(|p| (p, (p == "P4").then_some(k))).into()
+        };
+        assert_eq!(table(Form::Printed), four(2));
+        assert_eq!(table(Form::PrintedLength), four(2));
+        assert_eq!(table(Form::PrintedCells), four(2));
+        // With all the bits, only 0 misses itself, and that for every k from 2 on.
+        for k in 2..=MOST {
+            let Sets { wait, release } = Sets::new(k, Form::PrintedCells);
+            for j in 0..k {
+                for i in 0..=j {
+                    let meets = !common(&wait[i], &release[j]).is_empty();
+                    assert_eq!(meets, (i, j) != (0, 0), "k = {k}, i = {i}, j = {j}");
+                }
+            }
+        }
+    }
+}

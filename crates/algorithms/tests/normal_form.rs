@@ -1,0 +1,168 @@
+//! Normal forms against what they stand for: the same schedule, with and without, step by step.
+
+use hallpass_algorithms::{
+    Algorithm, Loc, Memory, Next, Op, Var, View, Word,
+    registry::{self, ENTRIES, Visitor},
+};
+
+/// One state, and what the last step accessed.
+struct Run<A: Algorithm> {
+    processes: Vec<Loc<A::State>>,
+    memory: Vec<Word>,
+}
+
+/// A memory that remembers the one access made to it.
+struct Words<'a> {
+    memory: &'a mut [Word],
+    seen: Option<(Var, &'static str, bool)>,
+}
+
+impl Memory for Words<'_> {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        let old = self.memory[var.index()];
+        self.memory[var.index()] = op.leaves(old);
+        let kind = match op {
+            Op::Read => "read",
+            Op::Write(_) => "write",
+            _ => "read-modify-write",
+        };
+        self.seen = Some((var, kind, op.fails_on(old)));
+        old
+    }
+}
+
+/// All that can be seen of a step.
+#[derive(PartialEq, Debug)]
+struct Seen {
+    access: Option<(Var, &'static str, bool)>,
+    waits: bool,
+    after: String,
+}
+
+impl<A: Algorithm> Run<A> {
+    fn new(algorithm: &A) -> Self {
+        Run {
+            processes: vec![Loc::Remainder; algorithm.n()],
+            memory: algorithm.layout().first_initial(),
+        }
+    }
+
+    fn step(&mut self, algorithm: &A, p: usize) -> Seen {
+        let mut words = Words { memory: &mut self.memory, seen: None };
+        let before = self.processes[p];
+        let next = match before {
+            Loc::Remainder => Next::Goto(algorithm.begin(p)),
+            Loc::Critical(exit) => Next::Goto(exit),
+            Loc::Entry(state) | Loc::Exit(state) => algorithm.step(&mut words, p, state),
+        };
+        let access = words.seen;
+        let leaves = matches!(before, Loc::Exit(_) | Loc::Critical(_));
+        self.processes[p] = match next {
+            Next::Goto(at) | Next::Spin(at) if leaves => Loc::Exit(at),
+            Next::Goto(at) | Next::Spin(at) => Loc::Entry(at),
+            Next::Enter(at) => Loc::Critical(at),
+            Next::Leave => Loc::Remainder,
+        };
+        let after = match self.processes[p] {
+            Loc::Remainder => "remainder".into(),
+            Loc::Entry(at) => format!("entry {}", algorithm.label(p, at)),
+            Loc::Critical(at) => format!("critical {:?}", algorithm.name(at)),
+            Loc::Exit(at) => format!("exit {}", algorithm.label(p, at)),
+        };
+        Seen { access, waits: matches!(next, Next::Spin(_)), after }
+    }
+}
+
+/// A small generator; the schedule is all that is random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n
+    }
+}
+
+struct Lockstep {
+    runs: usize,
+    steps: usize,
+    /// Whether what is checked of the invariants is the same.
+    sound: bool,
+}
+
+impl Visitor for Lockstep {
+    type Output = ();
+
+    fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) {
+        let n = algorithm.n();
+        for seed in 1..=self.runs as u64 {
+            let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            for _ in 0..8 {
+                random.below(2);
+            }
+            let (mut plain, mut normal) = (Run::new(&algorithm), Run::new(&algorithm));
+            // Some sleep for long; the others go on, one at a time in bursts or mixed.
+            let mut asleep = vec![0; n];
+            for step in 0..self.steps {
+                if random.below(12) == 0 {
+                    let p = random.below(n);
+                    asleep[p] = step + random.below(self.steps / 2);
+                }
+                let awake: Vec<usize> = (0..n).filter(|&p| asleep[p] <= step).collect();
+                let Some(&p) = awake.get(random.below(awake.len().max(1))) else {
+                    asleep[random.below(n)] = 0;
+                    continue;
+                };
+                let burst = if random.below(4) == 0 { random.below(40) } else { 1 };
+                for _ in 0..burst {
+                    let what = format!("run {seed}, step {step}, process {p}");
+                    assert_eq!(plain.step(&algorithm, p), normal.step(&algorithm, p), "{what}");
+                    algorithm.normalize(&mut normal.processes, &mut normal.memory);
+                    let (mut processes, mut memory) =
+                        (plain.processes.clone(), plain.memory.clone());
+                    algorithm.normalize(&mut processes, &mut memory);
+                    assert_eq!(processes, normal.processes, "{what}");
+                    assert_eq!(memory, normal.memory, "{what}");
+                    algorithm.normalize(&mut processes, &mut memory);
+                    assert_eq!(processes, normal.processes, "twice: {what}");
+                    assert_eq!(memory, normal.memory, "twice: {what}");
+                    for (decl, value) in algorithm.layout().decls().iter().zip(&memory) {
+                        assert!(decl.domain.contains(*value), "{} = {value}: {what}", decl.name);
+                    }
+                    if self.sound {
+                        let view = View { processes: &plain.processes, memory: &plain.memory };
+                        assert_eq!(algorithm.broken_invariant(&view), None, "{what}");
+                        let view = View { processes: &processes, memory: &memory };
+                        assert_eq!(algorithm.broken_invariant(&view), None, "normal: {what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_normal_form_behaves_as_what_it_stands_for() {
+    for entry in ENTRIES.iter().filter(|entry| entry.id.starts_with("choi")) {
+        let sound = entry.standing == registry::Standing::Sound;
+        for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
+            if n - k < entry.least_gap {
+                continue;
+            }
+            for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
+                let runs = if id.ends_with("+names") {
+                    5
+                } else if sound {
+                    60
+                } else {
+                    20
+                };
+                let lockstep = Lockstep { runs, steps: 400, sound };
+                let result = registry::visit(&id, n, k, lockstep);
+                assert!(result.is_ok() || !entry.nameable, "{id}");
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Runs of wrong forms of Choi's algorithm that are too long for a test to search for: they go
+//! through A two or three times.
+
+use hallpass_algorithms::Section;
+use hallpass_lab::{
+    machine::build,
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
+    trace::{self, Interpreter},
+};
+
+/// Runs processes to where they are wanted, and keeps the schedule.
+struct Driver {
+    schedule: Schedule,
+    interpreter: Interpreter,
+}
+
+impl Driver {
+    fn new(algorithm: &str, n: usize, k: usize) -> Self {
+        let schedule = Schedule {
+            algorithm: algorithm.into(),
+            n,
+            k,
+            memory: MemoryModel::Sequential,
+            initial: build(algorithm, n, k).unwrap().layout().first_initial(),
+            stem: vec![],
+            cycle: vec![],
+            finding: Finding::Exclusion,
+        };
+        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+        Driver { schedule, interpreter }
+    }
+
+    fn step(&mut self, p: usize) {
+        self.interpreter.step(p).unwrap();
+        self.schedule.stem.push(p);
+    }
+
+    fn section(&self, p: usize) -> Section {
+        self.interpreter.stand(p).section
+    }
+
+    /// Until `p` is in that section.
+    fn until(&mut self, p: usize, section: Section) {
+        for _ in 0..100 {
+            self.step(p);
+            if self.section(p) == section {
+                return;
+            }
+        }
+        panic!("process {p} does not get there");
+    }
+
+    fn confirm(&self) {
+        trace::confirm(&self.schedule).unwrap();
+        println!("{}", trace::encode(&self.schedule).unwrap());
+    }
+
+    fn passage(&mut self, p: usize) {
+        self.until(p, Section::Remainder);
+    }
+
+    /// Until `p` is at that line, for the `count`-th time.
+    fn at_line(&mut self, p: usize, line: &str, mut count: usize) {
+        for _ in 0..100 {
+            self.step(p);
+            let label = self.interpreter.stand(p).label;
+            if label.is_some_and(|label| label.to_string() == line) {
+                count -= 1;
+                if count == 0 {
+                    return;
+                }
+            }
+        }
+        panic!("process {p} does not get to {line}");
+    }
+}
+
+/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and with k = 3 only those who leave with
+/// t' = 4, 10, 16 write there. The first two stop in time to disturb the third twice.
+fn disturbed_twice(algorithm: &str) -> Driver {
+    let mut run = Driver::new(algorithm, 4, 3);
+    let (p, slow, slower) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slower, "choi:5.9", 1); // t' = 4, about to write round 1
+    for _ in 5..=9 {
+        run.passage(p);
+    }
+    run.at_line(slow, "choi:5.7", 3); // t' = 10, about to read
+    for _ in 11..=15 {
+        run.passage(p);
+    }
+    run.at_line(p, "choi:5.9", 1); // t' = 16, about to write round 3
+    run.step(slower); // round 1
+    run.step(slow); // reads it
+    run.step(slow); // and is not too late: exit is 14, u + 2k is 16
+    run.step(p); // fails
+    run.step(p); // reads round 1
+    run.step(p);
+    run.step(slow); // round 2
+    run.step(p); // fails again, and that was all
+    assert_eq!(run.section(p), Section::Remainder);
+    run
+}
+
+#[test]
+fn two_updates_are_not_enough_where_n_is_at_most_2k() {
+    let mut run = disturbed_twice("choi:printed-check");
+    // Two get in and stop; that is fewer than k. The one behind them is never let in.
+    let (waiter, slow, slower) = (0, 1, 2);
+    for p in [slow, slower] {
+        run.until(p, Section::Remainder);
+        run.until(p, Section::Critical);
+    }
+    run.step(waiter);
+    run.step(waiter);
+    run.schedule.cycle = vec![waiter; 2];
+    run.schedule.finding = Finding::Starvation { victim: waiter, stopped: vec![slow, slower] };
+    run.confirm();
+}
+
+#[test]
+fn one_update_is_not_enough() {
+    let mut run = Driver::new("choi:once", 4, 3);
+    let (p, slow, other) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slow, "choi:5.9", 1); // t' = 4, about to write round 1
+    for _ in 5..=9 {
+        run.passage(p);
+    }
+    run.at_line(p, "choi:5.9", 1); // t' = 10, about to write round 2
+    run.step(slow);
+    run.step(p); // fails, and leaves
+    assert_eq!(run.section(p), Section::Remainder);
+    for p in [slow, other] {
+        if run.section(p) != Section::Remainder {
+            run.passage(p);
+        }
+        run.until(p, Section::Critical);
+    }
+    run.step(p);
+    run.step(p);
+    run.schedule.cycle = vec![p; 2];
+    run.schedule.finding = Finding::Starvation { victim: p, stopped: vec![slow, other] };
+    run.confirm();
+}
+
+#[test]
+fn waiting_on_the_own_cell_is_not_enough() {
+    let mut run = Driver::new("choi:own-cell", 4, 3);
+    let (p, slow, waiter) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slow, "choi:5.7", 1); // t' = 4, and nobody else releases cell 1
+    run.passage(p); // t' = 5
+    run.passage(p); // with token 3
+    run.step(waiter);
+    run.step(waiter); // token 4
+    run.schedule.cycle = vec![waiter];
+    run.schedule.finding = Finding::Starvation { victim: waiter, stopped: vec![slow] };
+    run.confirm();
+}
