@@ -181,3 +181,10 @@ fn i6_is_false_as_printed() {
     run.step(slower);
     assert_eq!((before, run.interpreter.state().memory[cell]), (0, 1));
 }
+
+#[test]
+fn line_9_must_not_write() {
+    let string = "hp1.choi:write.3.2.sc.-.starve-0-.0000000000011111111111111112222221111111111111\
+                  111111111111121111111111111111111111000001111112222222.00.068d529d";
+    trace::confirm(&trace::decode(string).unwrap()).unwrap();
+}
