@@ -158,3 +158,33 @@ fn waiting_on_the_own_cell_is_not_enough() {
     run.schedule.finding = Finding::Starvation { victim: waiter, stopped: vec![slow] };
     run.confirm();
 }
+
+/// (I6) without "not too late": who is at 6.7 to write round 2 to a cell, while one at 5.9 is about to
+/// write round 1 there, and will succeed.
+#[test]
+fn i6_is_false_as_printed() {
+    let mut run = Driver::new("choi", 4, 3);
+    let (p, slow, slower) = (0, 1, 2);
+    run.passage(p); // t' = 3
+    run.at_line(slower, "choi:5.9", 1); // t' = 4, about to write round 1 to cell 1 of block 1
+    for _ in 5..=9 {
+        run.passage(p);
+    }
+    run.at_line(slow, "choi:5.7", 3); // t' = 10, about to read the same cell for round 2
+    for _ in 11..=16 {
+        run.passage(p);
+    }
+    run.at_line(slow, "choi:6.7", 1); // too late
+    let layout = build("choi", 4, 3).unwrap();
+    let cell = layout.layout().decls().iter().position(|decl| decl.name == "A[1][1]").unwrap();
+    let before = run.interpreter.state().memory[cell];
+    run.step(slower);
+    assert_eq!((before, run.interpreter.state().memory[cell]), (0, 1));
+}
+
+#[test]
+fn line_9_must_not_write() {
+    let string = "hp1.choi:write.3.2.sc.-.starve-0-.0000000000011111111111111112222221111111111111\
+                  111111111111121111111111111111111111000001111112222222.00.068d529d";
+    trace::confirm(&trace::decode(string).unwrap()).unwrap();
+}

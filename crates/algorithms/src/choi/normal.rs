@@ -201,22 +201,24 @@ impl Choi {
         processes: &[Loc<Line>],
     ) -> Word {
         let mut most = floor;
+        let mut compares = |e| {
+            if e <= value {
+                most = most.max(e);
+            }
+        };
         for at in processes {
             match *at {
-                Loc::Entry(L2 { t, .. }) if t.i == i && (most + 1..=value).contains(&t.e) => {
-                    if self.rules.wait[t.j as usize].contains(&j) {
-                        most = t.e;
-                    }
+                Loc::Entry(L2 { t, .. })
+                    if t.i == i && self.rules.wait[t.j as usize].contains(&j) =>
+                {
+                    compares(t.e);
                 }
-                Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > most => {
-                    // Those that it is done with are for (I8), and so is the last cell.
-                    for r in 0..self.rules.update[u.last.j as usize].len() as u8 {
-                        let token = self.target(Update { r, ..u });
-                        let looks = token.i == i && (token.j == j || j as usize == self.k - 1);
-                        if looks && (most + 1..=value).contains(&token.e) {
-                            most = token.e;
-                        }
-                    }
+                // Those that it is done with are for (I8), and so is the last cell.
+                Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > floor => {
+                    (0..self.rules.update[u.last.j as usize].len() as u8)
+                        .map(|r| self.target(Update { r, ..u }))
+                        .filter(|token| token.i == i && (token.j == j || j as usize == self.k - 1))
+                        .for_each(|token| compares(token.e));
                 }
                 _ => {}
             }

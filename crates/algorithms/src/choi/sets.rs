@@ -103,20 +103,20 @@ mod tests {
                 violated.insert(property);
             }
         };
-        for i in 0..k {
-            must("P1", wait[i].iter().chain(&release[i]).all(|&b| (b as usize) < k));
-            must("P2", wait[i].iter().all(|&w| w as usize >= i));
-            must("P3", release[i].iter().all(|&r| r as usize <= i));
-            must("own", wait[i].contains(&(i as u8)) && release[i].contains(&(i as u8)));
+        for (i, (wait, release)) in wait.iter().zip(&release).enumerate() {
+            must("P1", wait.iter().chain(release).all(|&b| (b as usize) < k));
+            must("P2", wait.iter().all(|&w| w as usize >= i));
+            must("P3", release.iter().all(|&r| r as usize <= i));
+            must("own", wait.contains(&(i as u8)) && release.contains(&(i as u8)));
         }
-        for j in 0..k {
+        for (j, release) in release.iter().enumerate() {
             let first: Vec<Option<u8>> =
-                (0..=j).map(|i| common(&wait[i], &release[j]).first().copied()).collect();
+                wait[..=j].iter().map(|wait| common(wait, release).first().copied()).collect();
             must("P4", first.iter().all(Option::is_some));
             // Of an empty set there is no smallest element, and nothing to compare.
             let first: Vec<u8> = first.into_iter().flatten().collect();
             must("P5", first.is_sorted());
-            must("Lemma 1", (0..j).all(|i| common(&wait[i], &release[j]).len() == 1));
+            must("Lemma 1", wait[..j].iter().all(|wait| common(wait, release).len() == 1));
         }
         violated
     }
@@ -175,9 +175,9 @@ mod tests {
         // With all the bits, only 0 misses itself, and that for every k from 2 on.
         for k in 2..=MOST {
             let Sets { wait, release } = Sets::new(k, Form::PrintedCells);
-            for j in 0..k {
-                for i in 0..=j {
-                    let meets = !common(&wait[i], &release[j]).is_empty();
+            for (j, release) in release.iter().enumerate() {
+                for (i, wait) in wait[..=j].iter().enumerate() {
+                    let meets = !common(wait, release).is_empty();
                     assert_eq!(meets, (i, j) != (0, 0), "k = {k}, i = {i}, j = {j}");
                 }
             }
