@@ -348,7 +348,7 @@ const fn token(standing: Standing, title: &'static str) -> Entry {
 /// each of at most ceil(log2 k) + 2 cells and one more on line 2, 1 for line 3, and 3 for each of
 /// two updates of at most floor(log2 k) + 2 cells.
 const fn claims(entry: Entry, claim: Claim) -> Entry {
-    Entry { claim: Some(claim), ..entry }
+    Entry { claims: [Some(claim), None], ..entry }
 }
 
 const fn tokens(title: &'static str) -> Entry {
