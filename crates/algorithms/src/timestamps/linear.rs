@@ -41,7 +41,7 @@ use super::{
     All, Collect, Timestamps, Turn,
     labels::{self, Stamp},
     marked::{Marked, Renew, fresh},
-    rules::{Form, Rules, Sound},
+    rules::{Form, Otherwise, Rules, Sound},
     shape::{COLOUR_BITS, COLOURS, HAND_BITS, MOST_BITS, NONE, Shape},
 };
 use crate::{
@@ -349,7 +349,8 @@ impl<R: Rules> Linear<R> {
     /// What Label does with the view of its Scan.
     fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
         let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-        let Some(new) = Stamp::later(R::CHAIN, self.n, p, stamp) else {
+        let later = Stamp::later(R::CHAIN, self.n, p, stamp);
+        let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
             return Done(());
         };
         let new = if R::RENEW { new } else { Stamp::FIRST }.marked(fresh(R::MARK_BITS));
@@ -382,7 +383,11 @@ impl<R: Rules> Linear<R> {
         if colour == ann && ann != copy {
             return Goto(Labelling::Save(update));
         }
-        let copy = if colour != ann && R::NONE { NONE } else { copy };
+        let copy = match R::OTHERWISE {
+            Otherwise::None if colour != ann => NONE,
+            Otherwise::Made => ann,
+            _ => copy,
+        };
         let word = self.with_hand(update.word, slot, Hand { ann, copy });
         self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
     }

@@ -8,6 +8,7 @@ mod plot;
 mod replay;
 mod rmr;
 mod show;
+mod timestamps;
 
 use std::{error::Error, process::ExitCode};
 
@@ -34,6 +35,8 @@ pub enum Command {
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, claims
     List(list::Args),
+    /// Check a timestamp system: that every run is one of UCTSS, and what the papers state
+    Timestamps(timestamps::Args),
     /// Run the atlas: models with expected verdicts, states and remote references
     Atlas(atlas::Args),
 }
@@ -47,6 +50,7 @@ pub fn run(command: Command) -> Result {
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
+        Command::Timestamps(args) => timestamps::run(args),
         Command::Atlas(args) => atlas::run(args),
     }
 }
