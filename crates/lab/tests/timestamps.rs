@@ -68,7 +68,7 @@ fn what_is_wrong_is_rejected() {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
         let (id, n, part, fault, steps) =
             *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
-        let report = ask(id, n, part, 1_000_000, None);
+        let report = ask(id, n, part, 4_000_000, None);
         let violated = &report.outcomes[0].violated;
         let run = violated.get(fault).unwrap_or_else(|| panic!("{id}: {:?}", violated.keys()));
         assert_eq!(run.len(), steps, "{id}");

@@ -31,6 +31,9 @@
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
 //!
+//! The *none* of S1 could be left out: with what copy said before in its place, the guarantee holds
+//! as well (`linear:same-copy` in the lab), for p avoids that colour, too.
+//!
 //! Differs from the construction as it was worked out: a process keeps nothing between procedures,
 //! so it reads its own registers, two for Scan and one more for Label. The split form is new.
 

@@ -1,6 +1,11 @@
 //! A question about a timestamp system, and the report.
 
-use std::{collections::BTreeMap, fmt, time::Instant};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
 
 use hallpass_algorithms::{Domain, Kind};
 use indexmap::IndexSet;
@@ -99,7 +104,7 @@ pub struct Outcome {
     pub seconds: f64,
     /// What was looked at.
     pub promises: Vec<Fault>,
-    /// What is violated, each with a shortest run that shows it, a line a step.
+    /// What is violated, with a shortest run that shows it, a line a step; of random runs, its end.
     pub violated: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -287,12 +292,20 @@ fn all_runs_in<const W: usize, O: Observer>(
     resources: &Resources<'_>,
 ) -> Outcome {
     let begun = Instant::now();
+    // The first fault is the end: what comes first has a shortest run.
+    let stop = AtomicBool::new(false);
+    let progress = |so_far| {
+        if runs.is_faulty() || resources.stop.load(Relaxed) {
+            stop.store(true, Relaxed);
+        }
+        (resources.progress)(so_far);
+    };
     let limits = Limits {
         states: resources.states,
         bytes: resources.bytes / 2, // the other half is for the tables
         threads: resources.threads,
-        stop: resources.stop,
-        progress: resources.progress,
+        stop: &stop,
+        progress: &progress,
     };
     let found: Explored<W> = explore(runs, &limits);
     promises.push(Fault::Range);

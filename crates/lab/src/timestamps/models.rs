@@ -40,6 +40,7 @@ pub enum Scanning<C> {
 
 /// Where a process stands in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
 pub enum Labelling {
     /// It scans.
     Scan(Scanning<All<Stamp>>),

@@ -142,15 +142,15 @@ impl Properties {
         demand(self.before[p] & !after[p] == 0, Fault::P2);
         demand(start.must & !after[p] == 0, Fault::P3);
         demand((0..n).all(|i| start.later[i] & !after[i] == 0), Fault::Lasting);
-        for i in 0..n {
+        for (i, &after) in after.iter().enumerate() {
             // Both outside Label all along: what was agreed on must be so here.
             let outside = if has(start.outside, i) { start.outside } else { 0 };
             let other_way = seen.before[i] & outside;
             demand(self.agreed[i] & other_way == 0, Fault::Consistent);
-            self.agreed[i] |= after[i] & outside;
+            self.agreed[i] |= after & outside;
             if has(start.outside, i) {
-                self.later[i] |= after[i] & !self.labelling;
-                self.waiting[i] |= after[i] & self.labelling & !self.later[i];
+                self.later[i] |= after & !self.labelling;
+                self.waiting[i] |= after & self.labelling & !self.later[i];
             }
         }
         self.before[p] |= after[p];

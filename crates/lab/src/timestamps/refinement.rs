@@ -100,12 +100,9 @@ impl Refinement {
     /// Forgets the timestamps that are gone.
     fn forget(&mut self, old: &Marks, new: &[Vec<Option<u8>>]) {
         let mut kept = Vec::new();
-        for q in 0..self.n() {
-            for number in 0..Self::len(old, q) {
-                if new[q][number].is_some() {
-                    kept.push(Self::node(old, q, number as u8));
-                }
-            }
+        for (q, new) in new.iter().enumerate() {
+            let there = (0..Self::len(old, q)).filter(|&number| new[number].is_some());
+            kept.extend(there.map(|number| Self::node(old, q, number as u8)));
         }
         if kept.len() < self.after.len() {
             let row = |&x: &usize| {

@@ -4,7 +4,7 @@
 use super::{
     marks::Marks,
     observe::{Fault, Observer},
-    subject::{Happened, State, Subject},
+    subject::{Happened, Procedure, State, Subject},
 };
 
 /// The weak snapshot: a timestamp seen was the latest at T, the write of TOG, or was being written
@@ -84,11 +84,11 @@ impl Observer for AtomicSnapshot {
         happened: &Happened,
         state: &mut State,
     ) -> Option<Fault> {
-        // Labels read their handshakes first; the snapshot begins with their own label.
-        if happened.line == "own" {
+        // What writers see is not looked at: it shows when a scanner borrows it.
+        if happened.began == Some(Procedure::Scan) {
             self.instants[p] = vec![self.now()];
         }
-        if let Some(seen) = happened.scanned.as_ref().or(happened.decided.as_ref()) {
+        if let Some(seen) = &happened.scanned {
             if !self.instants[p].contains(&seen.marks) {
                 return Some(Fault::NoInstant);
             }

@@ -3,7 +3,13 @@
 //! A state is a few numbers: where each process stands, what all registers hold together, and what
 //! the observer remembers, each with its own table. Most states share most of these.
 
-use std::{hash::Hash, sync::RwLock};
+use std::{
+    hash::Hash,
+    sync::{
+        RwLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use hallpass_algorithms::{Op, Word};
 use indexmap::{IndexMap, IndexSet};
@@ -59,6 +65,8 @@ impl Role {
     pub const BOTH: Role = Role { labels: true, scans: true };
 }
 
+type Steps = IndexMap<(u8, Place, Place), Option<Procedure>, foldhash::fast::FixedState>;
+
 /// All runs.
 pub struct Runs<'a, O> {
     /// The system.
@@ -67,8 +75,9 @@ pub struct Runs<'a, O> {
     pub roles: Vec<Role>,
     memories: Numbers<Box<[Word]>>,
     observers: Numbers<(O, Option<Fault>)>,
+    faulty: AtomicBool,
     /// The steps of processes from place to place, by who takes them.
-    steps: RwLock<IndexMap<(u8, Place, Place), Option<Procedure>, foldhash::fast::FixedState>>,
+    steps: RwLock<Steps>,
 }
 
 /// Bits from `at` on.
@@ -97,6 +106,7 @@ impl<'a, O: Observer> Runs<'a, O> {
             roles,
             memories: Numbers::new(),
             observers: Numbers::new(),
+            faulty: AtomicBool::new(false),
             steps: RwLock::new(IndexMap::default()),
         }
     }
@@ -130,7 +140,8 @@ impl<'a, O: Observer> Runs<'a, O> {
     /// first of Label; and the first of Scan.
     pub fn agent(&self, agent: Agent) -> (usize, Procedure, Word) {
         let coins = self.subject.coins() as usize;
-        let start = if agent / coins % 2 == 0 { Procedure::Label } else { Procedure::Scan };
+        let start =
+            if (agent / coins).is_multiple_of(2) { Procedure::Label } else { Procedure::Scan };
         (agent / coins / 2, start, (agent % coins) as Word)
     }
 
@@ -222,6 +233,11 @@ impl<'a, O: Observer> Runs<'a, O> {
         Some(most)
     }
 
+    /// Whether something was wrong with a state.
+    pub fn is_faulty(&self) -> bool {
+        self.faulty.load(Relaxed)
+    }
+
     /// The contents of all registers that were seen.
     pub fn memories(&self) -> Vec<Box<[Word]>> {
         self.memories.0.read().expect("no panic while held").iter().cloned().collect()
@@ -271,6 +287,10 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
     }
 
     fn flaws(&self, state: &[u64; W]) -> u64 {
-        self.fault(state).map_or(0, |fault| 1 << fault.bit())
+        let fault = self.fault(state);
+        if fault.is_some() {
+            self.faulty.store(true, Relaxed);
+        }
+        fault.map_or(0, |fault| 1 << fault.bit())
     }
 }

@@ -128,6 +128,8 @@ pub const MOST: usize = 8;
 type Scanning<T> = <T as Timestamps>::Scanning<All<<T as Timestamps>::Stamp>>;
 type At<T> = Inside<<T as Timestamps>::Labelling, Scanning<T>>;
 
+type Places<T> = IndexMap<(u8, At<T>), Option<[u32; MOST]>, foldhash::fast::FixedState>;
+
 /// What only a system with marks can do.
 struct Hooks<T: Timestamps> {
     mark_bits: u32,
@@ -147,7 +149,7 @@ struct Numbered<T: Timestamps> {
     coins: Word,
     hooks: Option<Hooks<T>>,
     /// The places, and for each the marks in it, once somebody has asked.
-    places: RwLock<IndexMap<(u8, At<T>), Option<[u32; MOST]>, foldhash::fast::FixedState>>,
+    places: RwLock<Places<T>>,
 }
 
 /// A system without marks.
