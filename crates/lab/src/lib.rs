@@ -48,6 +48,7 @@ pub mod standing;
 pub mod store;
 pub mod table;
 pub mod tables;
+pub mod timestamps;
 pub mod trace;
 
 pub use machine::Machine;

@@ -9,6 +9,7 @@ mod plot;
 mod replay;
 mod rmr;
 mod show;
+mod timestamps;
 
 use std::{error::Error, process::ExitCode};
 
@@ -35,6 +36,8 @@ pub enum Command {
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, claims
     List(list::Args),
+    /// Check a timestamp system: that every run is one of UCTSS, and what the papers state
+    Timestamps(timestamps::Args),
     /// Run the atlas: models with expected verdicts, states and remote references
     Atlas(atlas::Args),
     /// Write the papers' claims with their verdicts, and the runs that refute some
@@ -50,6 +53,7 @@ pub fn run(command: Command) -> Result {
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
+        Command::Timestamps(args) => timestamps::run(args),
         Command::Atlas(args) => atlas::run(args),
         Command::Papers(args) => papers::run(args),
     }
