@@ -18,7 +18,7 @@ use crate::{
         fig2,
     },
     changed::{Change, Changed},
-    choi::{self, Choi},
+    choi::{self, Bounded, Choi},
     machine::Algorithm,
     omori,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
@@ -326,6 +326,13 @@ const fn claims(entry: Entry, claim: Claim) -> Entry {
     Entry { claim: Some(claim), ..entry }
 }
 
+const BOUNDED: Entry = Entry {
+    primitives: "an atomic counter with ages",
+    figure: "not in the thesis",
+    most_processes: choi::bounded::MOST_PROCESSES,
+    ..tokens("tokens with bounded counters")
+};
+
 const fn tokens(title: &'static str) -> Entry {
     let entry = token(Standing::Sound, title);
     Entry { promises_fife: true, nameable: true, ..entry }
@@ -372,6 +379,8 @@ table! {
     "choi" => Choi::new, claims(tokens("tokens, N >= n cells"), cc!("Section 3.7.5", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| 17 + log2(k, 1) + 6 * u64::from(k.ilog2())));
     "choi-wide" => Choi::wide, tokens("tokens, N = kn/log2 k cells");
     "choi-narrow" => Choi::narrow, tokens("tokens, N = 2k cells");
+
+    "choi-bounded" => Bounded::new, BOUNDED;
 
     "choi:printed" => Choi::printed, token(Standing::Printed, "all as printed");
     "choi:printed-wait" => Choi::printed_wait, token(Standing::Printed, "Wait-Set(0) as printed");
@@ -433,6 +442,7 @@ table! {
     "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
     "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
 
+    "choi-bounded:ageless" => Bounded::ageless, fails(Standing::Broken, BOUNDED);
     "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
     "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
     "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");
