@@ -145,7 +145,10 @@ impl Visitor for Lockstep {
 
 #[test]
 fn a_normal_form_behaves_as_what_it_stands_for() {
-    for entry in ENTRIES.iter().filter(|entry| entry.id.starts_with("choi")) {
+    for entry in ENTRIES
+        .iter()
+        .filter(|entry| entry.id.starts_with("choi") && !entry.id.starts_with("choi-bounded"))
+    {
         let sound = entry.standing == registry::Standing::Sound;
         for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
             if n - k < entry.least_gap {

@@ -87,6 +87,7 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("am-fig9:late-second-flag", 2, 1, Property::Starvation),
     ("am-fig3+names:read-only", 3, 2, Property::Names),
     ("am-fig3+names:never-freed", 2, 1, Property::Names),
+    ("choi-bounded:ageless", 3, 2, Property::Starvation),
     ("choi:printed", 3, 2, Property::Deadlock),
     ("choi:printed-wait", 3, 2, Property::Starvation),
     ("choi:no-previous", 3, 2, Property::Starvation),

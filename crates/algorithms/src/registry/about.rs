@@ -1,7 +1,7 @@
 //! What entries of the table have in common, paper by paper.
 
 use super::{Claim, Entry, MOST_PROCESSES, Model, Standing};
-use crate::anderson_moir::fig2;
+use crate::{anderson_moir::fig2, choi};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
 pub(super) const CC: &str = "fetch-and-add";
@@ -169,6 +169,13 @@ pub(super) const fn token(standing: Standing, title: &'static str) -> Entry {
 pub(super) const fn claims(entry: Entry, claim: Claim) -> Entry {
     Entry { claims: [Some(claim), None], ..entry }
 }
+
+pub(super) const BOUNDED: Entry = Entry {
+    primitives: "an atomic counter with ages",
+    figure: "not in the thesis",
+    most_processes: choi::bounded::MOST_PROCESSES,
+    ..tokens("tokens with bounded counters")
+};
 
 pub(super) const fn tokens(title: &'static str) -> Entry {
     let entry = token(Standing::Sound, title);

@@ -8,7 +8,7 @@ use crate::{
         broken::{self, Mutant},
     },
     changed::{Change, Changed},
-    choi::{self, Choi},
+    choi::{self, Bounded, Choi},
     machine::Algorithm,
     omori,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
@@ -97,9 +97,11 @@ table! {
     "choi" => Choi::new, claims(tokens("tokens, N >= n cells"), cc!("Section 3.7.5", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| 17 + log2(k, 1) + 6 * u64::from(k.ilog2())));
     "choi-wide" => Choi::wide, tokens("tokens, N = kn/log2 k cells");
     "choi-narrow" => Choi::narrow, tokens("tokens, N = 2k cells");
+    "choi-bounded" => Bounded::new, BOUNDED;
     "choi:printed" => Choi::printed, token(Standing::Printed, "all as printed");
     "choi:printed-wait" => Choi::printed_wait, token(Standing::Printed, "Wait-Set(0) as printed");
     "choi:printed-check" => Choi::printed_check, token(Standing::Printed, "line 8 as printed, Exit <= u + 2k");
+    "choi-bounded:ageless" => Bounded::ageless, fails(Standing::Broken, Entry { title: "nothing keeps the ages of numbers", ..BOUNDED });
     "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
     "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
     "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");

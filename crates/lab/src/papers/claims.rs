@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::{
     count, facts,
     formula::{At, evaluate},
+    judge,
 };
 use crate::atlas::Listed;
 
@@ -99,6 +100,8 @@ pub struct Evidence {
     /// Runs beyond the sizes of the atlas, as replay strings: what they show is a lower bound.
     #[serde(default)]
     pub replay: Vec<String>,
+    /// A run that contradicts the claim, as a replay string.
+    pub run: Option<String>,
     /// A fact, by its name.
     pub fact: Option<String>,
     /// A test, as `path/of/file.rs::name`.
@@ -291,9 +294,17 @@ fn fault(claim: &Claim) -> Option<String> {
         let about_algorithms = !evidence.holds.is_empty()
             || !evidence.violated.is_empty()
             || evidence.counts().next().is_some();
-        let kinds = [about_algorithms, evidence.fact.is_some(), evidence.test.is_some()];
+        let kinds = [
+            about_algorithms,
+            evidence.run.is_some(),
+            evidence.fact.is_some(),
+            evidence.test.is_some(),
+        ];
         if kinds.iter().filter(|&&kind| kind).count() != 1 {
-            return Some("evidence is about algorithms, or a fact, or a test".into());
+            return Some("evidence is about algorithms, or a run, or a fact, or a test".into());
+        }
+        if let Some(why) = evidence.run.as_ref().and_then(|run| judge::violating(run).err()) {
+            return Some(why);
         }
         if about_algorithms == evidence.algorithm.is_empty() {
             return Some("it takes an algorithm to have properties or counts".into());

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     atlas::{Answer, Listed, Manifest, Model, Resilience},
-    schedule::{MemoryModel, Schedule},
+    schedule::{Finding, MemoryModel, Schedule},
+    trace,
 };
 
 /// How a claim turned out. The order is that of importance: the last decides.
@@ -114,6 +115,10 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     if let Some(fact) = &evidence.fact {
         return facts::find(fact).map(|compute| fact_piece(&compute())).into_iter().collect();
     }
+    if let Some(run) = &evidence.run {
+        // Confirmed when the claim file was read.
+        return violating(run).map(run_piece).into_iter().collect();
+    }
     if let Some(test) = &evidence.test {
         return vec![test_piece(test, (sources.has_test)(test))];
     }
@@ -162,6 +167,29 @@ fn fact_piece(fact: &facts::Fact) -> Piece {
         Some(case) => (Verdict::Refuted, format!("not for {case}")),
     };
     Piece::plain(verdict, text)
+}
+
+/// A run that violates a property, and which; confirmed on the algorithm's own code.
+pub(super) fn violating(replay: &str) -> Result<(Schedule, Listed), String> {
+    let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
+    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    let listed = match &schedule.finding {
+        Finding::Exclusion => Listed::Exclusion,
+        Finding::Names => Listed::Names,
+        Finding::Invariant(_) => Listed::Invariants,
+        Finding::Deadlock { .. } => Listed::Deadlock,
+        Finding::Starvation { stopped, .. } if stopped.len() < schedule.k => Listed::Starvation,
+        Finding::Fife { .. } => Listed::Fife,
+        _ => return Err(format!("`{replay}` violates nothing that an algorithm promises")),
+    };
+    Ok((schedule, listed))
+}
+
+fn run_piece((schedule, listed): (Schedule, Listed)) -> Piece {
+    let text = format!("{} at ({},{})", words(listed).1, schedule.n, schedule.k);
+    let algorithm = schedule.algorithm.clone();
+    let run = Run::Given(Box::new(schedule), Shows::Violation(listed));
+    Piece { run: Some(run), algorithm, ..Piece::plain(Verdict::Refuted, text) }
 }
 
 fn test_piece(test: &str, exists: bool) -> Piece {
