@@ -27,7 +27,7 @@
 //! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
 //! the other would not do, though it keeps S1 to S3 for each reader: of two scans, one after the
 //! other, the first may see the new timestamp and the second the old one, which no register
-//! allows, and property (3) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
+//! allows, and even property (1) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
 //!
