@@ -190,6 +190,15 @@ impl Decl {
         }
     }
 
+    /// How many bits it takes; none if no number of bits is enough.
+    pub fn bits(&self) -> Option<u32> {
+        match &self.domain {
+            _ if self.unbounded => None,
+            Domain::Listed(values) => Some(values.len().next_power_of_two().trailing_zeros()),
+            Domain::Wide(bits) => Some(*bits),
+        }
+    }
+
     /// Whether a step may leave this value in it.
     pub fn allows(&self, value: Word) -> bool {
         self.unbounded || self.domain.contains(value)

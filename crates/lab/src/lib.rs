@@ -40,6 +40,7 @@ pub mod graph;
 pub mod hashing;
 pub mod liveness;
 pub mod machine;
+pub mod papers;
 pub mod rmr;
 pub mod schedule;
 pub mod space;
@@ -47,6 +48,7 @@ pub mod standing;
 pub mod store;
 pub mod table;
 pub mod tables;
+pub mod timestamps;
 pub mod trace;
 
 pub use machine::Machine;

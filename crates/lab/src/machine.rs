@@ -152,13 +152,17 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     }
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
-        let mut locs: Vec<_> = {
+        let old: Vec<_> = {
             let known = self.locs.read().expect("no panic while held");
             processes.iter().map(|&at| known[at as usize]).collect()
         };
-        self.algorithm.normalize(&mut locs, memory);
-        for (at, loc) in processes.iter_mut().zip(locs) {
-            *at = self.number(loc);
+        let mut new = old.clone();
+        self.algorithm.normalize(&mut new, memory);
+        // Looking a number up costs more than all the rest, and most stay as they are.
+        for ((at, old), new) in processes.iter_mut().zip(old).zip(new) {
+            if new != old {
+                *at = self.number(new);
+            }
         }
     }
 

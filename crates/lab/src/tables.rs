@@ -312,10 +312,17 @@ impl Tables {
     /// Overwrites private states and variables; says whether there is room for all of them.
     pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
         for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
+            if codes[field.get(state)] == *at {
+                continue;
+            }
             let Ok(code) = codes.binary_search(at) else { return false };
             field.set(state, code);
         }
-        for ((numbers, field), value) in self.numbers.iter().zip(&self.vars).zip(memory) {
+        let vars = self.numbers.iter().zip(&self.domains).zip(&self.vars);
+        for (((numbers, domain), field), value) in vars.zip(memory) {
+            if domain[field.get(state)] == *value {
+                continue;
+            }
             let Some(&number) = numbers.get(value) else { return false };
             field.set(state, number as usize);
         }

@@ -37,11 +37,19 @@ fn confirm_all(report: &Report) {
     }
 }
 
+/// Whether it takes minutes or more.
+fn is_large(id: &str, n: usize) -> bool {
+    id.contains('@') || n > 2 && ["afek", "zehavi"].contains(&id)
+}
+
 #[test]
 fn what_is_meant_to_be_right_is() {
     for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
         for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
             for (n, k) in [(2, 1), (3, 2)] {
+                if is_large(entry.id, n) || k > entry.most_inside {
+                    continue; // the atlas has it
+                }
                 let mut question = Question::everything(&id, n, k);
                 if n > 2 && id.contains("fig9") {
                     question.initial = Initial::Smallest; // the atlas has the rest
@@ -95,16 +103,39 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("omori-excl:no-reset", 2, 1, Property::Deadlock),
     ("omori-gtex:no-root", 4, 1, Property::Exclusion),
     ("omori-gtex:leaf-as-inner", 3, 1, Property::Exclusion),
+    ("afek:printed", 2, 1, Property::Exclusion),
+    ("afek:no-label", 2, 1, Property::Exclusion),
+    ("afek:late-flag", 2, 1, Property::Exclusion),
+    ("afek:one-too-many", 2, 1, Property::Exclusion),
+    ("zehavi:one-cell", 2, 1, Property::Exclusion),
+    ("zehavi:no-ignore", 2, 1, Property::Exclusion),
+    ("zehavi:no-discover", 2, 1, Property::Exclusion),
+    ("zehavi:no-compete", 2, 1, Property::Deadlock),
+    ("zehavi:no-order", 2, 1, Property::Deadlock),
+    ("zehavi:no-cancel", 2, 1, Property::Exclusion),
+    ("zehavi:no-delete", 2, 1, Property::Exclusion),
+    ("zehavi:no-label", 2, 1, Property::Exclusion),
+    ("zehavi:no-retreat", 2, 1, Property::Deadlock),
+    ("zehavi:late-reveal", 2, 1, Property::Deadlock),
 ];
 
-/// Those that fail only where there are too many states to look at all. There is a test of its own
-/// that replays a run of each.
-const REPLAYED: &[&str] = &["choi:printed-check", "choi:once", "choi:own-cell", "choi:write"];
+/// Those that fail only where there are too many states to look at all: nothing is found against
+/// them in what can be explored. A test of its own replays a run of each: by_hand.rs and choi.rs.
+const ELSEWHERE: &[&str] = &[
+    "afek:no-second-label",
+    "afek:everybody-counts",
+    "afek:no-second-look",
+    "zehavi:no-allow",
+    "choi:printed-check",
+    "choi:once",
+    "choi:own-cell",
+    "choi:write",
+];
 
 #[test]
 fn what_is_wrong_is_rejected() {
     let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
-    for entry in wrong.filter(|entry| !REPLAYED.contains(&entry.id)) {
+    for entry in wrong.filter(|entry| !ELSEWHERE.contains(&entry.id)) {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
         let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
         let mut question = Question::everything(id, n, k);

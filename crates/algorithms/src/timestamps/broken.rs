@@ -1,7 +1,9 @@
 //! Wrong variants: what each does differently is all that stands here. The lab must reject each.
 //! All carry marks, for the lab; so do the sound systems that the lab checks.
 
-use super::rules::{Form, Rules};
+use core::marker::PhantomData;
+
+use super::rules::{Form, Otherwise, Rules};
 
 /// Bits of a mark: more than enough for the timestamps of a process that are anywhere at one time.
 pub const MARK_BITS: u32 = 5;
@@ -36,7 +38,9 @@ rules! {
     /// A writer does not look at the colours a second time.
     NoAgain, "no-again", { AGAIN: bool = false };
     /// A writer that finds another colour leaves the copy as it was.
-    NoNone, "no-none", { NONE: bool = false };
+    SameCopy, "same-copy", { OTHERWISE: Otherwise = Otherwise::Same };
+    /// A writer that finds another colour says that there is a copy for the first.
+    NoNone, "no-none", { OTHERWISE: Otherwise = Otherwise::Made };
     /// Labels are read one after the other.
     Collected, "collect", { SNAPSHOT: bool = false, COPY: bool = false };
     /// Digits of 1 to 4.
@@ -49,4 +53,25 @@ rules! {
     NoToggle, "no-toggle", { TOGGLE: bool = false };
     /// A writer does not answer handshakes.
     NoShake, "no-shake", { SHAKE: bool = false };
+}
+
+/// The same, but Label always writes: to check the snapshot under the labels alone.
+pub struct Alone<R>(PhantomData<R>);
+
+impl<R: Rules> Rules for Alone<R> {
+    const NAME: &'static str = R::NAME;
+    const MARK_BITS: u32 = R::MARK_BITS;
+    const FORM: Option<Form> = R::FORM;
+    const CHAIN: u64 = R::CHAIN;
+    const RENEW: bool = false;
+    const ALWAYS: bool = true;
+    const SNAPSHOT: bool = R::SNAPSHOT;
+    const ANNOUNCE: bool = R::ANNOUNCE;
+    const COPY: bool = R::COPY;
+    const AVOID: bool = R::AVOID;
+    const AGAIN: bool = R::AGAIN;
+    const OTHERWISE: Otherwise = R::OTHERWISE;
+    const BORROW: bool = R::BORROW;
+    const TOGGLE: bool = R::TOGGLE;
+    const SHAKE: bool = R::SHAKE;
 }

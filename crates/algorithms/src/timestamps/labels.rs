@@ -41,6 +41,11 @@ impl Stamp {
     /// The label that all begin with.
     pub const FIRST: Stamp = Stamp(0);
 
+    /// The label with these packed digits.
+    pub const fn from_label(label: u64) -> Self {
+        Stamp(label)
+    }
+
     /// The digits, packed.
     pub const fn label(self) -> u64 {
         self.0 & ((1 << MARK_AT) - 1)

@@ -27,9 +27,12 @@
 //! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
 //! the other would not do, though it keeps S1 to S3 for each reader: of two scans, one after the
 //! other, the first may see the new timestamp and the second the old one, which no register
-//! allows, and property (3) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
+//! allows, and even property (1) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
+//!
+//! The *none* of S1 could be left out: with what copy said before in its place, the guarantee holds
+//! as well (`linear:same-copy` in the lab), for p avoids that colour, too.
 //!
 //! Differs from the construction as it was worked out: a process keeps nothing between procedures,
 //! so it reads its own registers, two for Scan and one more for Label. The split form is new.
@@ -41,7 +44,7 @@ use super::{
     All, Collect, Timestamps, Turn,
     labels::{self, Stamp},
     marked::{Marked, Renew, fresh},
-    rules::{Form, Rules, Sound},
+    rules::{Form, Otherwise, Rules, Sound},
     shape::{COLOUR_BITS, COLOURS, HAND_BITS, MOST_BITS, NONE, Shape},
 };
 use crate::{
@@ -349,7 +352,8 @@ impl<R: Rules> Linear<R> {
     /// What Label does with the view of its Scan.
     fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
         let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-        let Some(new) = Stamp::later(R::CHAIN, self.n, p, stamp) else {
+        let later = Stamp::later(R::CHAIN, self.n, p, stamp);
+        let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
             return Done(());
         };
         let new = if R::RENEW { new } else { Stamp::FIRST }.marked(fresh(R::MARK_BITS));
@@ -382,7 +386,11 @@ impl<R: Rules> Linear<R> {
         if colour == ann && ann != copy {
             return Goto(Labelling::Save(update));
         }
-        let copy = if colour != ann && R::NONE { NONE } else { copy };
+        let copy = match R::OTHERWISE {
+            Otherwise::None if colour != ann => NONE,
+            Otherwise::Made => ann,
+            _ => copy,
+        };
         let word = self.with_hand(update.word, slot, Hand { ann, copy });
         self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
     }

@@ -122,7 +122,7 @@ impl<S: Part> Collect<S> for All<S> {
 }
 
 /// Where a process stands in a system, for whoever normalizes a whole state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inside<L, S> {
     /// In neither procedure.
     Neither,

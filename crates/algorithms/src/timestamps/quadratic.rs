@@ -310,7 +310,8 @@ impl<R: Rules> Timestamps for Quadratic<R> {
                 Goto(scan) => Goto(Labelling::Scan { head, scan }),
                 Done(view) => {
                     let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-                    let Some(new) = Stamp::later(R::CHAIN, self.n, p, stamp) else {
+                    let later = Stamp::later(R::CHAIN, self.n, p, stamp);
+                    let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
                         return Done(());
                     };
                     let new = if R::RENEW { new } else { Stamp::FIRST };

@@ -15,6 +15,17 @@ pub enum Form {
     Grouped(usize),
 }
 
+/// What a writer says of a copy to a reader whose colour has changed between its two looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Otherwise {
+    /// That there is none.
+    None,
+    /// What it said before. Right as well: the reader avoids that colour.
+    Same,
+    /// That there is one for the colour of the first look. Wrong.
+    Made,
+}
+
 /// Parts of the algorithms, each of which a variant can leave out.
 pub trait Rules: Send + Sync + 'static {
     /// The variant's name in messages.
@@ -27,6 +38,8 @@ pub trait Rules: Send + Sync + 'static {
     const CHAIN: u64 = labels::CHAIN;
     /// Whether Label takes a new label at all, or always the first.
     const RENEW: bool = true;
+    /// Whether Label writes even if its timestamp is the latest: to check a snapshot alone.
+    const ALWAYS: bool = false;
     /// Whether a scan is more than reading one label after the other.
     const SNAPSHOT: bool = true;
     /// Linear: whether a writer announces the colours it has seen.
@@ -37,8 +50,8 @@ pub trait Rules: Send + Sync + 'static {
     const AVOID: bool = true;
     /// Linear: whether a writer reads the colours again.
     const AGAIN: bool = true;
-    /// Linear: whether a writer that finds another colour says that there is no copy.
-    const NONE: bool = true;
+    /// Linear: what a writer says of a copy when it finds another colour.
+    const OTHERWISE: Otherwise = Otherwise::None;
     /// Quadratic: whether a scanner that cannot finish borrows the view of a writer; else it takes
     /// the labels as they are.
     const BORROW: bool = true;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_algorithms::registry::{ENTRIES, Entry, Model, Standing};
+use hallpass_algorithms::registry::{Claim, ENTRIES, Entry, Model, Standing};
 
 use super::HOLDS;
 use crate::output::outln;
@@ -29,10 +29,11 @@ pub fn run(Args { json }: Args) -> super::Result {
         outln!("{heading}");
         for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
             outln!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
-            let claim = entry.claim.map(|claim| {
+            let claim = |claim: Claim| {
                 format!("; claims {} {} ({})", model(claim.model), claim.formula, claim.source)
-            });
-            outln!("  {:<26} uses {}{}", "", entry.primitives, claim.unwrap_or_default());
+            };
+            let claims: String = entry.claims().map(claim).collect();
+            outln!("  {:<26} uses {}{claims}", "", entry.primitives);
         }
         outln!("");
     }
@@ -61,10 +62,10 @@ fn to_json(entry: &Entry) -> serde_json::Value {
         },
         "least_n_minus_k": entry.least_gap,
         "most_n": entry.most_processes,
-        "claim": entry.claim.map(|claim| serde_json::json!({
+        "claims": entry.claims().map(|claim| serde_json::json!({
             "source": claim.source,
             "model": match claim.model { Model::Cc => "cc", Model::Dsm => "dsm" },
             "formula": claim.formula,
-        })),
+        })).collect::<Vec<_>>(),
     })
 }

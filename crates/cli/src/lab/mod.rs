@@ -4,10 +4,12 @@ mod atlas;
 mod check;
 mod list;
 mod options;
+mod papers;
 mod plot;
 mod replay;
 mod rmr;
 mod show;
+mod timestamps;
 
 use std::{error::Error, process::ExitCode};
 
@@ -34,8 +36,12 @@ pub enum Command {
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, claims
     List(list::Args),
+    /// Check a timestamp system: that every run is one of UCTSS, and what the papers state
+    Timestamps(timestamps::Args),
     /// Run the atlas: models with expected verdicts, states and remote references
     Atlas(atlas::Args),
+    /// Write the papers' claims with their verdicts, and the runs that refute some
+    Papers(papers::Args),
 }
 
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
@@ -47,6 +53,8 @@ pub fn run(command: Command) -> Result {
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
+        Command::Timestamps(args) => timestamps::run(args),
         Command::Atlas(args) => atlas::run(args),
+        Command::Papers(args) => papers::run(args),
     }
 }

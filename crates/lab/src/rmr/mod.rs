@@ -174,7 +174,7 @@ impl Report {
 /// With names on top, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
 pub fn promise(question: &Question, model: Model) -> Option<Promise> {
     let (entry, names) = registry::entry(&question.algorithm).ok()?;
-    let claim = entry.claim.filter(|claim| claim.model == model)?;
+    let claim = entry.claim(model)?;
     let (n, k, c) = (question.n as u64, question.k as u64, question.contention as u64);
     let mut promise = Promise {
         source: claim.source.to_string(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hallpass_algorithms::registry::Model;
+use hallpass_algorithms::registry::{self, Model};
 
 use super::{
     super::{
@@ -15,7 +15,9 @@ use super::{
 
 pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
     let groups = families.iter().flat_map(|family| &family.groups);
-    let claims: Vec<_> = groups.filter_map(claim).collect();
+    let claims: Vec<_> = groups
+        .flat_map(|group| group.about.claims().filter_map(move |of| claim(group, of)))
+        .collect();
     if claims.is_empty() {
         return;
     }
@@ -58,8 +60,7 @@ struct Claim<'a> {
     dots: Vec<(String, Cell)>,
 }
 
-fn claim<'a>(group: &'a Group<'a>) -> Option<Claim<'a>> {
-    let claim = group.about.claim?;
+fn claim<'a>(group: &'a Group<'a>, claim: registry::Claim) -> Option<Claim<'a>> {
     let machine = match claim.model {
         Model::Cc => "CC",
         Model::Dsm => "DSM",

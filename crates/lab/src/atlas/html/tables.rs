@@ -55,14 +55,15 @@ pub(super) fn section(page: &mut String, number: usize, family: &Family<'_>) {
 fn body(page: &mut String, group: &Group<'_>, shown: &[(Listed, &str)], columns: usize) {
     let about = group.about;
     let names = if group.names { ", with names (Fig. 1, Lemma 1)" } else { "" };
-    let claim = about.claim.map_or(String::new(), |claim| {
+    let claim = |claim: hallpass_algorithms::registry::Claim| {
         let machine = match claim.model {
             Model::Cc => "CC",
             Model::Dsm => "DSM",
         };
         let names = if group.names { " + min(k, c) + 1" } else { "" };
         format!(" · {} claims {machine} ≤ {}{names}", claim.source, formula(claim.formula))
-    });
+    };
+    let claim: String = about.claims().map(claim).collect();
     let _ = writeln!(
         page,
         "<tbody data-algorithm=\"{id}\"><tr class=\"group\"><th colspan=\"{columns}\" scope=\"rowgroup\">\

@@ -79,7 +79,7 @@ fn first_model(trace: &Trace) -> Model {
         return model;
     }
     let entry = registry::entry(&trace.schedule.algorithm).ok();
-    entry.and_then(|(entry, _)| entry.claim).map_or(Model::Cc, |claim| claim.model)
+    entry.and_then(|(entry, _)| entry.claims().next()).map_or(Model::Cc, |claim| claim.model)
 }
 
 fn head(trace: &Trace, sentence: &str) -> String {

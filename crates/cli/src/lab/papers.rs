@@ -1,0 +1,65 @@
+//! `hallpass lab papers`.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::Args as ClapArgs;
+use hallpass_lab::{
+    atlas::Manifest,
+    explore::MOST_STATES,
+    papers::{self, Sources},
+};
+
+use super::{HOLDS, VIOLATED, options::Effort};
+use crate::{files, output::outln};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Write papers.md and traces/*.html to this directory, a directory of the sources' root
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    out: PathBuf,
+    /// Write nothing; say whether papers.md is up to date and all traces are there
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+pub fn run(args: Args) -> super::Result {
+    let manifest = Manifest::standard()?;
+    // Tests that claims rest on are looked up in the sources that the directory is part of.
+    let root = args.out.join("..");
+    let has_test = |test: &str| papers::has_test(&root, test);
+    let sources = Sources { manifest: &manifest, has_test: &has_test };
+    let document = papers::document(&papers::standard()?, &sources);
+    for gap in &document.gaps {
+        outln!("nothing decides it: {gap}");
+    }
+    let (page, traces) = (args.out.join("papers.md"), args.out.join("traces"));
+    if args.check {
+        let mut stale = Vec::new();
+        if fs::read_to_string(&page).unwrap_or_default() != document.markdown {
+            stale.push(page);
+        }
+        let files = document.runs.iter().map(|run| traces.join(run.file()));
+        stale.extend(files.filter(|file| !file.is_file()));
+        for file in &stale {
+            outln!("out of date: {}", file.display());
+        }
+        return Ok(ExitCode::from(if stale.is_empty() { HOLDS } else { VIOLATED }));
+    }
+    fs::create_dir_all(&traces)
+        .map_err(|error| format!("cannot make {}: {error}", traces.display()))?;
+    files::save(&page, &document.markdown)?;
+    for run in &document.runs {
+        let found =
+            args.effort.with_resources(MOST_STATES, |resources| papers::page(run, resources))?;
+        files::save(&traces.join(run.file()), &found)?;
+    }
+    outln!(
+        "wrote {} and {} runs; claims not measured yet: {}",
+        page.display(),
+        document.runs.len(),
+        document.unmeasured
+    );
+    Ok(ExitCode::from(if document.gaps.is_empty() { HOLDS } else { VIOLATED }))
+}

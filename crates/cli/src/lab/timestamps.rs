@@ -1,0 +1,116 @@
+//! `hallpass lab timestamps`.
+
+use std::process::ExitCode;
+
+use clap::{
+    Args as ClapArgs,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use hallpass_lab::{
+    check::Verdict,
+    explore::MOST_STATES,
+    timestamps::{Part, Question, Report, check},
+};
+use indicatif::HumanCount;
+
+use super::{HOLDS, PARTIAL, VIOLATED, options::Effort};
+use crate::output::outln;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// The system: uctss, linear, quadratic, labels-weak, labels-atomic, or a variant such as
+    /// linear:no-copy
+    system: String,
+    /// How many processes
+    #[arg(short, value_name = "N")]
+    n: usize,
+    /// What to check
+    #[arg(long = "part", value_name = "PART", value_delimiter = ',', value_parser = part())]
+    #[arg(default_value = "snapshot,refinement,properties")]
+    parts: Vec<Part>,
+    /// Random runs of so many steps in all, instead of all runs
+    #[arg(long, value_name = "STEPS")]
+    random: Option<u64>,
+    /// The seed of random runs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+fn part() -> impl TypedValueParser<Value = Part> {
+    PossibleValuesParser::new(Part::ALL.map(Part::name)).map(|name| {
+        let named = Part::ALL.into_iter().find(|part| part.name() == name);
+        named.expect("the parser lets the names of parts through only")
+    })
+}
+
+pub fn run(args: Args) -> super::Result {
+    let question = Question {
+        system: args.system,
+        n: args.n,
+        parts: args.parts,
+        random: args.random.map(|steps| (steps, args.seed)),
+    };
+    let report =
+        args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
+    if args.json {
+        outln!("{}", report.to_json());
+    } else {
+        print(&report);
+    }
+    Ok(ExitCode::from(match report.verdict() {
+        Verdict::Violated => VIOLATED,
+        Verdict::Partial => PARTIAL,
+        Verdict::Holds | Verdict::NotChecked => HOLDS,
+    }))
+}
+
+fn print(report: &Report) {
+    let verdict = match report.verdict() {
+        Verdict::Violated => "VIOLATED",
+        Verdict::Partial => "partial: nothing found, but not everything was seen",
+        Verdict::Holds | Verdict::NotChecked => "holds",
+    };
+    outln!("{}, n = {}: {verdict}", report.question.system, report.question.n);
+    for outcome in &report.outcomes {
+        let all = if outcome.complete { "all" } else { "not all" };
+        let unit = if report.question.random.is_some() { "steps" } else { "states" };
+        outln!(
+            "\n{}: {}; {} {unit} ({all}), depth {}, {:.1} s",
+            outcome.part.name(),
+            outcome.what,
+            HumanCount(outcome.states),
+            outcome.depth,
+            outcome.seconds
+        );
+        for promise in &outcome.promises {
+            let word = match (outcome.violated.contains_key(promise.name()), outcome.complete) {
+                (true, _) => "VIOLATED",
+                (false, true) => "holds",
+                (false, false) => "partial",
+            };
+            outln!("  {:<11} {word:<9} {}", promise.name(), promise.promise());
+        }
+    }
+    if let Some((label, scan)) = report.most_steps {
+        let show = |most: Option<u32>| most.map_or("without bound".into(), |most| most.to_string());
+        outln!("\nmost own steps: Label {}, Scan {}", show(label), show(scan));
+    }
+    if !report.registers.is_empty() {
+        outln!("\nregister      values  bits  declared");
+        for register in &report.registers {
+            let declared = register.declared.map_or("no bound".into(), |bits| bits.to_string());
+            let (values, bits) = (register.values, register.bits());
+            outln!("{:<12} {values:>7}  {bits:>4}  {declared:>8}", register.name);
+        }
+    }
+    let violated = report.outcomes.iter().flat_map(|outcome| &outcome.violated);
+    if let Some((name, run)) = violated.min_by_key(|(_, run)| run.len()) {
+        outln!("\n{name} is violated by this run of {} steps:", run.len());
+        run.iter().for_each(|line| outln!("  {line}"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Counts held against the bounds a claim gives.
+
+use std::cmp::Reverse;
+
+use super::{
+    claims::{Bound, Quantity},
+    count::{self, Count, Origin},
+    formula::{At, evaluate},
+    judge::{Piece, Run, Shows, Verdict},
+    sizes::Sizes,
+};
+use crate::graph;
+
+/// A count beside its bound.
+struct Held<'a> {
+    count: &'a Count<'a>,
+    bound: Option<u64>,
+}
+
+impl Held<'_> {
+    fn exceeds(&self) -> bool {
+        match (self.count.value, self.bound) {
+            (graph::Bound::Most(value), Some(bound)) => u64::from(value) > bound,
+            (graph::Bound::Unbounded, _) => true,
+            (graph::Bound::Most(_), None) => false,
+        }
+    }
+
+    /// How much is left to the bound.
+    fn slack(&self) -> Option<u64> {
+        match self.count.value {
+            graph::Bound::Most(value) => self.bound?.checked_sub(value.into()),
+            graph::Bound::Unbounded => None,
+        }
+    }
+
+    /// How much of the bound is used, in a thousandth.
+    fn share(&self) -> u64 {
+        match (self.count.value, self.bound) {
+            (graph::Bound::Most(value), Some(bound)) => u64::from(value) * 1000 / bound.max(1),
+            _ => u64::MAX,
+        }
+    }
+
+    /// What to show of several: the largest count, at the smallest size.
+    fn rank(&self) -> (graph::Bound, Reverse<(usize, usize)>) {
+        (self.count.value, Reverse((self.count.n, self.count.k)))
+    }
+
+    fn text(&self) -> String {
+        let value = match self.count.value {
+            graph::Bound::Most(value) => value.to_string(),
+            graph::Bound::Unbounded => "∞".into(),
+        };
+        let of = self.bound.map(|bound| format!(" of {bound}")).unwrap_or_default();
+        format!("{value}{of}{}", self.count.size())
+    }
+}
+
+pub(super) fn counted(
+    algorithm: &str,
+    quantity: Quantity,
+    bound: &Bound,
+    counts: &[Count<'_>],
+) -> Piece {
+    let formula = bound.formula();
+    // A claim file's formulas were read when it was.
+    let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
+    let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
+    let mut sizes = Sizes::default();
+    counts.iter().for_each(|count| count.add_to(&mut sizes));
+    let over = held.iter().filter(|held| held.exceeds());
+    let over = over.min_by_key(|held| (held.count.n, held.count.states()));
+    let (verdict, text) = match held.as_slice() {
+        [] => (Some(Verdict::Unmeasured), count::words(quantity).into()),
+        held => found(quantity, bound, held, over),
+    };
+    let shows = match quantity {
+        Quantity::Cc => Some(Shows::Cc),
+        Quantity::Dsm => Some(Shows::Dsm),
+        _ => None,
+    };
+    // A search's run is worth seeing wherever it reaches the bound.
+    let searched = |held: &&Held<'_>| matches!(held.count.origin, Origin::Replay(_));
+    let reached = held.iter().filter(searched).find(|held| held.slack() == Some(0));
+    let run = over.or(reached).filter(|_| *bound != Bound::Measured).zip(shows);
+    let run = run.and_then(|(held, shows)| match &held.count.origin {
+        Origin::Atlas(model) => Some(Run::Found((*model).clone(), shows)),
+        Origin::Replay(run) => Some(Run::Given(run.clone(), shows)),
+        Origin::Algorithm => None,
+    });
+    Piece { verdict, text, sizes, run, algorithm: algorithm.into() }
+}
+
+/// The verdict on counts, of which `over` is one that exceeds its bound, and what to say of it.
+fn found(
+    quantity: Quantity,
+    bound: &Bound,
+    held: &[Held<'_>],
+    over: Option<&Held<'_>>,
+) -> (Option<Verdict>, String) {
+    let tight = held.iter().filter(|held| held.slack() == Some(0)).max_by_key(|held| held.rank());
+    let near = held.iter().max_by_key(|held| (held.share(), held.rank()));
+    let most = held.iter().max_by_key(|held| held.rank());
+    let what = count::words(quantity);
+    let show =
+        |held: Option<&Held<'_>>| format!("{what} {}", held.map(Held::text).unwrap_or_default());
+    let (verdict, text) = match bound {
+        Bound::Measured => return (None, format!("{} (the most)", show(most))),
+        // Not some size, but every size: nothing at all keeps anybody out.
+        Bound::Unbounded if quantity == Quantity::Resilience => {
+            let all = held.iter().all(Held::exceeds);
+            (if all { Verdict::Confirmed } else { Verdict::Refuted }, show(most))
+        }
+        Bound::Unbounded if over.is_some() => (Verdict::Confirmed, show(over)),
+        Bound::Unbounded => (Verdict::Refuted, show(most)),
+        _ if over.is_some() => (Verdict::Refuted, format!("**{}**", show(over))),
+        Bound::Finite => (Verdict::Confirmed, format!("{} (the most)", show(most))),
+        Bound::Within(_) => (Verdict::Confirmed, show(near)),
+        Bound::Is(formula) if held.iter().all(|held| held.slack() == Some(0)) => {
+            (Verdict::Confirmed, format!("{what} {}", formula.trim().replace('*', "·")))
+        }
+        Bound::Is(_) => (Verdict::NotTight, show(near)),
+        Bound::AtMost(_) if tight.is_some() => {
+            (Verdict::Confirmed, format!("{}, tight", show(tight)))
+        }
+        Bound::AtMost(_) => (Verdict::NotTight, show(near)),
+    };
+    (Some(verdict), text)
+}

@@ -1,0 +1,322 @@
+//! The claim files: what each paper says, and which models decide it.
+//!
+//! A claim says in words what a paper states and names its evidence. It never says how it turned
+//! out: that is computed.
+
+use serde::Deserialize;
+
+use super::{
+    count, facts,
+    formula::{At, evaluate},
+    judge,
+};
+use crate::atlas::Listed;
+
+const FILES: [(&str, &str); 5] = [
+    ("anderson-moir", include_str!("../../claims/anderson-moir.toml")),
+    ("omori", include_str!("../../claims/omori.toml")),
+    ("choi", include_str!("../../claims/choi.toml")),
+    ("afek", include_str!("../../claims/afek.toml")),
+    ("zehavi", include_str!("../../claims/zehavi.toml")),
+];
+
+/// A paper and what it claims.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Its authors, as a heading.
+    pub authors: String,
+    /// Its title.
+    pub title: String,
+    /// When it appeared.
+    pub year: u16,
+    /// Where it appeared.
+    pub published: Option<String>,
+    /// What it is about, in two lines.
+    pub intro: String,
+    /// What it claims, in its order.
+    #[serde(rename = "claim")]
+    pub claims: Vec<Claim>,
+    /// Its comparison tables.
+    #[serde(default, rename = "table")]
+    pub tables: Vec<Table>,
+}
+
+/// Something a paper states.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// `Theorem 3`.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What it states, in other words.
+    pub says: String,
+    /// What decides it.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// Why the evidence, if there is any, does not decide it; it can still refute it.
+    pub undecided: Option<String>,
+    /// Something worth telling, in Markdown.
+    pub note: Option<String>,
+    /// The error in a line, for the summary; only a claim that is refuted may have one.
+    pub error: Option<String>,
+}
+
+/// What decides a claim, or a part of it: something about one or several algorithms, a fact that
+/// is computed, or a test.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// The algorithms, by their identifiers.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub algorithm: Vec<String>,
+    /// Properties that hold at every size.
+    #[serde(default)]
+    pub holds: Vec<Listed>,
+    /// Properties that are violated at some size.
+    #[serde(default)]
+    pub violated: Vec<Listed>,
+    /// Remote references of the worst passage on a cache-coherent machine.
+    pub cc: Option<Bound>,
+    /// The same with distributed shared memory.
+    pub dsm: Option<Bound>,
+    /// Own steps of the longest exit.
+    pub exit: Option<Bound>,
+    /// How many have to stop until somebody starves.
+    pub resilience: Option<Bound>,
+    /// Shared accesses of an entry section that nobody else disturbs.
+    pub solo: Option<Bound>,
+    /// Shared variables.
+    pub variables: Option<Bound>,
+    /// Bits of shared memory, each variable by itself.
+    pub bits: Option<Bound>,
+    /// Of the algorithms' models, only those with or without contention.
+    pub contention: Option<Contention>,
+    /// Of the algorithms' models, only those with at least this k.
+    pub least_k: Option<usize>,
+    /// Only sizes n = 2k 2^t: a tournament of whole groups.
+    #[serde(default)]
+    pub whole_groups: bool,
+    /// Runs beyond the sizes of the atlas, as replay strings: what they show is a lower bound.
+    #[serde(default)]
+    pub replay: Vec<String>,
+    /// A run that contradicts the claim, as a replay string.
+    pub run: Option<String>,
+    /// A fact, by its name.
+    pub fact: Option<String>,
+    /// A test, as `path/of/file.rs::name`.
+    pub test: Option<String>,
+}
+
+/// What can be counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // the fields of Evidence say it
+pub enum Quantity {
+    Cc,
+    Dsm,
+    Exit,
+    Resilience,
+    Solo,
+    Variables,
+    Bits,
+}
+
+impl Evidence {
+    /// Whether it is about this size.
+    pub fn is_about(&self, n: usize, k: usize) -> bool {
+        let whole = n.is_multiple_of(2 * k) && (n / (2 * k)).is_power_of_two();
+        k >= self.least_k.unwrap_or(1) && (whole || !self.whole_groups)
+    }
+
+    /// What is counted, and what it is held against.
+    pub fn counts(&self) -> impl Iterator<Item = (Quantity, &Bound)> {
+        let all = [
+            (Quantity::Cc, &self.cc),
+            (Quantity::Dsm, &self.dsm),
+            (Quantity::Exit, &self.exit),
+            (Quantity::Resilience, &self.resilience),
+            (Quantity::Solo, &self.solo),
+            (Quantity::Variables, &self.variables),
+            (Quantity::Bits, &self.bits),
+        ];
+        all.into_iter().filter_map(|(quantity, bound)| Some((quantity, bound.as_ref()?)))
+    }
+}
+
+/// What a count is held against.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(from = "String")]
+pub enum Bound {
+    /// It never exceeds this; reaching it somewhere is tight.
+    AtMost(String),
+    /// `<= ...`: it never exceeds this, and nobody asks whether it reaches it.
+    Within(String),
+    /// `= ...`: it is this everywhere.
+    Is(String),
+    /// `finite`: at every size there is a bound.
+    Finite,
+    /// `unbounded`: at some size there is none.
+    Unbounded,
+    /// `measured`: it is only shown.
+    Measured,
+}
+
+impl From<String> for Bound {
+    fn from(text: String) -> Self {
+        match text.trim() {
+            "finite" => Bound::Finite,
+            "unbounded" => Bound::Unbounded,
+            "measured" => Bound::Measured,
+            text => match (text.strip_prefix("<="), text.strip_prefix('=')) {
+                (Some(formula), _) => Bound::Within(formula.into()),
+                (_, Some(formula)) => Bound::Is(formula.into()),
+                _ => Bound::AtMost(text.into()),
+            },
+        }
+    }
+}
+
+impl Bound {
+    /// Its formula.
+    pub fn formula(&self) -> Option<&str> {
+        match self {
+            Bound::AtMost(formula) | Bound::Within(formula) | Bound::Is(formula) => Some(formula),
+            _ => None,
+        }
+    }
+}
+
+/// Which models of an algorithm are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contention {
+    /// At most one process outside its remainder.
+    Alone,
+    /// More than one.
+    Some,
+    /// As many as there are.
+    Full,
+    /// No more than may be in.
+    AtMostK,
+}
+
+/// A comparison table of a paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// `Table 1`, and what it is about.
+    pub title: String,
+    /// The paper's columns, but for the first.
+    pub columns: Vec<String>,
+    /// What stands beside them.
+    pub measured: Vec<Column>,
+    /// The sizes of the figures, as n and k.
+    pub sizes: Vec<(usize, usize)>,
+    /// Its rows.
+    #[serde(rename = "row")]
+    pub rows: Vec<Row>,
+    /// Something worth telling, in Markdown.
+    pub note: Option<String>,
+}
+
+/// A measured column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Column {
+    /// Remote references with all competing, on the row's kind of machine.
+    Contended,
+    /// Remote references of a process on its own.
+    Alone,
+    /// Whether nobody starves.
+    Starvation,
+    /// Whether who is first in is first enabled.
+    Fife,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Whose algorithm.
+    pub name: String,
+    /// The paper's columns.
+    pub claimed: Vec<String>,
+    /// The algorithm here; none: it is not implemented.
+    pub algorithm: Option<String>,
+    /// The kinds of machine that are counted: cc, dsm.
+    #[serde(default)]
+    pub machines: Vec<Quantity>,
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
+    })
+}
+
+/// The papers, in the order of the document.
+pub fn standard() -> Result<Vec<Paper>, String> {
+    FILES.iter().map(|(name, text)| parse(name, text)).collect()
+}
+
+pub(super) fn parse(name: &str, text: &str) -> Result<Paper, String> {
+    let paper: Paper = toml_edit::de::from_str(text)
+        .map_err(|error| format!("claims/{name}.toml: {}", error.to_string().trim_end()))?;
+    for claim in &paper.claims {
+        if let Some(fault) = fault(claim) {
+            return Err(format!("claims/{name}.toml: {}: {fault}", claim.place));
+        }
+    }
+    for table in &paper.tables {
+        for row in &table.rows {
+            if row.claimed.len() != table.columns.len() {
+                return Err(format!("claims/{name}.toml: {}: columns are missing", row.name));
+            }
+        }
+    }
+    Ok(paper)
+}
+
+/// What is wrong with a claim itself.
+fn fault(claim: &Claim) -> Option<String> {
+    if claim.evidence.is_empty() && claim.undecided.is_none() {
+        return Some("it has neither evidence nor a reason why it is undecided".into());
+    }
+    claim.evidence.iter().find_map(|evidence| {
+        let about_algorithms = !evidence.holds.is_empty()
+            || !evidence.violated.is_empty()
+            || evidence.counts().next().is_some();
+        let kinds = [
+            about_algorithms,
+            evidence.run.is_some(),
+            evidence.fact.is_some(),
+            evidence.test.is_some(),
+        ];
+        if kinds.iter().filter(|&&kind| kind).count() != 1 {
+            return Some("evidence is about algorithms, or a run, or a fact, or a test".into());
+        }
+        if let Some(why) = evidence.run.as_ref().and_then(|run| judge::violating(run).err()) {
+            return Some(why);
+        }
+        if about_algorithms == evidence.algorithm.is_empty() {
+            return Some("it takes an algorithm to have properties or counts".into());
+        }
+        if let Some(why) = evidence.replay.iter().find_map(|run| count::replayed(run).err()) {
+            return Some(why);
+        }
+        if let Some(fact) = evidence.fact.as_ref().filter(|fact| facts::find(fact).is_none()) {
+            return Some(format!("there is no fact `{fact}`"));
+        }
+        let formulas = evidence.counts().filter_map(|(_, bound)| bound.formula());
+        // At any size a formula can be read or cannot.
+        formulas.map(|formula| evaluate(formula, At { n: 8, k: 2, c: 8 })).find_map(Result::err)
+    })
+}

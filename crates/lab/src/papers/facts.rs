@@ -1,0 +1,193 @@
+//! Claims about numbers and sets, which need no model: looked at one by one, up to a size.
+
+use std::collections::BTreeSet;
+
+/// What came of looking.
+pub(super) struct Fact {
+    /// How far was looked.
+    pub covers: &'static str,
+    /// The first case that contradicts the claim.
+    pub against: Option<String>,
+}
+
+/// Computes a fact, or nothing if there is none of this name.
+pub(super) fn find(name: &str) -> Option<fn() -> Fact> {
+    Some(match name {
+        "choi-p1" => || sets(|s| s.both().find(|x| *x >= s.k).map(|x| format!("{x}"))),
+        "choi-p2" => || sets(|s| s.wait.iter().find(|w| **w < s.i).map(|w| format!("{w}"))),
+        "choi-p3" => || sets(|s| s.release.iter().find(|r| **r > s.i).map(|r| format!("{r}"))),
+        "choi-p4" => || pairs(|i, j, both| i <= j && both.is_empty()),
+        "choi-lemma-1" => || pairs(|i, j, both| i < j && both.len() != 1),
+        "choi-p5" => ordered,
+        "choi-p6" => || sets(|s| s.too_large()),
+        "choi-lemma-2" => parse_inverts,
+        "omori-lemma-5" => {
+            || groups(|n, k, size| !(k < size && size <= 2 * k + 2) || size < n >> levels(n, k))
+        }
+        "omori-lemma-8" => sums,
+        "omori-turn-values" => turn_values,
+        _ => return None,
+    })
+}
+
+/// Choi's Wait-Set(i) and Release-Set(i) as printed, over as many bits as k - 1 needs.
+struct Sets {
+    k: usize,
+    i: usize,
+    wait: BTreeSet<usize>,
+    release: BTreeSet<usize>,
+}
+
+fn bits(k: usize) -> u32 {
+    k.next_power_of_two().trailing_zeros()
+}
+
+impl Sets {
+    fn new(k: usize, i: usize) -> Self {
+        // A prefix of i, its other bits 0; in the wait set the first of these is 1 instead.
+        let kept = |dropped: u32| i >> dropped << dropped;
+        let raised = (1..=bits(k)).map(|dropped| kept(dropped) | 1 << (dropped - 1));
+        let wait = raised.filter(|b| (i..k).contains(b)).chain([k - 1]).collect();
+        let release = (0..=bits(k)).map(kept).collect();
+        Sets { k, i, wait, release }
+    }
+
+    fn both(&self) -> impl Iterator<Item = usize> {
+        self.wait.iter().chain(&self.release).copied()
+    }
+
+    fn too_large(&self) -> Option<String> {
+        let most = bits(self.k) as usize + 1;
+        let size = self.wait.len().max(self.release.len());
+        (size > most).then(|| format!("{size} elements"))
+    }
+}
+
+const MOST_K: usize = 64;
+const UP_TO_K: &str = "every k ≤ 64";
+
+fn sets(wrong: impl Fn(&Sets) -> Option<String>) -> Fact {
+    let all = (1..=MOST_K).flat_map(|k| (0..k).map(move |i| Sets::new(k, i)));
+    let against = |s: Sets| Some(format!("k = {}, i = {}: {}", s.k, s.i, wrong(&s)?));
+    Fact { covers: UP_TO_K, against: all.into_iter().find_map(against) }
+}
+
+fn shown(set: &BTreeSet<usize>) -> String {
+    if set.is_empty() {
+        return "nothing".into();
+    }
+    let elements: Vec<String> = set.iter().map(usize::to_string).collect();
+    format!("{{{}}}", elements.join(", "))
+}
+
+/// Wait-Set(i) and Release-Set(j) have in common what they should.
+fn pairs(wrong: impl Fn(usize, usize, &BTreeSet<usize>) -> bool) -> Fact {
+    let all = (1..=MOST_K).flat_map(|k| (0..k).flat_map(move |i| (0..k).map(move |j| (k, i, j))));
+    let against = all.into_iter().find_map(|(k, i, j)| {
+        let both = &Sets::new(k, i).wait & &Sets::new(k, j).release;
+        let have = shown(&both);
+        wrong(i, j, &both)
+            .then(|| format!("k = {k}: Wait-Set({i}) and Release-Set({j}) have {have} in common"))
+    });
+    Fact { covers: UP_TO_K, against }
+}
+
+/// The least common element does not fall from h to i, where there is one.
+fn ordered() -> Fact {
+    let common = |k, i, j| (&Sets::new(k, i).wait & &Sets::new(k, j).release).first().copied();
+    let all = (1..=MOST_K).flat_map(|k| (0..k).flat_map(move |j| (0..=j).map(move |i| (k, i, j))));
+    let against = all.into_iter().find_map(|(k, i, j)| {
+        let here = common(k, i, j)?;
+        let h = (0..i).find(|&h| common(k, h, j).is_some_and(|lower| lower > here))?;
+        Some(format!("k = {k}, h = {h}, i = {i}, j = {j}"))
+    });
+    Fact { covers: UP_TO_K, against }
+}
+
+/// parse(t) = (e, i, j) has t = (e - 1) N + i k + j.
+fn parse_inverts() -> Fact {
+    let sizes = (1..=8).flat_map(|k| (k + 1..=16_usize).map(move |n| (k, n.next_multiple_of(k))));
+    let against = sizes.into_iter().find_map(|(k, blocks)| {
+        let wrong = |t: &usize| {
+            let (e, f) = (t / blocks + 1, t % blocks);
+            (e - 1) * blocks + f / k * k + t % k != *t
+        };
+        (0..256).find(wrong).map(|t| format!("k = {k}, N = {blocks}, t = {t}"))
+    });
+    Fact { covers: "k ≤ 8, n ≤ 16, t < 256", against }
+}
+
+/// The depth of Omori's tournament tree: the largest d with 2^d (k + 1) <= n.
+fn levels(n: usize, k: usize) -> u32 {
+    (n / (k + 1)).checked_ilog2().unwrap_or(0)
+}
+
+/// The sizes of the leaves' groups.
+fn groups(wrong: impl Fn(usize, usize, usize) -> bool) -> Fact {
+    let all = (2..=256_usize).flat_map(|n| (1..n).map(move |k| (n, k)));
+    let against = all.into_iter().find_map(|(n, k)| {
+        let mut leaves = vec![n];
+        for _ in 0..levels(n, k) {
+            leaves = leaves.iter().flat_map(|&size| [size.div_ceil(2), size / 2]).collect();
+        }
+        let size = leaves.into_iter().find(|&size| wrong(n, k, size))?;
+        Some(format!("n = {n}, k = {k}: a leaf with {size}"))
+    });
+    Fact { covers: "every k < n ≤ 256", against }
+}
+
+/// f_s(n, k) is at most (n/k)^(k+1), with n = 2k 2^t.
+fn sums() -> Fact {
+    let all = (1..=6_u32).flat_map(|k| (0..=6_u32).map(move |t| (k, t)));
+    let against = all.into_iter().find_map(|(k, t)| {
+        let row = (1_u128 << k) - 1;
+        let sum: u128 = (0..=t).map(|i| row << (i * (k + 1))).sum();
+        (sum > 1 << ((t + 1) * (k + 1))).then(|| format!("k = {k}, t = {t}"))
+    });
+    Fact { covers: "k ≤ 6, t ≤ 6, constant 1", against }
+}
+
+/// turn(x, q) takes as many values as the group of x has processes: 2^|x|, it is said.
+fn turn_values() -> Fact {
+    let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
+    let against = all.into_iter().find_map(|(k, t)| {
+        let n = (2 * k) << t;
+        let p = (0..=t).find(|p| n >> p != 1 << p)?;
+        Some(format!("n = {n}, k = {k}, |x| = {p}: {} values, not {}", n >> p, 1 << p))
+    });
+    Fact { covers: "k ≤ 4, n = 2k 2^t ≤ 32k", against }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sets, find};
+
+    #[test]
+    fn sets_are_those_of_the_papers_figure() {
+        // Figure 3 of Choi: k = 33, w = 11, r = 19.
+        let wait: Vec<usize> = Sets::new(33, 11).wait.into_iter().collect();
+        assert_eq!(wait, [11, 12, 16, 32]);
+        let release: Vec<usize> = Sets::new(33, 19).release.into_iter().collect();
+        assert_eq!(release, [0, 16, 18, 19]);
+    }
+
+    #[test]
+    fn facts_are_as_they_were_worked_out_by_hand() {
+        for (name, holds) in [
+            ("choi-p1", true),
+            ("choi-p2", true),
+            ("choi-p3", true),
+            ("choi-p4", false),
+            ("choi-p5", true),
+            ("choi-p6", true),
+            ("choi-lemma-1", false),
+            ("choi-lemma-2", true),
+            ("omori-lemma-5", true),
+            ("omori-lemma-8", true),
+            ("omori-turn-values", false),
+        ] {
+            let fact = find(name).unwrap()();
+            assert_eq!(fact.against.is_none(), holds, "{name}: {:?}", fact.against);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What the atlas says about a claim's evidence.
+//!
+//! It goes by what the manifest expects, which continuous integration holds every quick model to.
+
+use hallpass_algorithms::registry;
+
+use super::{
+    bounds,
+    claims::{Claim, Contention, Evidence, Paper},
+    count, facts,
+    sizes::Sizes,
+};
+use crate::{
+    atlas::{Answer, Listed, Manifest, Model, Resilience},
+    schedule::{Finding, MemoryModel, Schedule},
+    trace,
+};
+
+/// How a claim turned out. The order is that of importance: the last decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verdict {
+    /// Every size that was looked at agrees, and where there is a bound, some run reaches it.
+    Confirmed,
+    /// Every size that was looked at agrees, and no run reaches the bound.
+    NotTight,
+    /// There is no evidence yet.
+    Unmeasured,
+    /// What can be looked at does not decide it.
+    Undecided,
+    /// A run, a count or a case contradicts it.
+    Refuted,
+}
+
+/// What a run shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Shows {
+    /// A property is violated.
+    Violation(Listed),
+    /// So many remote references on a cache-coherent machine.
+    Cc,
+    /// The same with distributed shared memory.
+    Dsm,
+}
+
+/// A run that a page is written of.
+#[derive(Clone, Debug)]
+pub enum Run {
+    /// One that is found anew in the model.
+    Found(Model, Shows),
+    /// One that is given.
+    Given(Box<Schedule>, Shows),
+}
+
+impl Run {
+    /// The name of its page.
+    pub fn file(&self) -> String {
+        let (algorithm, n, k, contention, shows) = match self {
+            Run::Found(model, shows) => {
+                (&model.algorithm, model.n, model.k, model.contention(), shows)
+            }
+            Run::Given(run, shows) => (&run.algorithm, run.n, run.k, run.n, shows),
+        };
+        let what = match shows {
+            Shows::Violation(listed) => listed.name(),
+            Shows::Cc => "cc",
+            Shows::Dsm => "dsm",
+        };
+        let contention = if contention < n { format!("-c{contention}") } else { String::new() };
+        format!("{algorithm}-n{n}-k{k}{contention}-{what}.html").replace([':', '@', '+'], "-")
+    }
+}
+
+/// One piece of evidence, looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub verdict: Option<Verdict>,
+    /// What was found, without the sizes: `exclusion`, `CC 7 of 7`.
+    pub text: String,
+    pub sizes: Sizes,
+    pub run: Option<Run>,
+    /// The algorithm it is about.
+    pub algorithm: String,
+}
+
+/// A claim, looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Judged<'a> {
+    pub claim: &'a Claim,
+    pub verdict: Verdict,
+    pub pieces: Vec<Piece>,
+}
+
+/// What claims are held against.
+pub struct Sources<'a> {
+    /// The atlas.
+    pub manifest: &'a Manifest,
+    /// Whether there is such a test, given as `path/of/file.rs::name`.
+    pub has_test: &'a dyn Fn(&str) -> bool,
+}
+
+pub(super) fn judge<'a>(paper: &'a Paper, sources: &Sources<'_>) -> Vec<Judged<'a>> {
+    paper.claims.iter().map(|claim| judged(claim, sources)).collect()
+}
+
+fn judged<'a>(claim: &'a Claim, sources: &Sources<'_>) -> Judged<'a> {
+    let pieces: Vec<Piece> =
+        claim.evidence.iter().flat_map(|evidence| pieces(evidence, sources)).collect();
+    let undecided = claim.undecided.as_ref().map(|_| Verdict::Undecided);
+    let verdicts = pieces.iter().filter_map(|piece| piece.verdict).chain(undecided);
+    let verdict = verdicts.max().unwrap_or(Verdict::Unmeasured);
+    Judged { claim, verdict, pieces }
+}
+
+fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
+    if let Some(fact) = &evidence.fact {
+        return facts::find(fact).map(|compute| fact_piece(&compute())).into_iter().collect();
+    }
+    if let Some(run) = &evidence.run {
+        // Confirmed when the claim file was read.
+        return violating(run).map(run_piece).into_iter().collect();
+    }
+    if let Some(test) = &evidence.test {
+        return vec![test_piece(test, (sources.has_test)(test))];
+    }
+    let mut pieces = Vec::new();
+    for algorithm in &evidence.algorithm {
+        let models: Vec<&Model> = sources
+            .manifest
+            .models
+            .iter()
+            .filter(|model| meant(model, algorithm, evidence))
+            .collect();
+        for (listed, want) in
+            [(&evidence.holds, Answer::Holds), (&evidence.violated, Answer::Violated)]
+        {
+            pieces.extend(listed.iter().map(|&listed| property(algorithm, &models, listed, want)));
+        }
+        for (quantity, bound) in evidence.counts() {
+            let mut counts = count::all(algorithm, quantity, &models, evidence);
+            // The claim file's runs were confirmed when it was read.
+            let runs = evidence.replay.iter().filter_map(|run| count::replayed(run).ok());
+            counts.extend(runs.filter(|run| run.0 == quantity).map(|(_, count)| count));
+            pieces.push(bounds::counted(algorithm, quantity, bound, &counts));
+        }
+    }
+    pieces
+}
+
+/// Whether the model is one of those the evidence is about.
+fn meant(model: &Model, algorithm: &str, evidence: &Evidence) -> bool {
+    let contention = match evidence.contention {
+        None => true,
+        Some(Contention::Alone) => model.contention() == 1,
+        Some(Contention::Some) => model.contention() > 1,
+        Some(Contention::Full) => model.contention() == model.n,
+        Some(Contention::AtMostK) => model.contention() <= model.k,
+    };
+    model.algorithm == algorithm
+        && contention
+        && model.memory == MemoryModel::Sequential
+        && evidence.is_about(model.n, model.k)
+}
+
+fn fact_piece(fact: &facts::Fact) -> Piece {
+    let (verdict, text) = match &fact.against {
+        None => (Verdict::Confirmed, format!("computed for {}", fact.covers)),
+        Some(case) => (Verdict::Refuted, format!("not for {case}")),
+    };
+    Piece::plain(verdict, text)
+}
+
+/// A run that violates a property, and which; confirmed on the algorithm's own code.
+pub(super) fn violating(replay: &str) -> Result<(Schedule, Listed), String> {
+    let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
+    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    let listed = match &schedule.finding {
+        Finding::Exclusion => Listed::Exclusion,
+        Finding::Names => Listed::Names,
+        Finding::Invariant(_) => Listed::Invariants,
+        Finding::Deadlock { .. } => Listed::Deadlock,
+        Finding::Starvation { stopped, .. } if stopped.len() < schedule.k => Listed::Starvation,
+        Finding::Fife { .. } => Listed::Fife,
+        _ => return Err(format!("`{replay}` violates nothing that an algorithm promises")),
+    };
+    Ok((schedule, listed))
+}
+
+fn run_piece((schedule, listed): (Schedule, Listed)) -> Piece {
+    let text = format!("{} at ({},{})", words(listed).1, schedule.n, schedule.k);
+    let algorithm = schedule.algorithm.clone();
+    let run = Run::Given(Box::new(schedule), Shows::Violation(listed));
+    Piece { run: Some(run), algorithm, ..Piece::plain(Verdict::Refuted, text) }
+}
+
+fn test_piece(test: &str, exists: bool) -> Piece {
+    let name = test.rsplit("::").next().unwrap_or(test);
+    if exists {
+        Piece::plain(Verdict::Confirmed, format!("test `{name}`"))
+    } else {
+        Piece::plain(Verdict::Unmeasured, "a test".into())
+    }
+}
+
+impl Piece {
+    /// One that is not about an algorithm.
+    fn plain(verdict: Verdict, text: String) -> Self {
+        let (sizes, algorithm) = (Sizes::default(), String::new());
+        Piece { verdict: Some(verdict), text, sizes, run: None, algorithm }
+    }
+}
+
+/// What it is called that a property holds, and that it is violated.
+fn words(listed: Listed) -> (&'static str, &'static str) {
+    match listed {
+        Listed::Exclusion => ("exclusion", "more than k inside"),
+        Listed::Names => ("names", "wrong names"),
+        Listed::Deadlock => ("no deadlock", "a deadlock"),
+        Listed::Starvation => ("no starvation", "somebody starves"),
+        Listed::Exit => ("bounded exit", "an exit without end"),
+        Listed::Doorway => ("bounded doorway", "a doorway without end"),
+        Listed::Fife => ("FIFE", "not FIFE"),
+        Listed::FifeStrong => ("strong FIFE", "not strong FIFE"),
+        Listed::Invariants => ("invariants", "a broken invariant"),
+        Listed::Range => ("ranges", "a range left"),
+    }
+}
+
+/// What is expected of a property. Whatever a paper promises, *no starvation* is asked here with
+/// k - 1 processes stopped.
+pub(super) fn answer(model: &Model, listed: Listed) -> Option<Answer> {
+    let expected = model.check.get(&listed)?;
+    match expected.resilience {
+        Some(Resilience::Crashes(count)) if listed == Listed::Starvation => {
+            Some(if count < model.k { Answer::Violated } else { Answer::Holds })
+        }
+        _ => Some(expected.answer),
+    }
+}
+
+/// The run that shows that a property is violated, as [`answer`] means it.
+pub(super) fn violation(model: Model, listed: Listed) -> Run {
+    let crashes = model.k.checked_sub(1);
+    Run::Found(Model { crashes, ..model }, Shows::Violation(listed))
+}
+
+/// The smallest of the models: fewest processes, then fewest states.
+fn smallest<'a>(models: impl Iterator<Item = &'a Model>) -> Option<Model> {
+    models.min_by_key(|model| (model.n, model.states)).cloned()
+}
+
+fn property(algorithm: &str, models: &[&Model], listed: Listed, want: Answer) -> Piece {
+    let with = |wanted: Answer| {
+        models.iter().copied().filter(move |model| answer(model, listed) == Some(wanted))
+    };
+    let violated = smallest(with(Answer::Violated));
+    let any = violated.is_some() || with(Answer::Holds).next().is_some();
+    let mut sizes = Sizes::default();
+    let (verdict, answer) = match (want, &violated) {
+        _ if !any => (Verdict::Unmeasured, want),
+        (Answer::Violated, Some(_)) => (Verdict::Confirmed, Answer::Violated),
+        (Answer::Violated, None) => (Verdict::Refuted, Answer::Holds),
+        (_, Some(_)) => (Verdict::Refuted, Answer::Violated),
+        (_, None) => (Verdict::Confirmed, Answer::Holds),
+    };
+    with(answer).for_each(|model| sizes.add(model));
+    let (holds, fails) = words(listed);
+    Piece {
+        verdict: Some(verdict),
+        text: if answer == Answer::Violated { fails } else { holds }.into(),
+        sizes,
+        run: violated.map(|model| violation(model, listed)),
+        algorithm: algorithm.into(),
+    }
+}
+
+/// Whether the registry knows the algorithm, so that a claim about it ought to be decided.
+pub(super) fn is_known(algorithm: &str) -> bool {
+    !algorithm.is_empty() && registry::entry(algorithm).is_ok()
+}

@@ -1,0 +1,45 @@
+//! The papers' claims, each with its verdict: what `docs/papers.md` is made of.
+//!
+//! `crates/lab/claims` holds a file per paper, which says what the paper states and which models of
+//! the [atlas](crate::atlas) decide it. The verdict is computed from what the manifest expects of
+//! these models, so a claim file cannot say that something is confirmed where a run shows otherwise.
+//!
+//! ```
+//! use hallpass_lab::{atlas::Manifest, papers::{self, Sources}};
+//!
+//! let manifest = Manifest::standard()?;
+//! let sources = Sources { manifest: &manifest, has_test: &|_| true };
+//! let document = papers::document(&papers::standard()?, &sources);
+//! assert!(document.markdown.contains("Theorem 12"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bounds;
+mod cells;
+mod claims;
+mod count;
+mod facts;
+mod formula;
+mod judge;
+mod markdown;
+mod pages;
+mod sizes;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use claims::{
+    Bound, Claim, Column, Contention, Evidence, Paper, Quantity, Row, Table, standard,
+};
+pub use judge::{Run, Shows, Sources, Verdict};
+pub use markdown::{Document, document};
+pub use pages::page;
+
+use std::{fs, path::Path};
+
+/// Whether the sources under `root` have the test, given as `path/of/file.rs::name`.
+pub fn has_test(root: &Path, test: &str) -> bool {
+    let Some((file, name)) = test.split_once("::") else { return false };
+    let source = fs::read_to_string(root.join(file)).unwrap_or_default();
+    source.contains(&format!("fn {name}("))
+}

@@ -1,0 +1,370 @@
+//! A question about a timestamp system, and the report.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
+
+use hallpass_algorithms::{Domain, Kind};
+use indexmap::IndexSet;
+
+use super::{
+    observe::{Fault, Observer},
+    properties::Properties,
+    random,
+    refinement::Refinement,
+    snapshots::{AtomicSnapshot, WeakSnapshot},
+    space::{Role, Runs, words},
+    subject::{Procedure, Subject},
+    systems::{Entry, SYSTEMS, Snapshot},
+    text,
+};
+use crate::{
+    check::{Resources, Verdict},
+    explore::{Explored, Limits, explore},
+};
+
+/// What to check.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Part {
+    /// The snapshot under the labels, alone: one scanner, and writers without end.
+    Snapshot,
+    /// That every run is one of UCTSS.
+    Refinement,
+    /// The properties that the papers state.
+    Properties,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Snapshot, Part::Refinement, Part::Properties];
+
+    /// Its name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Snapshot => "snapshot",
+            Part::Refinement => "refinement",
+            Part::Properties => "properties",
+        }
+    }
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The system's identifier.
+    pub system: String,
+    /// How many processes.
+    pub n: usize,
+    /// What to check.
+    pub parts: Vec<Part>,
+    /// Random runs of so many steps in all instead of all runs, from this seed.
+    pub random: Option<(u64, u64)>,
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// No system has this identifier.
+    Unknown(String),
+    /// There is no such size of it.
+    Size(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unknown(id) => {
+                let ids: Vec<_> = SYSTEMS.iter().map(|entry| entry.id).collect();
+                write!(f, "no timestamp system is called `{id}`; there are {}", ids.join(", "))
+            }
+            Error::Size(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What was found of one part.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which part.
+    pub part: Part,
+    /// In words, who runs against whom.
+    pub what: String,
+    /// States seen; of random runs, steps.
+    pub states: u64,
+    /// The longest of all shortest ways to a state.
+    pub depth: u32,
+    /// Whether these are all there are.
+    pub complete: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was looked at.
+    pub promises: Vec<Fault>,
+    /// What is violated, with a shortest run that shows it, a line a step; of random runs, its end.
+    pub violated: BTreeMap<&'static str, Vec<String>>,
+}
+
+/// The values of a register that were seen.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// Its name.
+    pub name: String,
+    /// The bits it is declared with; none if it counts without bound.
+    pub declared: Option<u32>,
+    /// How many values it took.
+    pub values: usize,
+}
+
+impl Register {
+    /// The bits that so many values need.
+    pub fn bits(&self) -> u32 {
+        self.values.next_power_of_two().trailing_zeros()
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The question.
+    pub question: Question,
+    /// Part by part.
+    pub outcomes: Vec<Outcome>,
+    /// The registers.
+    pub registers: Vec<Register>,
+    /// The most own steps of Label and of Scan, over all ways from private state to private state
+    /// that were seen.
+    pub most_steps: Option<(Option<u32>, Option<u32>)>,
+}
+
+impl Report {
+    /// Whether all is as it should be.
+    pub fn verdict(&self) -> Verdict {
+        if self.outcomes.iter().any(|outcome| !outcome.violated.is_empty()) {
+            Verdict::Violated
+        } else if self.outcomes.iter().any(|outcome| !outcome.complete) {
+            Verdict::Partial
+        } else {
+            Verdict::Holds
+        }
+    }
+
+    /// As one object.
+    pub fn to_json(&self) -> serde_json::Value {
+        let verdict = match self.verdict() {
+            Verdict::Violated => "violated",
+            Verdict::Partial => "partial",
+            Verdict::Holds | Verdict::NotChecked => "holds",
+        };
+        let parts: serde_json::Map<_, _> = self
+            .outcomes
+            .iter()
+            .map(|outcome| {
+                let holds: Vec<_> = outcome.promises.iter().map(|promise| promise.name()).collect();
+                let part = serde_json::json!({
+                    "what": outcome.what, "states": outcome.states, "depth": outcome.depth,
+                    "complete": outcome.complete, "seconds": outcome.seconds,
+                    "checked": holds, "violated": outcome.violated,
+                });
+                (outcome.part.name().into(), part)
+            })
+            .collect();
+        let registers: Vec<_> = self
+            .registers
+            .iter()
+            .map(|register| {
+                serde_json::json!({
+                    "name": register.name, "values": register.values,
+                    "bits": register.bits(), "declared_bits": register.declared,
+                })
+            })
+            .collect();
+        let steps = self
+            .most_steps
+            .map(|(label, scan)| serde_json::json!({ "label": label, "scan": scan }));
+        serde_json::json!({
+            "system": self.question.system, "n": self.question.n, "verdict": verdict,
+            "parts": parts, "registers": registers, "most_steps": steps,
+        })
+    }
+}
+
+/// The system `id`.
+pub fn entry(id: &str) -> Result<&'static Entry, Error> {
+    SYSTEMS.iter().find(|entry| entry.id == id).ok_or_else(|| Error::Unknown(id.into()))
+}
+
+/// Answers a question.
+pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
+    let entry = entry(&question.system)?;
+    let n = question.n;
+    if !(2..=entry.most_processes).contains(&n) {
+        let most = entry.most_processes;
+        return Err(Error::Size(format!("{} can be checked for n = 2 to {most}", entry.id)));
+    }
+    let mut report = Report {
+        question: question.clone(),
+        outcomes: Vec::new(),
+        registers: Vec::new(),
+        most_steps: None,
+    };
+    if let Some((steps, seed)) = question.random {
+        let (outcome, registers) = random::run(entry, n, &question.parts, steps, seed, resources);
+        report.outcomes.push(outcome);
+        report.registers = registers;
+        return Ok(report);
+    }
+    for &part in &question.parts {
+        (resources.phase)(part.name());
+        match part {
+            Part::Snapshot => {
+                let Some((snapshot, build)) = entry.alone else { continue };
+                let subject = build(snapshot.n());
+                report.outcomes.push(match snapshot {
+                    Snapshot::Weak => alone::<WeakSnapshot>(&*subject, Fault::NotAtT, resources),
+                    Snapshot::Atomic => {
+                        alone::<AtomicSnapshot>(&*subject, Fault::NoInstant, resources)
+                    }
+                });
+            }
+            Part::Refinement => {
+                let Some(build) = entry.marked else { continue };
+                let subject = build(n);
+                let runs = Runs::<Refinement>::new(&*subject, vec![Role::BOTH; n]);
+                let promises =
+                    vec![Fault::NoOrder, Fault::Stale, Fault::Contradiction, Fault::Kept];
+                let what = format!("{n} processes label and scan");
+                report.outcomes.push(all_runs(part, what, &runs, promises, resources));
+                report.registers = registers(&runs);
+            }
+            Part::Properties => {
+                let subject = (entry.plain)(n);
+                let runs = Runs::<Properties>::new(&*subject, vec![Role::BOTH; n]);
+                let what = format!("{n} processes label and scan");
+                let promises = PROPERTIES.to_vec();
+                report.outcomes.push(all_runs(part, what, &runs, promises, resources));
+                report.registers = registers(&runs);
+                if entry.alone.is_some() {
+                    let most = |procedure| runs.most_steps(procedure);
+                    report.most_steps = Some((most(Procedure::Label), most(Procedure::Scan)));
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+pub(super) const PROPERTIES: [Fault; 7] =
+    [Fault::P1, Fault::P2, Fault::P3, Fault::P4, Fault::P5, Fault::Consistent, Fault::Lasting];
+
+/// One process scans, the others write.
+fn alone<O: Observer>(subject: &dyn Subject, promise: Fault, resources: &Resources<'_>) -> Outcome {
+    let n = subject.n();
+    let mut roles = vec![Role { labels: true, scans: false }; n];
+    roles[0] = Role { labels: false, scans: true };
+    let runs = Runs::<O>::new(subject, roles);
+    let what = format!("the snapshot alone: one scans, {} write", n - 1);
+    all_runs(Part::Snapshot, what, &runs, vec![promise], resources)
+}
+
+fn all_runs<O: Observer>(
+    part: Part,
+    what: String,
+    runs: &Runs<'_, O>,
+    promises: Vec<Fault>,
+    resources: &Resources<'_>,
+) -> Outcome {
+    match words(runs.subject.n()) {
+        2 => all_runs_in::<2, O>(part, what, runs, promises, resources),
+        3 => all_runs_in::<3, O>(part, what, runs, promises, resources),
+        _ => all_runs_in::<4, O>(part, what, runs, promises, resources),
+    }
+}
+
+fn all_runs_in<const W: usize, O: Observer>(
+    part: Part,
+    what: String,
+    runs: &Runs<'_, O>,
+    mut promises: Vec<Fault>,
+    resources: &Resources<'_>,
+) -> Outcome {
+    let begun = Instant::now();
+    // The first fault is the end: what comes first has a shortest run.
+    let stop = AtomicBool::new(false);
+    let progress = |so_far| {
+        if runs.is_faulty() || resources.stop.load(Relaxed) {
+            stop.store(true, Relaxed);
+        }
+        (resources.progress)(so_far);
+    };
+    let limits = Limits {
+        states: resources.states,
+        bytes: resources.bytes / 2, // the other half is for the tables
+        threads: resources.threads,
+        stop: &stop,
+        progress: &progress,
+    };
+    let found: Explored<W> = explore(runs, &limits);
+    promises.push(Fault::Range);
+    let mut violated = BTreeMap::new();
+    for &fault in &promises {
+        if let Some(id) = found.flawed(fault.bit()) {
+            let (_, path) = found.path(runs, id);
+            let agents: Vec<_> = path.into_iter().map(|(agent, _)| agent).collect();
+            violated.insert(fault.name(), text::steps(runs, &agents));
+        }
+    }
+    Outcome {
+        part,
+        what,
+        states: found.states,
+        depth: found.depth,
+        complete: found.is_complete(),
+        seconds: begun.elapsed().as_secs_f64(),
+        promises,
+        violated,
+    }
+}
+
+/// What was seen in each register.
+fn registers<O: Observer>(runs: &Runs<'_, O>) -> Vec<Register> {
+    let mut values: Values = Values::new(runs.subject);
+    runs.memories().into_iter().for_each(|memory| values.add(runs.subject, memory.into_vec()));
+    values.registers(runs.subject)
+}
+
+/// The values of registers.
+pub(super) struct Values(Vec<IndexSet<i64, foldhash::fast::FixedState>>);
+
+impl Values {
+    pub(super) fn new(subject: &dyn Subject) -> Self {
+        Values(subject.layout().decls().iter().map(|_| IndexSet::default()).collect())
+    }
+
+    pub(super) fn add(&mut self, subject: &dyn Subject, mut memory: Vec<i64>) {
+        subject.renew_memory(&mut memory, &mut |_, _| 0);
+        self.0.iter_mut().zip(memory).for_each(|(values, word)| _ = values.insert(word));
+    }
+
+    pub(super) fn registers(self, subject: &dyn Subject) -> Vec<Register> {
+        let decls = subject.layout().decls().iter();
+        decls
+            .zip(self.0)
+            .filter(|(decl, _)| decl.home.is_some()) // all but what models make up
+            .map(|(decl, values)| {
+                let bits = match (&decl.kind, &decl.domain) {
+                    (Kind::Timestamp(shape), _) => {
+                        shape.bits() - u32::from(shape.labels) * u32::from(shape.mark_bits)
+                    }
+                    (_, Domain::Wide(bits)) => *bits,
+                    (_, Domain::Listed(all)) => all.len().next_power_of_two().trailing_zeros(),
+                };
+                let declared = (!decl.unbounded).then_some(bits);
+                Register { name: decl.name.clone(), declared, values: values.len() }
+            })
+            .collect()
+    }
+}

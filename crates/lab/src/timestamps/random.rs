@@ -1,0 +1,124 @@
+//! Random runs: for sizes at which not all can be looked at. Processes move in bursts, and some
+//! stand still for long, since that is when a timestamp system is put to the test.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Instant,
+};
+
+use super::{
+    check::{Outcome, PROPERTIES, Part, Register, Values},
+    observe::{Fault, Observer},
+    properties::Properties,
+    refinement::Refinement,
+    subject::{IDLE, Procedure},
+    systems::Entry,
+    text,
+};
+use crate::check::Resources;
+
+/// A run begins anew after so many steps, so that tables stay small.
+const RUN: u64 = 50_000;
+/// So many last steps of a run are shown.
+const SHOWN: usize = 60;
+
+/// Whose turn it is.
+struct Turns {
+    random: fastrand::Rng,
+    n: usize,
+    awake: Vec<usize>,
+    now: usize,
+    left: u32,
+}
+
+impl Turns {
+    fn next(&mut self) -> usize {
+        if self.left == 0 {
+            if self.random.u32(..32) == 0 || self.awake.is_empty() {
+                let awake = |_: &usize| self.random.u32(..3) > 0;
+                self.awake = (0..self.n).filter(awake).collect();
+            }
+            self.now = match self.awake.len() {
+                0 => self.random.usize(..self.n),
+                awake => self.awake[self.random.usize(..awake)],
+            };
+            let burst = [1, 4, 40][self.random.usize(..3)];
+            self.left = 1 + self.random.u32(..burst);
+        }
+        self.left -= 1;
+        self.now
+    }
+}
+
+/// Runs of so many steps in all.
+pub fn run(
+    entry: &Entry,
+    n: usize,
+    parts: &[Part],
+    steps: u64,
+    seed: u64,
+    resources: &Resources<'_>,
+) -> (Outcome, Vec<Register>) {
+    match entry.marked {
+        Some(build) if parts.contains(&Part::Refinement) => {
+            let mut promises =
+                vec![Fault::NoOrder, Fault::Stale, Fault::Contradiction, Fault::Kept];
+            promises.extend(PROPERTIES);
+            runs::<(Refinement, Properties)>(build, n, steps, seed, promises, resources)
+        }
+        _ => runs::<Properties>(entry.plain, n, steps, seed, PROPERTIES.to_vec(), resources),
+    }
+}
+
+fn runs<O: Observer>(
+    build: fn(usize) -> Box<dyn super::subject::Subject>,
+    n: usize,
+    steps: u64,
+    seed: u64,
+    promises: Vec<Fault>,
+    resources: &Resources<'_>,
+) -> (Outcome, Vec<Register>) {
+    let begun = Instant::now();
+    let mut violated = BTreeMap::new();
+    let mut values = Values::new(&*build(n));
+    let mut done = 0;
+    let mut random = fastrand::Rng::with_seed(seed);
+    'runs: while done < steps && !resources.stop.load(std::sync::atomic::Ordering::Relaxed) {
+        let subject = build(n);
+        let mut turns = Turns { random: random.fork(), n, awake: Vec::new(), now: 0, left: 0 };
+        let (mut state, mut observer) = (subject.initial(), O::new(&*subject));
+        let mut last = VecDeque::new();
+        let mut inside = vec![Procedure::Label; n];
+        for _ in 0..RUN.min(steps - done) {
+            let p = turns.next();
+            let start = if random.bool() { Procedure::Label } else { Procedure::Scan };
+            if state.places[p] == IDLE {
+                inside[p] = start;
+            }
+            let coin = random.i64(..subject.coins());
+            let happened = subject.step(p, start, coin, &mut state);
+            let fault = observer.observe(&*subject, p, &happened, &mut state);
+            values.add(&*subject, state.memory.clone());
+            last.push_back(text::step(&*subject, p, inside[p], &happened));
+            if last.len() > SHOWN {
+                last.pop_front();
+            }
+            done += 1;
+            if let Some(fault) = fault {
+                violated.insert(fault.name(), last.into());
+                break 'runs;
+            }
+        }
+    }
+    let outcome = Outcome {
+        part: if promises.contains(&Fault::Stale) { Part::Refinement } else { Part::Properties },
+        what: format!("{n} processes label and scan, random steps, seed {seed}"),
+        states: done,
+        depth: 0,
+        complete: false,
+        seconds: begun.elapsed().as_secs_f64(),
+        promises,
+        violated,
+    };
+    (outcome, values.registers(&*build(n)))
+}

@@ -1,0 +1,167 @@
+//! Whether a run is one of UCTSS.
+//!
+//! A concurrent timestamp system is whatever has no more histories than UCTSS (definition 3.1 of
+//! Afek et al.), so a run is right if a run of UCTSS has the same one. That run is made alongside:
+//! - a Label of UCTSS writes when the label is written here, and reads, like a Scan, each register
+//!   at some time at which the timestamp that was seen here was the latest of its process (*regular*:
+//!   that time must lie in the procedure; reads of UCTSS come in any order, so no more is needed);
+//! - its numbers are those of some order of all timestamps in which each Scan returns what it
+//!   returned, and each Label's new one comes after all it saw. UCTSS may choose any larger number
+//!   when it writes, so such numbers can be chosen if and only if these demands have no cycle.
+//!
+//! The demands are kept as their transitive closure, of timestamps that are still anywhere. A new
+//! demand is always between such; a cycle that it closes through others is there in the closure.
+//! So the closure of those that are left is enough, and it is finite.
+//!
+//! More is asked than need be in one point: Label, too, is held to the order of what it saw.
+
+use super::{
+    marks::Marks,
+    observe::{Fault, Observer},
+    subject::{Happened, Procedure, Seen, State, Subject},
+};
+
+/// The demands so far.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Refinement {
+    marks: Marks,
+    /// For each process in a procedure and each process, the oldest timestamp it may see.
+    floor: Vec<u8>,
+    /// For each timestamp, those that come after it. The timestamps of process 0 come first, from
+    /// old to new, the one about to be written last; then those of process 1.
+    after: Vec<u128>,
+}
+
+impl Refinement {
+    fn n(&self) -> usize {
+        self.marks.counts.len()
+    }
+
+    /// How many timestamps of `q` there are, with the one about to be written.
+    fn len(marks: &Marks, q: usize) -> usize {
+        marks.counts[q] as usize + (marks.pending >> q & 1) as usize
+    }
+
+    fn node(marks: &Marks, q: usize, number: u8) -> usize {
+        (0..q).map(|q| Self::len(marks, q)).sum::<usize>() + number as usize
+    }
+
+    /// Demands that `x` comes before `y`; says whether that is possible.
+    fn demand(&mut self, x: usize, y: usize) -> bool {
+        if self.after[y] >> x & 1 != 0 || x == y {
+            return false;
+        }
+        if self.after[x] >> y & 1 == 0 {
+            let more = self.after[y] | 1 << y;
+            for z in 0..self.after.len() {
+                if z == x || self.after[z] >> x & 1 != 0 {
+                    self.after[z] |= more;
+                }
+            }
+        }
+        true
+    }
+
+    /// What `p` has seen in its procedure is regular and in order.
+    fn saw(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
+        let n = self.n();
+        if seen.permutation().is_none() {
+            return Some(Fault::NoOrder);
+        }
+        if (0..n).any(|q| seen.marks[q] < self.floor[p * n + q]) {
+            return Some(Fault::Stale);
+        }
+        let nodes: Vec<usize> = (0..n).map(|q| Self::node(&self.marks, q, seen.marks[q])).collect();
+        for j in 0..n {
+            for i in 0..n {
+                if seen.orders(i, j) && !self.demand(nodes[i], nodes[j]) {
+                    return Some(Fault::Contradiction);
+                }
+            }
+        }
+        None
+    }
+
+    /// Makes room for the new timestamp of `p`, after all it has seen.
+    fn choose(&mut self, p: usize, seen: &Seen) {
+        let at = Self::node(&self.marks, p, self.marks.counts[p]);
+        let below = (1u128 << at) - 1;
+        for row in &mut self.after {
+            *row = (*row & !below) << 1 | *row & below;
+        }
+        self.after.insert(at, 0);
+        self.marks.pending |= 1 << p;
+        for q in 0..self.n() {
+            let node = Self::node(&self.marks, q, seen.marks[q]);
+            self.demand(node, at);
+        }
+    }
+
+    /// Forgets the timestamps that are gone.
+    fn forget(&mut self, old: &Marks, new: &[Vec<Option<u8>>]) {
+        let mut kept = Vec::new();
+        for (q, new) in new.iter().enumerate() {
+            let there = (0..Self::len(old, q)).filter(|&number| new[number].is_some());
+            kept.extend(there.map(|number| Self::node(old, q, number as u8)));
+        }
+        if kept.len() < self.after.len() {
+            let row = |&x: &usize| {
+                let row = self.after[x];
+                kept.iter().enumerate().fold(0, |new, (y, &z)| new | (row >> z & 1) << y)
+            };
+            self.after = kept.iter().map(row).collect();
+        }
+        let n = self.n();
+        for (index, floor) in self.floor.iter_mut().enumerate() {
+            // The oldest that is left and allowed.
+            let gone = new[index % n][..*floor as usize].iter().filter(|new| new.is_none()).count();
+            *floor -= gone as u8;
+        }
+    }
+}
+
+impl Observer for Refinement {
+    fn new(subject: &dyn Subject) -> Self {
+        let n = subject.n();
+        // At first all have the same number, and are ordered by process.
+        let after = (0..n).map(|p| (1u128 << n) - (2u128 << p)).collect();
+        Refinement { marks: Marks::new(n), floor: vec![0; n * n], after }
+    }
+
+    fn observe(
+        &mut self,
+        subject: &dyn Subject,
+        p: usize,
+        happened: &Happened,
+        state: &mut State,
+    ) -> Option<Fault> {
+        let n = self.n();
+        if happened.began.is_some() {
+            for q in 0..n {
+                self.floor[p * n + q] = self.marks.latest(q);
+            }
+        }
+        if let Some(seen) = happened.scanned.as_ref().or(happened.decided.as_ref()) {
+            let fault = self.saw(p, seen);
+            if fault.is_some() {
+                return fault;
+            }
+            self.floor[p * n..][..n].fill(0);
+        }
+        if let Some(seen) = &happened.decided {
+            if happened.ended == Some(Procedure::Label) {
+                // It keeps its timestamp.
+                if (0..n).any(|q| q != p && !seen.orders(q, p)) {
+                    return Some(Fault::Kept);
+                }
+            } else {
+                self.choose(p, seen);
+            }
+        }
+        let old = self.marks.clone();
+        if let Some(renumbered) = self.marks.settle(subject, state) {
+            self.forget(&old, &renumbered.new);
+        }
+        None
+    }
+}

@@ -1,0 +1,121 @@
+//! What the snapshots under the labels promise, on their own. Here a Label always writes, so that
+//! writers write without end whatever they see.
+
+use super::{
+    marks::Marks,
+    observe::{Fault, Observer},
+    subject::{Happened, Procedure, State, Subject},
+};
+
+/// The weak snapshot: a timestamp seen was the latest at T, the write of TOG, or was being written
+/// at T.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct WeakSnapshot {
+    marks: Marks,
+    /// For each scanner and each writer, the oldest it may see and the first it may not. What is
+    /// allowed may still have to be written.
+    allowed: Vec<(u8, u8)>,
+}
+
+impl Observer for WeakSnapshot {
+    fn new(subject: &dyn Subject) -> Self {
+        let n = subject.n();
+        WeakSnapshot { marks: Marks::new(n), allowed: vec![(0, 0); n * n] }
+    }
+
+    fn observe(
+        &mut self,
+        subject: &dyn Subject,
+        p: usize,
+        happened: &Happened,
+        state: &mut State,
+    ) -> Option<Fault> {
+        let n = subject.n();
+        if happened.line == "toggle" {
+            for q in 0..n {
+                let latest = self.marks.latest(q);
+                let writing = (self.marks.pending >> q & 1) as u8;
+                self.allowed[p * n + q] = (latest, latest + 1 + writing);
+            }
+        }
+        if let Some(seen) = happened.scanned.as_ref().or(happened.decided.as_ref()) {
+            let allowed = &mut self.allowed[p * n..][..n];
+            let within = |(mark, &(oldest, end)): (&u8, &(u8, u8))| (oldest..end).contains(mark);
+            if !seen.marks.iter().zip(&*allowed).all(within) {
+                return Some(Fault::NotAtT);
+            }
+            allowed.fill((0, 0));
+        }
+        if let Some(renumbered) = self.marks.settle(subject, state) {
+            for (index, (oldest, end)) in self.allowed.iter_mut().enumerate() {
+                let new = &renumbered.new[index % n];
+                let left = |below: u8| new.iter().take(below as usize).flatten().count() as u8;
+                (*oldest, *end) = (left(*oldest), left(*end));
+            }
+        }
+        None
+    }
+}
+
+/// The atomic snapshot: the timestamps seen were the latest at one time of the scan.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct AtomicSnapshot {
+    marks: Marks,
+    /// For each scanner, what was the latest of all processes at some time of its scan.
+    instants: Vec<Vec<Vec<u8>>>,
+}
+
+impl AtomicSnapshot {
+    fn now(&self) -> Vec<u8> {
+        (0..self.marks.counts.len()).map(|q| self.marks.latest(q)).collect()
+    }
+}
+
+impl Observer for AtomicSnapshot {
+    fn new(subject: &dyn Subject) -> Self {
+        let n = subject.n();
+        AtomicSnapshot { marks: Marks::new(n), instants: vec![vec![]; n] }
+    }
+
+    fn observe(
+        &mut self,
+        subject: &dyn Subject,
+        p: usize,
+        happened: &Happened,
+        state: &mut State,
+    ) -> Option<Fault> {
+        // What writers see is not looked at: it shows when a scanner borrows it.
+        if happened.began == Some(Procedure::Scan) {
+            self.instants[p] = vec![self.now()];
+        }
+        if let Some(seen) = &happened.scanned {
+            if !self.instants[p].contains(&seen.marks) {
+                return Some(Fault::NoInstant);
+            }
+            self.instants[p].clear();
+        }
+        if let Some(renumbered) = self.marks.settle(subject, state) {
+            let new = &renumbered.new;
+            let now = self.now();
+            for instants in self.instants.iter_mut().filter(|instants| !instants.is_empty()) {
+                // With a timestamp that is gone from everywhere, nobody can see that instant.
+                instants.retain_mut(|instant| {
+                    let mut all = true;
+                    for (q, number) in instant.iter_mut().enumerate() {
+                        match new[q][*number as usize] {
+                            Some(new) => *number = new,
+                            None => all = false,
+                        }
+                    }
+                    all
+                });
+                if renumbered.committed != 0 {
+                    instants.push(now.clone());
+                }
+                instants.sort_unstable();
+                instants.dedup();
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs made by hand, where the smallest size that shows a mistake is too large to explore. The
+//! interpreter confirms each.
+
+use hallpass_algorithms::{Pid, Section};
+use hallpass_lab::{
+    machine,
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
+    trace::{self, Interpreter, Stand},
+};
+
+struct Director {
+    interpreter: Interpreter,
+    schedule: Schedule,
+}
+
+impl Director {
+    fn new(id: &str, n: usize, k: usize) -> Self {
+        let schedule = Schedule {
+            algorithm: id.into(),
+            n,
+            k,
+            memory: MemoryModel::Sequential,
+            initial: machine::build(id, n, k).unwrap().layout().first_initial(),
+            stem: vec![],
+            cycle: vec![],
+            finding: Finding::Exclusion,
+        };
+        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+        Director { interpreter, schedule }
+    }
+
+    /// Moves `p` until it stands there.
+    fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
+        while !there(&self.interpreter.stand(p)) {
+            self.interpreter.step(p).unwrap();
+            self.schedule.stem.push(p);
+            assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
+        }
+    }
+
+    fn to(&mut self, p: Pid, section: Section) {
+        self.until(p, |stand| stand.section == section);
+    }
+
+    fn to_line(&mut self, p: Pid, line: &str) {
+        self.until(p, |stand| stand.label.as_ref().is_some_and(|label| label.line == line));
+    }
+
+    /// What has happened so far, then `rest`, then `first` for ever: it came before `second`, who
+    /// is in, and is kept out.
+    fn overtaken(mut self, first: Pid, second: Pid, rest: impl FnOnce(&mut Self)) {
+        let at = self.schedule.stem.len();
+        rest(&mut self);
+        let state = self.interpreter.state().clone();
+        loop {
+            self.interpreter.step(first).unwrap();
+            self.schedule.cycle.push(first);
+            assert_eq!(self.interpreter.stand(first).section, Section::Waiting);
+            if *self.interpreter.state() == state {
+                break;
+            }
+            assert!(self.schedule.cycle.len() < 1000, "process {first} does not come back");
+        }
+        self.schedule.finding = Finding::Fife { first, second, at };
+        trace::confirm(&self.schedule).unwrap();
+        let text = trace::encode(&self.schedule).unwrap();
+        assert_eq!(trace::decode(&text).unwrap(), self.schedule, "{text}");
+    }
+}
+
+const SECOND: Pid = 0;
+const FIRST: Pid = 1;
+const A: Pid = 2;
+const B: Pid = 3;
+
+/// A and B are in when FIRST comes, and leave. SECOND does not count them and goes in. They come
+/// back with their old timestamps and stop, so FIRST counts them for ever.
+#[test]
+fn without_line_12_of_afek_old_timestamps_come_back() {
+    let mut run = Director::new("afek:no-second-label", 4, 2);
+    run.to(A, Section::Critical);
+    run.to(B, Section::Critical);
+    run.to(FIRST, Section::Waiting);
+    run.to(A, Section::Remainder);
+    run.to(B, Section::Remainder);
+    run.to(SECOND, Section::Critical);
+    run.overtaken(FIRST, SECOND, |run| {
+        run.to_line(A, "2");
+        run.to_line(B, "2");
+        run.to_line(FIRST, "6");
+    });
+}
+
+/// A and B come after SECOND is in, raise their flags and stop: FIRST counts them although they
+/// were not there when it came.
+#[test]
+fn without_line_4_of_afek_those_count_who_came_later() {
+    let mut run = Director::new("afek:everybody-counts", 4, 2);
+    run.to(FIRST, Section::Waiting);
+    run.to(SECOND, Section::Critical);
+    run.overtaken(FIRST, SECOND, |run| {
+        run.to_line(A, "2");
+        run.to_line(B, "2");
+    });
+}
+
+/// A and B are in when FIRST comes, lower their flags and stop. SECOND sees that they have gone.
+/// FIRST does not.
+#[test]
+fn without_line_6_of_afek_those_count_who_have_gone() {
+    let mut run = Director::new("afek:no-second-look", 4, 2);
+    run.to(A, Section::Critical);
+    run.to(B, Section::Critical);
+    run.to(FIRST, Section::Waiting);
+    run.to_line(A, "12");
+    run.to_line(B, "12");
+    run.to(SECOND, Section::Critical);
+    run.overtaken(FIRST, SECOND, |_| ());
+}
+
+/// A and B are in when FIRST and SECOND come, and go out as far as telling SECOND that they do not
+/// compete any more; FIRST is next in their loop. So SECOND goes in, and has nothing to say to
+/// FIRST.
+#[test]
+fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
+    let mut run = Director::new("zehavi:no-allow", 4, 2);
+    run.to(A, Section::Critical);
+    run.to(B, Section::Critical);
+    run.to(FIRST, Section::Waiting);
+    run.to(SECOND, Section::Waiting);
+    for p in [A, B] {
+        run.until(p, |stand| {
+            stand.label.as_ref().is_some_and(|at| at.line == "15" && at.instance == "1")
+        });
+    }
+    run.to(SECOND, Section::Critical);
+    run.overtaken(FIRST, SECOND, |run| {
+        run.to_line(FIRST, "11b"); // by now it knows that SECOND comes after it
+        run.to_line(FIRST, "11(a)i");
+    });
+}

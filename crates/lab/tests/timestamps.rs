@@ -1,0 +1,105 @@
+//! Timestamp systems: those that are meant to be right are, and each wrong variant is rejected at
+//! the smallest size that shows it. Numbers of states are pinned, so that a search that silently
+//! shrinks is noticed. What takes longer is in GUIDE.md, as commands.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_lab::{
+    check::{Resources, Verdict},
+    timestamps::{Part, Question, Report, check, systems::SYSTEMS},
+};
+
+fn ask(system: &str, n: usize, part: Part, states: u64, random: Option<(u64, u64)>) -> Report {
+    let stop = AtomicBool::new(false);
+    let resources = Resources {
+        states,
+        bytes: 4 << 30,
+        threads: 1,
+        stop: &stop,
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let question = Question { system: system.into(), n, parts: vec![part], random };
+    check(&question, &resources).expect("the question makes sense")
+}
+
+/// What is explored to the end here, with the number of states.
+const HOLDS: &[(&str, usize, Part, u64)] = &[
+    ("labels-atomic", 2, Part::Refinement, 18),
+    ("labels-atomic", 3, Part::Refinement, 14_536),
+    ("labels-weak", 2, Part::Refinement, 52),
+    ("linear", 2, Part::Snapshot, 12_855),
+    ("linear:split", 2, Part::Snapshot, 20_109),
+    ("linear:split-singly", 2, Part::Snapshot, 20_109),
+    ("linear:same-copy", 2, Part::Snapshot, 14_676),
+    ("quadratic", 2, Part::Refinement, 51_598),
+];
+
+#[test]
+fn what_is_meant_to_be_right_is() {
+    for &(system, n, part, states) in HOLDS {
+        let report = ask(system, n, part, 1_000_000, None);
+        assert_eq!(report.verdict(), Verdict::Holds, "{system} n={n} {part:?}");
+        assert_eq!(report.outcomes[0].states, states, "{system} n={n} {part:?}");
+    }
+}
+
+/// Each wrong variant, the smallest size, what is violated, and the length of a shortest run.
+const REJECTED: &[(&str, usize, Part, &str, usize)] = &[
+    ("uctss:printed", 2, Part::Properties, "(1)", 6),
+    ("linear:grouped", 3, Part::Refinement, "regular", 19),
+    ("linear:no-announce", 2, Part::Snapshot, "weak", 31),
+    ("linear:no-copy", 2, Part::Snapshot, "weak", 16),
+    ("linear:no-avoid", 2, Part::Snapshot, "weak", 31),
+    ("linear:no-again", 2, Part::Snapshot, "weak", 32),
+    ("linear:no-none", 2, Part::Snapshot, "weak", 31),
+    ("linear:collect", 3, Part::Refinement, "acyclic", 23),
+    ("linear:constant", 2, Part::Refinement, "acyclic", 15),
+    ("quadratic:no-borrow", 3, Part::Snapshot, "atomic", 51),
+    ("quadratic:no-toggle", 3, Part::Snapshot, "atomic", 44),
+    ("quadratic:no-shake", 3, Part::Snapshot, "atomic", 44),
+    ("labels-atomic:four-digits", 3, Part::Refinement, "order", 11),
+    ("labels-atomic:constant", 2, Part::Refinement, "acyclic", 3),
+];
+
+#[test]
+fn what_is_wrong_is_rejected() {
+    for entry in SYSTEMS.iter().filter(|entry| !entry.sound) {
+        let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
+        let (id, n, part, fault, steps) =
+            *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
+        let report = ask(id, n, part, 4_000_000, None);
+        let violated = &report.outcomes[0].violated;
+        let run = violated.get(fault).unwrap_or_else(|| panic!("{id}: {:?}", violated.keys()));
+        assert_eq!(run.len(), steps, "{id}");
+    }
+}
+
+#[test]
+fn random_runs_find_nothing_in_what_is_right() {
+    for (system, n) in [("uctss", 4), ("linear", 5), ("linear:split-singly", 4), ("quadratic", 3)] {
+        let report = ask(system, n, Part::Refinement, 0, Some((60_000, 7)));
+        assert_eq!(report.verdict(), Verdict::Partial, "{system}");
+    }
+}
+
+#[test]
+fn random_runs_find_what_is_badly_wrong() {
+    for (system, n) in
+        [("uctss:printed", 3), ("linear:constant", 3), ("labels-atomic:four-digits", 3)]
+    {
+        let report = ask(system, n, Part::Refinement, 0, Some((60_000, 7)));
+        assert_eq!(report.verdict(), Verdict::Violated, "{system}");
+    }
+}
+
+#[test]
+fn procedures_are_short_and_registers_small() {
+    let report = ask("quadratic", 2, Part::Properties, 200_000, None);
+    assert_eq!(report.most_steps, Some((Some(12), Some(9))));
+    let report = ask("linear", 2, Part::Properties, 100_000, None);
+    assert_eq!(report.most_steps, Some((Some(11), Some(6))));
+    for register in &report.registers {
+        assert!(Some(register.bits()) <= register.declared, "{}", register.name);
+    }
+}
