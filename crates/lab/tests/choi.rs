@@ -171,7 +171,7 @@ fn i6_is_false_as_printed() {
         run.passage(p);
     }
     run.at_line(slow, "choi:5.7", 3); // t' = 10, about to read the same cell for round 2
-    for _ in 11..=16 {
+    for _ in 11..=15 {
         run.passage(p);
     }
     run.at_line(slow, "choi:6.7", 1); // too late

@@ -30,12 +30,16 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
 
 /// All states of `space`.
 pub fn explore_all<S: Space<W>>(space: &S) -> Explored<W> {
-    let stop = AtomicBool::new(false);
-    let limits =
-        Limits { states: 1 << 26, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
-    let explored = explore(space, &limits);
+    let explored = explore_some(space, 1 << 26);
     assert!(explored.is_complete(), "stopped: {:?}", explored.ended);
     explored
+}
+
+/// At most so many states of `space`, those nearest to the initial ones.
+pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { states, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
+    explore(space, &limits)
 }
 
 /// The states that can follow `state`, with who moves.
