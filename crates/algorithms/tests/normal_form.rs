@@ -96,6 +96,9 @@ impl Visitor for Lockstep {
     type Output = ();
 
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) {
+        if !algorithm.is_unbounded() {
+            return;
+        }
         let n = algorithm.n();
         for seed in 1..=self.runs as u64 {
             let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -145,26 +148,24 @@ impl Visitor for Lockstep {
 
 #[test]
 fn a_normal_form_behaves_as_what_it_stands_for() {
-    for entry in ENTRIES
-        .iter()
-        .filter(|entry| entry.id.starts_with("choi") && !entry.id.starts_with("choi-bounded"))
-    {
+    for entry in ENTRIES {
         let sound = entry.standing == registry::Standing::Sound;
         for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
-            if n - k < entry.least_gap {
+            // The Bakery algorithm has a normal form for two processes only.
+            if n - k < entry.least_gap || k > entry.most_inside || entry.id == "bakery" && n > 2 {
                 continue;
             }
             for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
                 let runs = if id.ends_with("+names") {
                     5
                 } else if sound {
-                    60
+                    25
                 } else {
-                    20
+                    8
                 };
                 let lockstep = Lockstep { runs, steps: 400, sound };
                 let result = registry::visit(&id, n, k, lockstep);
-                assert!(result.is_ok() || !entry.nameable, "{id}");
+                assert!(result.is_ok() || !entry.nameable || n > entry.most_processes, "{id}");
             }
         }
     }

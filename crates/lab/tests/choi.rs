@@ -52,7 +52,6 @@ impl Driver {
 
     fn confirm(&self) {
         trace::confirm(&self.schedule).unwrap();
-        println!("{}", trace::encode(&self.schedule).unwrap());
     }
 
     fn passage(&mut self, p: usize) {

@@ -39,7 +39,8 @@ fn confirm_all(report: &Report) {
 
 /// Whether it takes minutes or more.
 fn is_large(id: &str, n: usize) -> bool {
-    id.contains('@') || n > 2 && ["afek", "zehavi"].contains(&id)
+    let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
+    id.contains('@') || n > 2 && large.contains(&id)
 }
 
 #[test]

@@ -30,17 +30,48 @@ const HOLDS: &[(&str, usize, Part, u64)] = &[
     ("labels-weak", 2, Part::Refinement, 52),
     ("linear", 2, Part::Snapshot, 12_855),
     ("linear:split", 2, Part::Snapshot, 20_109),
-    ("linear:split-singly", 2, Part::Snapshot, 20_109),
     ("linear:same-copy", 2, Part::Snapshot, 14_676),
     ("quadratic", 2, Part::Refinement, 51_598),
 ];
 
 #[test]
 fn what_is_meant_to_be_right_is() {
-    for &(system, n, part, states) in HOLDS {
-        let report = ask(system, n, part, 1_000_000, None);
-        assert_eq!(report.verdict(), Verdict::Holds, "{system} n={n} {part:?}");
-        assert_eq!(report.outcomes[0].states, states, "{system} n={n} {part:?}");
+    HOLDS.iter().for_each(holds);
+}
+
+fn holds(&(system, n, part, states): &(&str, usize, Part, u64)) {
+    let report = ask(system, n, part, 1_000_000, None);
+    assert_eq!(report.verdict(), Verdict::Holds, "{system} n={n} {part:?}");
+    assert_eq!(report.outcomes[0].states, states, "{system} n={n} {part:?}");
+}
+
+/// Properties (1) to (5) of Afek et al. and those of Zehavi, on every run.
+const PROPERTIES: &[(&str, usize, Part, u64)] = &[
+    ("labels-atomic", 2, Part::Properties, 176),
+    ("labels-weak", 2, Part::Properties, 337),
+    ("quadratic", 2, Part::Properties, 261_843),
+];
+
+#[test]
+fn what_the_papers_say_of_timestamp_systems_holds() {
+    PROPERTIES.iter().for_each(holds);
+}
+
+#[test]
+fn a_part_that_a_system_does_not_have_is_refused() {
+    let stop = AtomicBool::new(false);
+    for (system, part) in [("uctss", Part::Refinement), ("labels-atomic", Part::Snapshot)] {
+        let question = Question { system: system.into(), n: 2, parts: vec![part], random: None };
+        let resources = Resources {
+            states: 1000,
+            bytes: 1 << 20,
+            threads: 1,
+            stop: &stop,
+            phase: &|_| (),
+            progress: &|_| (),
+        };
+        let error = check(&question, &resources).expect_err("there is nothing to check");
+        assert!(error.to_string().contains("none of what is asked"), "{error}");
     }
 }
 

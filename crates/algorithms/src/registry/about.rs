@@ -169,7 +169,8 @@ pub(super) const fn token(standing: Standing, title: &'static str) -> Entry {
 }
 
 /// `entry` with a bound. Choi gives orders only. Counted line by line: 1 for line 1, a read for
-/// each of at most ceil(log2 k) + 2 cells and one more on line 2, 1 for line 3, and 3 for each of
+/// each of at most ceil(log2 k) + 2 cells and one more on line 2 (that one more is enough is argued
+/// in the thesis, and not exceeded by any run found), 1 for line 3, and 3 for each of
 /// two updates of at most floor(log2 k) + 2 cells.
 pub(super) const fn claims(entry: Entry, claim: Claim) -> Entry {
     Entry { claims: [Some(claim), None], ..entry }

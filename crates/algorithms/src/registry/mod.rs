@@ -114,6 +114,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Error::Unknown(id) if id.contains('@') => write!(
+                f,
+                "no algorithm is called `{id}`: only `afek` and `zehavi`, without a variant, can be \
+                 put on another timestamp system"
+            ),
             Error::Unknown(id) => {
                 write!(f, "no algorithm is called `{id}`; `hallpass lab list` shows them all")
             }

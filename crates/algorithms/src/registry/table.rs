@@ -94,7 +94,7 @@ table! {
     "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
 
     // Choi 2011
-    "choi" => Choi::new, claims(tokens("tokens, N >= n cells"), cc!("Section 3.7.5", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| 17 + log2(k, 1) + 6 * u64::from(k.ilog2())));
+    "choi" => Choi::new, claims(tokens("tokens, N >= n cells"), cc!("Section 3.7.5, added up", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| 17 + log2(k, 1) + 6 * u64::from(k.ilog2())));
     "choi-wide" => Choi::wide, tokens("tokens, N = kn/log2 k cells");
     "choi-narrow" => Choi::narrow, tokens("tokens, N = 2k cells");
     "choi-bounded" => Bounded::new, BOUNDED;

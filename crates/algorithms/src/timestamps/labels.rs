@@ -1,4 +1,5 @@
 //! Bounded labels: a finite set in which there is always one that is later than those in use.
+//! After Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
 //!
 //! A label has n - 1 digits of 1 to 5, at first all 1, and two are compared at the first digit in
 //! which they differ; equal ones are ordered by process. Of digits, 1 < 2 < 3, 4, 5, and in the

@@ -15,7 +15,8 @@
 //!
 //! Cost: at most 3n^2 - 2n + 1 for Scan, n + 1 more for Label.
 //!
-//! Differs from the construction as it was worked out: Q\[i\] is one register, written once all
+//! The snapshot is that of Afek, Attiya, Dolev, Gafni, Merritt & Shavit ("Atomic snapshots of shared
+//! memory") from bounded single-writer registers. Differs from it: Q\[i\] is one register, written once all
 //! flags are known. Label makes one snapshot instead of two: it reads the handshakes first, and
 //! then takes the snapshot both for the new label and for the view it leaves. A scanner borrows as
 //! soon as it sees the second move, and does not finish the collect.

@@ -20,8 +20,8 @@
 //! between them, and each such process writes once, one more than what it has seen. With c such
 //! processes no number beyond u + c appears below v. So a gap of c + 1 does whatever a larger gap
 //! does; and c never grows while u and v are neighbours, so the form is the same whenever it is
-//! taken. The smallest timestamp may be
-//! 1, and not 0 only so that one who was seen before it, and has gone on since, was at 0.
+//! taken. The smallest timestamp becomes 1. (Not 0: a scanner may still know that somebody was
+//! before it whose timestamp is gone, and the explorer must find a smaller number for that one.)
 
 use alloc::{format, vec::Vec};
 

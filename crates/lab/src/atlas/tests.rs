@@ -61,7 +61,8 @@ fn standard_manifest_lists_every_algorithm() {
     for entry in ENTRIES {
         let listed = |id: &str| manifest.models.iter().any(|model| model.algorithm == id);
         assert!(listed(entry.id), "{} is missing", entry.id);
-        if entry.standing == Standing::Sound && entry.nameable {
+        // Names over the linear timestamps take more states than there is memory for.
+        if entry.standing == Standing::Sound && entry.nameable && !entry.id.contains("@linear") {
             assert!(listed(&format!("{}+names", entry.id)), "{}+names is missing", entry.id);
         }
     }

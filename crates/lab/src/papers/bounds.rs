@@ -120,7 +120,7 @@ fn found(
         Bound::Is(formula) if held.iter().all(|held| held.slack() == Some(0)) => {
             (Verdict::Confirmed, format!("{what} {}", formula.trim().replace('*', "·")))
         }
-        Bound::Is(_) => (Verdict::NotTight, show(near)),
+        Bound::Is(_) => (Verdict::Refuted, format!("**{}**", show(near))),
         Bound::AtMost(_) if tight.is_some() => {
             (Verdict::Confirmed, format!("{}, tight", show(tight)))
         }

@@ -102,7 +102,10 @@ fn common(pieces: &[Piece]) -> Vec<String> {
             pieces.iter().filter(is_usual).filter(|p| p.text == text).collect();
         let sizes =
             alike.iter().skip(1).fold(alike[0].sizes.clone(), |all, p| all.common(&p.sizes));
-        let of = format!("{} algorithms, all of them at {}", alike.len(), sizes.text());
+        let of = match alike.as_slice() {
+            [one] => format!("`{}`, {}", one.algorithm, sizes.text()),
+            all => format!("{} algorithms, all of them at {}", all.len(), sizes.text()),
+        };
         match parts.iter_mut().find(|(other, _)| *other == of) {
             Some((_, texts)) => texts.push(text),
             None => parts.push((of, vec![text])),

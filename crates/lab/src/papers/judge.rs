@@ -133,7 +133,14 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         for (listed, want) in
             [(&evidence.holds, Answer::Holds), (&evidence.violated, Answer::Violated)]
         {
-            pieces.extend(listed.iter().map(|&listed| property(algorithm, &models, listed, want)));
+            pieces.extend(listed.iter().map(|&listed| {
+                let models: Vec<&Model> = models
+                    .iter()
+                    .copied()
+                    .filter(|model| can_tell(model, listed, evidence))
+                    .collect();
+                property(algorithm, &models, listed, want)
+            }));
         }
         for (quantity, bound) in evidence.counts() {
             let mut counts = count::all(algorithm, quantity, &models, evidence);
@@ -144,6 +151,16 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// Whether the property could fail in the model: nobody has to wait where at most k compete.
+fn can_tell(model: &Model, listed: Listed, evidence: &Evidence) -> bool {
+    let about_waiting = matches!(
+        listed,
+        Listed::Exclusion | Listed::Names | Listed::Deadlock | Listed::Starvation | Listed::Fife
+    );
+    let asked = matches!(evidence.contention, Some(Contention::Alone | Contention::AtMostK));
+    !about_waiting || asked || model.contention() > model.k
 }
 
 /// Whether the model is one of those the evidence is about.

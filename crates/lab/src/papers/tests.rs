@@ -105,7 +105,6 @@ fn every_claim_about_an_algorithm_that_is_there_is_decided() {
 }
 
 #[test]
-#[ignore = "some of the papers' algorithms are still missing"]
 fn nothing_is_left_to_measure() {
     assert_eq!(standard().unmeasured, 0);
 }

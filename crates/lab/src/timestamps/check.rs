@@ -254,6 +254,12 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
             }
         }
     }
+    if report.outcomes.is_empty() {
+        return Err(Error::Size(format!(
+            "{} has none of what is asked: ask for another --part",
+            entry.id
+        )));
+    }
     Ok(report)
 }
 
