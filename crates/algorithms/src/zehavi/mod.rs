@@ -33,8 +33,11 @@ use crate::{
 
 pub mod bakery;
 pub mod broken;
+mod lines;
+mod observations;
 
 pub use bakery::Bakery;
+pub use lines::{Ahead, Line};
 
 /// The algorithm on the timestamp system `T`.
 pub struct Zehavi<T> {
@@ -50,117 +53,6 @@ pub struct Zehavi<T> {
     stamps: T,
 }
 
-/// Who is before p, and whom of these it still waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Ahead {
-    /// Ordered before p by its Scan.
-    pub before: Pids,
-    /// The paper's `precede`.
-    pub precede: Pids,
-}
-
-impl Ahead {
-    /// `precede.delete(i)`.
-    fn without(self, i: u8) -> Self {
-        Ahead { precede: self.precede.without(i as Pid), ..self }
-    }
-}
-
-/// The paper's lines; i is the process a loop has come to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Line<L, S> {
-    L1 {
-        i: u8,
-    },
-    L2 {
-        i: u8,
-    },
-    L3(L),
-    /// The condition of line 4 reads this cell.
-    L4 {
-        i: u8,
-        cell: u8,
-    },
-    L4a {
-        i: u8,
-    },
-    L4b {
-        i: u8,
-    },
-    L4c {
-        i: u8,
-    },
-    L4d {
-        i: u8,
-    },
-    /// Line 4d found `reveal`.
-    L4dSet {
-        i: u8,
-    },
-    L4e {
-        i: u8,
-    },
-    /// Line 4e found `reveal`.
-    L4eSet {
-        i: u8,
-    },
-    /// The condition of line 4f reads this cell.
-    L4f {
-        i: u8,
-        cell: u8,
-    },
-    L4fi {
-        i: u8,
-    },
-    L4fii {
-        i: u8,
-    },
-    L5,
-    L6(S),
-    L7 {
-        i: u8,
-        before: Pids,
-    },
-    L8 {
-        i: u8,
-        before: Pids,
-    },
-    L11ai {
-        i: u8,
-        ahead: Ahead,
-    },
-    /// The condition of line 11(a)ii has come to its first, second, third or fourth part.
-    L11aii {
-        i: u8,
-        part: u8,
-        ahead: Ahead,
-    },
-    /// The condition of line 11(b) reads this cell.
-    L11b {
-        i: u8,
-        cell: u8,
-        ahead: Ahead,
-    },
-    L11bi {
-        i: u8,
-        ahead: Ahead,
-    },
-    L12 {
-        i: u8,
-        before: Pids,
-    },
-    L13,
-    L14a {
-        i: u8,
-    },
-    L14b {
-        i: u8,
-    },
-    L15 {
-        i: u8,
-    },
-}
 use Line::*;
 
 /// Where a process stands on the system `T`.
@@ -370,23 +262,12 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
         matches!(at, L11ai { .. } | L11aii { .. } | L11b { .. } | L11bi { .. } | L12 { .. })
     }
 
-    #[rustfmt::skip]
     fn label(&self, _: Pid, at: At<T>) -> Label {
-        let (line, i) = match at {
-            L3(label) => return Label { figure: "zehavi", line: "3".into(), instance: T::label_line(label).into() },
-            L6(scan) => return Label { figure: "zehavi", line: "6".into(), instance: T::scan_line(scan).into() },
-            L5 => ("5", None), L13 => ("13", None),
-            L1 { i } => ("1", Some(i)), L2 { i } => ("2", Some(i)),
-            L4 { i, .. } => ("4", Some(i)), L4a { i } => ("4a", Some(i)), L4b { i } => ("4b", Some(i)), L4c { i } => ("4c", Some(i)),
-            L4d { i } | L4dSet { i } => ("4d", Some(i)), L4e { i } | L4eSet { i } => ("4e", Some(i)),
-            L4f { i, .. } => ("4f", Some(i)), L4fi { i } => ("4(f)i", Some(i)), L4fii { i } => ("4(f)ii", Some(i)),
-            L7 { i, .. } => ("7", Some(i)), L8 { i, .. } => ("8", Some(i)),
-            L11ai { i, .. } => ("11(a)i", Some(i)), L11aii { i, .. } => ("11(a)ii", Some(i)),
-            L11b { i, .. } => ("11b", Some(i)), L11bi { i, .. } => ("11(b)i", Some(i)),
-            L12 { i, .. } => ("12", Some(i)),
-            L14a { i } => ("14a", Some(i)), L14b { i } => ("14b", Some(i)), L15 { i } => ("15", Some(i)),
+        let (line, instance) = match at {
+            L3(label) => ("3", T::label_line(label).into()),
+            L6(scan) => ("6", T::scan_line(scan).into()),
+            at => at.printed(),
         };
-        let instance = i.map_or_else(Default::default, |i| format!("{i}"));
         Label { figure: "zehavi", line: line.into(), instance }
     }
 
@@ -415,64 +296,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
     }
 
     fn broken_invariant(&self, state: &View<'_, At<T>>) -> Option<&'static str> {
-        let holds = |var: Var| state.value(var) != 0;
-        for (p, loc) in state.processes.iter().enumerate() {
-            let (competes, reveals) = match *loc {
-                Loc::Remainder => (Pids::NONE, false),
-                Loc::Entry(L1 { i }) => (self.up_to(p, i), false),
-                Loc::Exit(L15 { i }) => (self.from(p, i), false),
-                Loc::Exit(L13) | Loc::Critical(_) => (self.others(p), true),
-                Loc::Exit(_) => (self.others(p), false),
-                Loc::Entry(at) => (self.others(p), self.is_revealed(at)),
-            };
-            let ignored = match *loc {
-                Loc::Entry(L2 { i }) => self.up_to(p, i),
-                Loc::Entry(L8 { i, .. }) => self.from(p, i),
-                Loc::Entry(L1 { .. }) => Pids::NONE,
-                Loc::Entry(at) if !self.waits(p, at) => self.others(p),
-                _ => Pids::NONE,
-            };
-            let mut others = self.others(p);
-            while let Some(i) = others.first() {
-                if holds(self.told(self.compete, p, i)) != competes.contains(i) {
-                    return Some("Observation1");
-                }
-                if holds(self.told(self.ignore, p, i)) != ignored.contains(i) {
-                    return Some("Observation2");
-                }
-                others = others.without(i);
-            }
-            if holds(self.reveal.at(p)) != reveals {
-                return Some("Observation3");
-            }
-        }
-        None
-    }
-}
-
-impl<T: Timestamps> Zehavi<T> {
-    /// The others that a loop at `i` has done.
-    fn up_to(&self, p: Pid, i: u8) -> Pids {
-        (0..i as Pid).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
-    }
-
-    /// The others that a loop at `i` has not done.
-    fn from(&self, p: Pid, i: u8) -> Pids {
-        (i as Pid..self.n).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
-    }
-
-    fn is_revealed(&self, at: At<T>) -> bool {
-        matches!(
-            at,
-            L6(_)
-                | L7 { .. }
-                | L8 { .. }
-                | L11ai { .. }
-                | L11aii { .. }
-                | L11b { .. }
-                | L11bi { .. }
-                | L12 { .. }
-        )
+        self.broken_observation(state)
     }
 }
 
