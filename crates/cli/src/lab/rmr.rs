@@ -121,8 +121,10 @@ fn print(report: &Report) {
         }
     }
     outln!("\nin this sense:");
-    outln!("  - over every schedule of this size, sequentially consistent");
-    if !report.is_exact() {
+    if report.is_exact() {
+        outln!("  - over every schedule of this size, sequentially consistent");
+    } else {
+        outln!("  - sequentially consistent");
         outln!(
             "  - \"at least\" is a LOWER BOUND: not all schedules were looked at for that figure"
         );

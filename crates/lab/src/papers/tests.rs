@@ -57,7 +57,7 @@ fn verdicts_follow_the_atlas() {
         ("algorithm = 'am-fig3', dsm = 'finite'", Verdict::Refuted),
         ("algorithm = 'am-fig3', dsm = 'unbounded'", Verdict::Confirmed),
         ("algorithm = 'am-fig3', variables = '= 2*(n-k)'", Verdict::Confirmed),
-        ("algorithm = 'am-fig3', variables = '= 2*(n-k)+1'", Verdict::NotTight),
+        ("algorithm = 'am-fig3', variables = '= 2*(n-k)+1'", Verdict::Refuted),
         ("algorithm = 'am-fig3', solo = '= n-k'", Verdict::Confirmed),
         ("fact = 'choi-p3'", Verdict::Confirmed),
         ("fact = 'choi-p4'", Verdict::Refuted),
