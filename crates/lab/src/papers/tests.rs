@@ -105,6 +105,16 @@ fn every_claim_about_an_algorithm_that_is_there_is_decided() {
 }
 
 #[test]
+fn whatever_is_refuted_is_an_error_found() {
+    let document = standard();
+    let rows = document.markdown.lines().filter(|line| line.contains("✗ refuted")).count();
+    let notes = document.markdown.split("## Errors found").nth(1).expect("it is there");
+    let found = notes.split("**How to read this.**").next().expect("it comes after");
+    let found = found.lines().filter(|line| line.starts_with("- **")).count();
+    assert_eq!(rows, found);
+}
+
+#[test]
 fn nothing_is_left_to_measure() {
     assert_eq!(standard().unmeasured, 0);
 }
