@@ -38,11 +38,11 @@ impl Director {
         }
     }
 
-    fn to(&mut self, p: Pid, section: Section) {
+    fn until_in(&mut self, p: Pid, section: Section) {
         self.until(p, |stand| stand.section == section);
     }
 
-    fn to_line(&mut self, p: Pid, line: &str) {
+    fn until_line(&mut self, p: Pid, line: &str) {
         self.until(p, |stand| stand.label.as_ref().is_some_and(|label| label.line == line));
     }
 
@@ -78,16 +78,16 @@ const B: Pid = 3;
 #[test]
 fn without_line_12_of_afek_old_timestamps_come_back() {
     let mut run = Director::new("afek:no-second-label", 4, 2);
-    run.to(A, Section::Critical);
-    run.to(B, Section::Critical);
-    run.to(FIRST, Section::Waiting);
-    run.to(A, Section::Remainder);
-    run.to(B, Section::Remainder);
-    run.to(SECOND, Section::Critical);
+    run.until_in(A, Section::Critical);
+    run.until_in(B, Section::Critical);
+    run.until_in(FIRST, Section::Waiting);
+    run.until_in(A, Section::Remainder);
+    run.until_in(B, Section::Remainder);
+    run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |run| {
-        run.to_line(A, "2");
-        run.to_line(B, "2");
-        run.to_line(FIRST, "6");
+        run.until_line(A, "2");
+        run.until_line(B, "2");
+        run.until_line(FIRST, "6");
     });
 }
 
@@ -96,11 +96,11 @@ fn without_line_12_of_afek_old_timestamps_come_back() {
 #[test]
 fn without_line_4_of_afek_those_count_who_came_later() {
     let mut run = Director::new("afek:everybody-counts", 4, 2);
-    run.to(FIRST, Section::Waiting);
-    run.to(SECOND, Section::Critical);
+    run.until_in(FIRST, Section::Waiting);
+    run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |run| {
-        run.to_line(A, "2");
-        run.to_line(B, "2");
+        run.until_line(A, "2");
+        run.until_line(B, "2");
     });
 }
 
@@ -109,12 +109,12 @@ fn without_line_4_of_afek_those_count_who_came_later() {
 #[test]
 fn without_line_6_of_afek_those_count_who_have_gone() {
     let mut run = Director::new("afek:no-second-look", 4, 2);
-    run.to(A, Section::Critical);
-    run.to(B, Section::Critical);
-    run.to(FIRST, Section::Waiting);
-    run.to_line(A, "12");
-    run.to_line(B, "12");
-    run.to(SECOND, Section::Critical);
+    run.until_in(A, Section::Critical);
+    run.until_in(B, Section::Critical);
+    run.until_in(FIRST, Section::Waiting);
+    run.until_line(A, "12");
+    run.until_line(B, "12");
+    run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |_| ());
 }
 
@@ -124,18 +124,18 @@ fn without_line_6_of_afek_those_count_who_have_gone() {
 #[test]
 fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
     let mut run = Director::new("zehavi:no-allow", 4, 2);
-    run.to(A, Section::Critical);
-    run.to(B, Section::Critical);
-    run.to(FIRST, Section::Waiting);
-    run.to(SECOND, Section::Waiting);
+    run.until_in(A, Section::Critical);
+    run.until_in(B, Section::Critical);
+    run.until_in(FIRST, Section::Waiting);
+    run.until_in(SECOND, Section::Waiting);
     for p in [A, B] {
         run.until(p, |stand| {
             stand.label.as_ref().is_some_and(|at| at.line == "15" && at.instance == "1")
         });
     }
-    run.to(SECOND, Section::Critical);
+    run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |run| {
-        run.to_line(FIRST, "11b"); // by now it knows that SECOND comes after it
-        run.to_line(FIRST, "11(a)i");
+        run.until_line(FIRST, "11b"); // by now it knows that SECOND comes after it
+        run.until_line(FIRST, "11(a)i");
     });
 }

@@ -2,7 +2,7 @@
 //!
 //! A *weak snapshot* returns for each other process r the timestamp that r had at one instant T of
 //! the scan, or the one that r was in the middle of writing at T. That is enough for
-//! [labels](super::labels) (the lab checks it). One write makes it one instant for all: at T the
+//! [labels] (the lab checks it). One write makes it one instant for all: at T the
 //! scanner p gives every writer a new *colour*. A writer that finds the new colour before it
 //! commits keeps a copy of the timestamp that it had, for p to take.
 //!
