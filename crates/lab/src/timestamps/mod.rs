@@ -9,7 +9,7 @@
 //! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's |
 //! | [`snapshots`] | what the snapshots under the labels promise |
 //! | [`space`], [`random`] | all runs, and random ones |
-//! | [`check`] | a question about a system, and the report |
+//! | [`mod@check`] | a question about a system, and the report |
 //! | [`text`] | a run, a line a step |
 //!
 //! Processes begin Label or Scan again and again, as they like, and every interleaving of single
