@@ -1,43 +1,13 @@
 //! Runs made by hand, where the smallest size that shows a mistake is too large to explore. The
 //! interpreter confirms each.
 
-use hallpass_algorithms::{Pid, Section};
-use hallpass_lab::{
-    machine,
-    schedule::{Conventions, Finding, MemoryModel, Schedule},
-    trace::{self, Interpreter, Stand},
-};
+mod common;
 
-struct Director {
-    interpreter: Interpreter,
-    schedule: Schedule,
-}
+use common::director::Director;
+use hallpass_algorithms::{Pid, Section};
+use hallpass_lab::{schedule::Finding, trace};
 
 impl Director {
-    fn new(id: &str, n: usize, k: usize) -> Self {
-        let schedule = Schedule {
-            algorithm: id.into(),
-            n,
-            k,
-            memory: MemoryModel::Sequential,
-            initial: machine::build(id, n, k).unwrap().layout().first_initial(),
-            stem: vec![],
-            cycle: vec![],
-            finding: Finding::Exclusion,
-        };
-        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
-        Director { interpreter, schedule }
-    }
-
-    /// Moves `p` until it stands there.
-    fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
-        while !there(&self.interpreter.stand(p)) {
-            self.interpreter.step(p).unwrap();
-            self.schedule.stem.push(p);
-            assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
-        }
-    }
-
     fn until_in(&mut self, p: Pid, section: Section) {
         self.until(p, |stand| stand.section == section);
     }

@@ -1,46 +1,15 @@
 //! Runs of wrong forms of Choi's algorithm that are too long for a test to search for: they go
 //! through A two or three times.
 
+mod common;
+
+use common::director::Director;
 use hallpass_algorithms::Section;
-use hallpass_lab::{
-    machine::build,
-    schedule::{Conventions, Finding, MemoryModel, Schedule},
-    trace::{self, Interpreter},
-};
+use hallpass_lab::{machine::build, schedule::Finding, trace};
 
-/// Runs processes to where they are wanted, and keeps the schedule.
-struct Driver {
-    schedule: Schedule,
-    interpreter: Interpreter,
-}
-
-impl Driver {
-    fn new(algorithm: &str, n: usize, k: usize) -> Self {
-        let schedule = Schedule {
-            algorithm: algorithm.into(),
-            n,
-            k,
-            memory: MemoryModel::Sequential,
-            initial: build(algorithm, n, k).unwrap().layout().first_initial(),
-            stem: vec![],
-            cycle: vec![],
-            finding: Finding::Exclusion,
-        };
-        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
-        Driver { schedule, interpreter }
-    }
-
-    fn step(&mut self, p: usize) {
-        self.interpreter.step(p).unwrap();
-        self.schedule.stem.push(p);
-    }
-
-    fn section(&self, p: usize) -> Section {
-        self.interpreter.stand(p).section
-    }
-
-    /// Until `p` is in that section.
-    fn until(&mut self, p: usize, section: Section) {
+impl Director {
+    /// At least one step, and on until `p` is in that section.
+    fn on_to(&mut self, p: usize, section: Section) {
         for _ in 0..100 {
             self.step(p);
             if self.section(p) == section {
@@ -55,7 +24,7 @@ impl Driver {
     }
 
     fn passage(&mut self, p: usize) {
-        self.until(p, Section::Remainder);
+        self.on_to(p, Section::Remainder);
     }
 
     /// Until `p` is at that line, for the `count`-th time.
@@ -76,8 +45,8 @@ impl Driver {
 
 /// Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and with k = 3 only those who leave with
 /// t' = 4, 10, 16 write there. The first two stop in time to disturb the third twice.
-fn disturbed_twice(algorithm: &str) -> Driver {
-    let mut run = Driver::new(algorithm, 4, 3);
+fn disturbed_twice(algorithm: &str) -> Director {
+    let mut run = Director::new(algorithm, 4, 3);
     let (p, slow, slower) = (0, 1, 2);
     run.passage(p); // t' = 3
     run.at_line(slower, "choi:5.9", 1); // t' = 4, about to write round 1
@@ -107,8 +76,8 @@ fn two_updates_are_not_enough_where_n_is_at_most_2k() {
     // Two get in and stop; that is fewer than k. The one behind them is never let in.
     let (waiter, slow, slower) = (0, 1, 2);
     for p in [slow, slower] {
-        run.until(p, Section::Remainder);
-        run.until(p, Section::Critical);
+        run.on_to(p, Section::Remainder);
+        run.on_to(p, Section::Critical);
     }
     run.step(waiter);
     run.step(waiter);
@@ -119,7 +88,7 @@ fn two_updates_are_not_enough_where_n_is_at_most_2k() {
 
 #[test]
 fn one_update_is_not_enough() {
-    let mut run = Driver::new("choi:once", 4, 3);
+    let mut run = Director::new("choi:once", 4, 3);
     let (p, slow, other) = (0, 1, 2);
     run.passage(p); // t' = 3
     run.at_line(slow, "choi:5.9", 1); // t' = 4, about to write round 1
@@ -134,7 +103,7 @@ fn one_update_is_not_enough() {
         if run.section(p) != Section::Remainder {
             run.passage(p);
         }
-        run.until(p, Section::Critical);
+        run.on_to(p, Section::Critical);
     }
     run.step(p);
     run.step(p);
@@ -145,7 +114,7 @@ fn one_update_is_not_enough() {
 
 #[test]
 fn waiting_on_the_own_cell_is_not_enough() {
-    let mut run = Driver::new("choi:own-cell", 4, 3);
+    let mut run = Director::new("choi:own-cell", 4, 3);
     let (p, slow, waiter) = (0, 1, 2);
     run.passage(p); // t' = 3
     run.at_line(slow, "choi:5.7", 1); // t' = 4, and nobody else releases cell 1
@@ -162,7 +131,7 @@ fn waiting_on_the_own_cell_is_not_enough() {
 /// write round 1 there, and will succeed.
 #[test]
 fn i6_is_false_as_printed() {
-    let mut run = Driver::new("choi", 4, 3);
+    let mut run = Director::new("choi", 4, 3);
     let (p, slow, slower) = (0, 1, 2);
     run.passage(p); // t' = 3
     run.at_line(slower, "choi:5.9", 1); // t' = 4, about to write round 1 to cell 1 of block 1

@@ -1,19 +1,13 @@
 //! Variants that are wrong, as printed or on purpose. The checker must reject each, and say why.
 
-use core::marker::PhantomData;
-
 use super::{
     excl::excl,
     gtex::{MEANT, Shape, shaped},
     ladder::{Ladder, Line},
 };
 use crate::{
-    layout::Layout,
-    machine::{
-        Algorithm, Label,
-        Next::{self, Goto, Leave, Spin},
-        View,
-    },
+    changed::Change,
+    machine::Next::{self, Goto, Leave, Spin},
     memory::{Memory, Pid, Word},
 };
 
@@ -51,68 +45,12 @@ pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
     ladder
 }
 
-/// A change to a line.
-pub trait Mutation {
-    /// What it does instead of the original line, if it changes that line.
-    fn step<M: Memory>(_: &Ladder, _: &mut M, _: Pid, _: Line) -> Option<Next<Line>>;
-}
-
-/// EXCL with the mutation `C`.
-pub struct Mutant<C>(Ladder, PhantomData<C>);
-
-impl<C> Mutant<C> {
-    /// EXCL for `n` processes of which `k` may be in, with the mutation.
-    pub fn excl(n: usize, k: usize) -> Self {
-        Mutant(excl(n, k), PhantomData)
-    }
-}
-
-impl<C: Mutation> Algorithm for Mutant<C> {
-    type State = Line;
-
-    fn n(&self) -> usize {
-        self.0.n()
-    }
-
-    fn k(&self) -> usize {
-        self.0.k()
-    }
-
-    fn layout(&self) -> &Layout {
-        self.0.layout()
-    }
-
-    fn begin(&self, p: Pid) -> Line {
-        self.0.begin(p)
-    }
-
-    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
-        C::step(&self.0, m, p, at).unwrap_or_else(|| self.0.step(m, p, at))
-    }
-
-    fn waits(&self, p: Pid, at: Line) -> bool {
-        self.0.waits(p, at)
-    }
-
-    fn label(&self, p: Pid, at: Line) -> Label {
-        self.0.label(p, at)
-    }
-
-    fn invariants(&self) -> &'static [&'static str] {
-        self.0.invariants()
-    }
-
-    fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
-        self.0.broken_invariant(state)
-    }
-}
-
 /// Declares mutations: a name, what is wrong, and the changed lines.
 macro_rules! mutations {
     ($($(#[$doc:meta])* $name:ident: |$a:ident, $m:ident, $p:ident| { $($line:pat => $body:expr,)+ })*) => {$(
         $(#[$doc])*
         pub struct $name;
-        impl Mutation for $name {
+        impl Change<Ladder> for $name {
             fn step<M: Memory>($a: &Ladder, $m: &mut M, $p: Pid, at: Line) -> Option<Next<Line>> {
                 match at {
                     $($line => Some($body),)+

@@ -84,12 +84,12 @@ table! {
     "omori-excl" => omori::excl, om("EXCL, Thm 4", "levels that count");
     "omori-gtex" => omori::gtex, om("GTEX, Thm 10", "tournament of groups");
     "omori-gtex:printed" => omori::broken::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
-    "omori-excl:no-turn" => omori::broken::Mutant::<omori::broken::NoTurn>::excl, om_wrong("EXCL", "turn(s) := i dropped");
-    "omori-excl:turn-first" => omori::broken::Mutant::<omori::broken::TurnFirst>::excl, om_wrong("EXCL", "turn(s) := i before level(i) := s");
+    "omori-excl:no-turn" => |n, k| changed::<_, omori::broken::NoTurn>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i dropped");
+    "omori-excl:turn-first" => |n, k| changed::<_, omori::broken::TurnFirst>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i before level(i) := s");
     "omori-excl:off-by-one" => omori::broken::excl_off_by_one, om_wrong("EXCL", "count <= n-s is few enough");
-    "omori-excl:count-kept" => omori::broken::Mutant::<omori::broken::CountKept>::excl, om_wrong("EXCL", "check goes on counting from the last count");
+    "omori-excl:count-kept" => |n, k| changed::<_, omori::broken::CountKept>(omori::excl, n, k), om_wrong("EXCL", "check goes on counting from the last count");
     "omori-excl:no-first-level" => omori::broken::excl_no_first_level, gap(2, om_wrong("EXCL", "level 1 left out"));
-    "omori-excl:no-reset" => omori::broken::Mutant::<omori::broken::NoReset>::excl, om_wrong("EXCL", "level(i) := 0 dropped");
+    "omori-excl:no-reset" => |n, k| changed::<_, omori::broken::NoReset>(omori::excl, n, k), om_wrong("EXCL", "level(i) := 0 dropped");
     "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
     "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
 

@@ -1,6 +1,8 @@
 //! What several tests need.
 #![allow(dead_code)] // each test uses its own part
 
+pub mod director;
+
 use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{

@@ -1,0 +1,48 @@
+//! Makes a run by hand.
+
+use hallpass_algorithms::{Pid, Section};
+use hallpass_lab::{
+    machine,
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
+    trace::{Interpreter, Stand},
+};
+
+/// Moves processes to where they are wanted, and keeps the schedule.
+pub struct Director {
+    pub interpreter: Interpreter,
+    pub schedule: Schedule,
+}
+
+impl Director {
+    pub fn new(id: &str, n: usize, k: usize) -> Self {
+        let schedule = Schedule {
+            algorithm: id.into(),
+            n,
+            k,
+            memory: MemoryModel::Sequential,
+            initial: machine::build(id, n, k).unwrap().layout().first_initial(),
+            stem: vec![],
+            cycle: vec![],
+            finding: Finding::Exclusion,
+        };
+        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+        Director { interpreter, schedule }
+    }
+
+    pub fn step(&mut self, p: Pid) {
+        self.interpreter.step(p).unwrap();
+        self.schedule.stem.push(p);
+    }
+
+    pub fn section(&self, p: Pid) -> Section {
+        self.interpreter.stand(p).section
+    }
+
+    /// Moves `p` until it stands there.
+    pub fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
+        while !there(&self.interpreter.stand(p)) {
+            self.step(p);
+            assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
+        }
+    }
+}
