@@ -16,6 +16,7 @@
 //! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
 //! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
 //! | [`choi`] | Choi 2011: O(log k) remote references |
+//! | [`hall`] | the semaphore behind `Hall`, from no paper |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
@@ -53,6 +54,7 @@ pub mod afek;
 pub mod anderson_moir;
 pub mod changed;
 pub mod choi;
+pub mod hall;
 pub mod layout;
 pub mod machine;
 pub mod memory;

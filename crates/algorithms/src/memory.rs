@@ -29,6 +29,8 @@ pub enum Op {
     FetchAdd(Word),
     /// Set it to 1; the old value comes back.
     TestAndSet,
+    /// Clear these bits; the old value comes back.
+    Clear(Word),
     /// Replace `old` by `new`, if it is `old`.
     CompareAndSwap {
         /// The value that must be there.
@@ -50,6 +52,7 @@ impl Op {
             Op::Write(new) => new,
             Op::FetchAdd(by) => old + by,
             Op::TestAndSet => 1,
+            Op::Clear(bits) => old & !bits,
             Op::CompareAndSwap { old: expected, new } => {
                 if old == expected {
                     new
@@ -62,11 +65,13 @@ impl Op {
     }
 
     /// Whether this is a read-modify-write that finds `old` and therefore changes nothing: a
-    /// test-and-set of a bit that is set, a compare-and-swap that compares unequal.
+    /// test-and-set of a bit that is set, clearing bits that are clear, a compare-and-swap that
+    /// compares unequal.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
             Op::TestAndSet => old != 0,
+            Op::Clear(bits) => old & bits == 0,
             Op::CompareAndSwap { old: expected, .. } => old != expected,
             _ => false,
         }

@@ -30,7 +30,8 @@ impl<S: Standing> Part for InEntry<'_, S> {
     }
 }
 
-/// All states, and the steps by which nobody enters its critical section.
+/// All states, and the steps by which nobody comes to the end of its entry section: nobody enters,
+/// and nobody who has given up is back.
 pub struct NobodyEnters<'a, S> {
     /// Where processes stand.
     pub standing: &'a S,
@@ -43,8 +44,8 @@ impl<S: Standing> Part for NobodyEnters<'_, S> {
 
     fn edge(&self, from: Id, agent: Agent, to: Id) -> bool {
         agent >= self.standing.n()
-            || self.standing.section(from, agent) == Section::Critical
-            || self.standing.section(to, agent) != Section::Critical
+            || !self.standing.section(from, agent).is_entry()
+            || self.standing.section(to, agent).is_entry()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What entries of the table have in common, paper by paper.
 
 use super::{Claim, Entry, MOST_PROCESSES, Model, Standing};
-use crate::{anderson_moir::fig2, choi};
+use crate::{anderson_moir::fig2, choi, hall};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
 pub(super) const CC: &str = "fetch-and-add";
@@ -45,6 +45,7 @@ pub(super) const fn am(
         claims: [Some(claim), None],
         promises_fife: false,
         promises_resilience: true,
+        promises_exit: true,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
         most_inside: MOST_PROCESSES,
@@ -186,4 +187,29 @@ pub(super) const BOUNDED: Entry = Entry {
 pub(super) const fn tokens(title: &'static str) -> Entry {
     let entry = token(Standing::Sound, title);
     Entry { promises_fife: true, nameable: true, ..entry }
+}
+
+/// The semaphore of this project: first in, first enabled, but one that stops with the lock stops all.
+pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
+    Entry {
+        id: "",
+        title,
+        paper: "hallpass",
+        figure: "hall",
+        primitives: DSM_CAS,
+        standing: Standing::Sound,
+        claims: NO_CLAIMS,
+        promises_fife,
+        promises_resilience: false,
+        promises_exit: false,
+        least_gap: 1,
+        most_processes: hall::MOST_PROCESSES,
+        most_inside: 8,
+        nameable: false,
+    }
+}
+
+/// A variant of it that is wrong on purpose.
+pub(super) const fn hall_wrong(title: &'static str) -> Entry {
+    Entry { standing: Standing::Broken, ..hall(true, title) }
 }

@@ -1,0 +1,100 @@
+//! Variants that are wrong on purpose. The checker must reject each, and say why.
+
+use super::{
+    Terms,
+    desk::Desk,
+    lines::{After, Line, WAITER},
+    model::{Model, Seat, State},
+    pool::{Pool, Slots},
+};
+use crate::{
+    changed::Change,
+    machine::Next::{self, Goto},
+    memory::{Memory, Op, Pid},
+};
+use State::At;
+
+/// Declares changes: a name, what is wrong, and the changed lines.
+macro_rules! changes {
+    ($($(#[$doc:meta])* $name:ident: |$d:ident, $p:ident| { $($line:pat => $body:expr,)+ })*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl Change<Model> for $name {
+            fn step<M: Memory>(
+                model: &Model, memory: &mut M, $p: Pid, at: State,
+            ) -> Option<Next<State>> {
+                let $d = &mut Seat { model, memory };
+                match at {
+                    $(At($line) => Some($body),)+
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+changes! {
+    /// Line 3 does not count the waiter: who leaves does not know of it.
+    NoCount: |_d, _p| {
+        Line::L3 { job } => Goto(At(Line::L4 { job })),
+    }
+
+    /// Nobody is rung for: who sleeps, sleeps on.
+    NoRing: |_d, _p| {
+        Line::S13 { duty, .. } => after(duty.after),
+    }
+
+    /// The bell is reset on lying down: what was rung since line 8 is lost.
+    Deaf: |d, p| {
+        Line::L9 => {
+            d.rung(p);
+            Goto(At(Line::L10))
+        },
+        Line::L10 => if d.rung(p) { Goto(At(Line::L8)) } else { Next::Spin(At(Line::L10)) },
+    }
+
+    /// A waiter is no longer counted from when its slot is taken: others come in before it can.
+    EarlyCount: |d, _p| {
+        Line::S8 { duty, who, take } => {
+            d.word(Op::FetchAdd(-take - WAITER));
+            Goto(At(Line::S9 { duty, who, take }))
+        },
+        Line::S11 { duty, who } => Goto(At(Line::S12 { duty, who })),
+    }
+
+    /// What is granted stays free.
+    NoTake: |_d, _p| {
+        Line::S8 { duty, who, take } => Goto(At(Line::S9 { duty, who, take })),
+    }
+
+    /// Line 1 does not look whether anybody waits.
+    Barge: |d, _p| {
+        Line::L1 => {
+            let word = d.word(Op::Read);
+            let take = Slots::choose(word & super::FREE, 0, 1);
+            let join = Line::L3 { job: super::Job::Join };
+            Goto(At(take.map_or(join, |take| Line::L2 { word, take })))
+        },
+    }
+
+    /// Who gives up does not look for a grant.
+    Blind: |_d, _p| {
+        Line::C1 => Goto(At(Line::C2)),
+    }
+
+    /// What is held beyond the new size is not remembered.
+    Forgiving: |d, _p| {
+        Line::R4 { new, marks } => {
+            let new = Terms { owed: 0, ..new };
+            d.terms(Op::Write(new.pack()));
+            Goto(At(Line::R5 { k: new.k, marks }))
+        },
+    }
+}
+
+fn after(after: After) -> Next<State> {
+    match after {
+        After::Wait => Goto(At(Line::L8)),
+        After::Leave => Next::Leave,
+    }
+}

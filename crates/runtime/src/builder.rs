@@ -1,0 +1,51 @@
+//! Halls with more to choose.
+
+use hallpass_algorithms::hall::MOST_SLOTS;
+
+use crate::{
+    error::BuildError,
+    hall::{Hall, MAX_SLOTS},
+};
+
+/// What a hall is to be like.
+///
+/// ```
+/// # use hallpass_runtime::Hall;
+/// let hall = Hall::builder(4).most(1000).build()?;
+/// hall.resize(1000)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "`build` makes the hall"]
+pub struct Builder {
+    k: usize,
+    most: usize,
+}
+
+impl Builder {
+    pub(crate) fn new(k: usize) -> Self {
+        Builder { k, most: k.max(MOST_SLOTS) }
+    }
+
+    /// How many slots it may ever have. With at most 32, which is what it is if nothing else is said
+    /// and `k` is not more, a pass costs one atomic access in and one out; with more, two.
+    pub fn most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// Makes the hall.
+    pub fn build(self) -> Result<Hall, BuildError> {
+        let Builder { k, most } = self;
+        let problem = if k == 0 {
+            "a hall with no slots lets nobody in: k must be at least 1".to_string()
+        } else if most > MAX_SLOTS || k > MAX_SLOTS {
+            format!("a hall has at most {MAX_SLOTS} slots, not {}", most.max(k))
+        } else if k > most {
+            format!("a hall with room for {most} slots cannot begin with {k}")
+        } else {
+            return Ok(Hall::sized(k, most));
+        };
+        Err(BuildError(problem))
+    }
+}

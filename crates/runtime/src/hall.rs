@@ -1,0 +1,522 @@
+//! The hall, and everything one calls.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use hallpass_algorithms::{
+    Next, Op, Word,
+    hall::{self as machine, Count, FREE, Job, Line, MOST_SLOTS, Pool, Terms, WAITER},
+};
+
+use crate::{
+    builder::Builder,
+    error::{AcquireError, BuildError, ResizeError, TryAcquireError},
+    future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned},
+    names::Names,
+    paper::PaperHall,
+    pass::{One, OwnedPass, OwnedPasses, Pass, Passes, Several, Slots},
+    patience::Limit,
+    seat::{End, Memory, Quick, Seat, Who},
+    sync::{access, thread},
+    waiter::{Bell, Node},
+};
+
+/// The most slots a hall can have.
+pub const MAX_SLOTS: usize = machine::MOST;
+
+/// At most k at once, each with a slot of its own.
+///
+/// See the [crate's page](crate) for what it promises.
+pub struct Hall {
+    memory: Memory,
+    most: u32,
+    kind: Kind,
+}
+
+/// How slots are given out.
+enum Kind {
+    /// All of them fit into the word.
+    Narrow,
+    /// The word counts them; their numbers lie beside it. Allocated when first needed, so that a
+    /// static can have many.
+    Wide(OnceLock<Names>),
+}
+
+macro_rules! constructor {
+    ($($const:tt)?) => {
+        /// A hall with `k` slots: first in, first enabled.
+        ///
+        /// # Panics
+        /// If `k` is 0 or more than [`MAX_SLOTS`]. [`Hall::builder`] returns an error instead.
+        ///
+        /// ```
+        /// # use hallpass_runtime::Hall;
+        /// static GPUS: Hall = Hall::new(4);
+        /// let pass = GPUS.acquire();
+        /// assert_eq!(pass.slot(), 0);
+        /// ```
+        pub $($const)? fn new(k: usize) -> Self {
+            assert!(k > 0, "a hall with no slots lets nobody in");
+            assert!(k <= MAX_SLOTS, "a hall has at most 65535 slots");
+            Hall::sized(k, if k > MOST_SLOTS { k } else { MOST_SLOTS })
+        }
+
+        /// A hall with `k` slots that may become `most`.
+        pub(crate) $($const)? fn sized(k: usize, most: usize) -> Self {
+            let terms = Terms::new(k as u16).pack();
+            if most <= MOST_SLOTS {
+                let memory = Memory::new((1 << k) - 1, terms);
+                Hall { memory, most: most as u32, kind: Kind::Narrow }
+            } else {
+                let memory = Memory::new(k as Word, terms);
+                Hall { memory, most: most as u32, kind: Kind::Wide(OnceLock::new()) }
+            }
+        }
+    };
+}
+
+/// Making one.
+impl Hall {
+    #[cfg(not(loom))]
+    constructor!(const);
+    #[cfg(loom)]
+    constructor!();
+
+    /// A hall with `k` slots and more to choose.
+    pub fn builder(k: usize) -> Builder {
+        Builder::new(k)
+    }
+
+    /// A hall that runs a paper's algorithm for `n` threads of which `k` may be in. `hallpass lab list`
+    /// shows the algorithms and what they promise.
+    ///
+    /// These have no way to give up, so the hall has only [`acquire`](PaperHall::acquire).
+    ///
+    /// ```
+    /// # use hallpass_runtime::Hall;
+    /// let hall = Hall::with("choi", 16, 4)?;
+    /// assert!(hall.acquire().slot() < 4);
+    /// # Ok::<(), hallpass_runtime::BuildError>(())
+    /// ```
+    pub fn with(algorithm: &str, n: usize, k: usize) -> Result<PaperHall, BuildError> {
+        PaperHall::new(algorithm, n, k)
+    }
+}
+
+/// Getting in, blocking.
+impl Hall {
+    /// Waits for a pass. First in, first enabled: nobody who comes later is given one before.
+    ///
+    /// # Panics
+    /// If the hall is [closed](Hall::close). Where that can happen, use
+    /// [`blocking_acquire`](Hall::blocking_acquire).
+    #[inline]
+    pub fn acquire(&self) -> Pass<'_> {
+        match self.blocking_acquire() {
+            Ok(pass) => pass,
+            Err(error) => refused(error),
+        }
+    }
+
+    /// Waits for a pass, or until the hall is closed.
+    #[inline]
+    pub fn blocking_acquire(&self) -> Result<Pass<'_>, AcquireError> {
+        match self.one(Limit::Never) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(AcquireError::Closed),
+        }
+    }
+
+    /// Takes a pass if one is free and nobody waits for it: this does not overtake.
+    #[inline]
+    pub fn try_acquire(&self) -> Result<Pass<'_>, TryAcquireError> {
+        match self.one(Limit::Now) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Waits for a pass, for at most this long. Who gives up leaves the queue; its place is the next
+    /// one's.
+    pub fn try_acquire_for(&self, time: Duration) -> Result<Pass<'_>, TryAcquireError> {
+        match self.one(Limit::after(time)) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Waits for a pass, until then at most.
+    pub fn try_acquire_until(&self, until: Instant) -> Result<Pass<'_>, TryAcquireError> {
+        match self.one(Limit::At(until)) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Waits for `m` passes at once. Requests for many wait in the same queue as those for one, and
+    /// nobody overtakes them: while the first in line needs more than is free, what is free stays
+    /// free for it.
+    ///
+    /// # Errors
+    /// If the hall is closed, or has fewer than `m` slots.
+    pub fn acquire_many(&self, m: usize) -> Result<Passes<'_>, AcquireError> {
+        let need = self.need(m)?;
+        let slots = self.several(need, Limit::Never).ok_or(AcquireError::Closed)?;
+        Ok(Passes(Several { hall: self, slots }))
+    }
+
+    /// Takes `m` passes if they are free and nobody waits.
+    pub fn try_acquire_many(&self, m: usize) -> Result<Passes<'_>, TryAcquireError> {
+        self.try_acquire_many_within(m, Limit::Now)
+    }
+
+    /// Waits for `m` passes at once, for at most this long.
+    pub fn try_acquire_many_for(
+        &self,
+        m: usize,
+        time: Duration,
+    ) -> Result<Passes<'_>, TryAcquireError> {
+        self.try_acquire_many_within(m, Limit::after(time))
+    }
+
+    fn try_acquire_many_within(
+        &self,
+        m: usize,
+        limit: Limit,
+    ) -> Result<Passes<'_>, TryAcquireError> {
+        let need = self.need(m)?;
+        let slots = self.several(need, limit).ok_or_else(|| self.why_not())?;
+        Ok(Passes(Several { hall: self, slots }))
+    }
+
+    /// [`acquire`](Hall::acquire), with a pass that shares the hall.
+    ///
+    /// # Panics
+    /// If the hall is closed.
+    pub fn acquire_owned(self: &Arc<Self>) -> OwnedPass {
+        match self.one(Limit::Never) {
+            Some(slot) => OwnedPass(One { hall: Arc::clone(self), slot }),
+            None => refused(AcquireError::Closed),
+        }
+    }
+
+    /// [`try_acquire`](Hall::try_acquire), with a pass that shares the hall.
+    pub fn try_acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, TryAcquireError> {
+        match self.one(Limit::Now) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// [`acquire_many`](Hall::acquire_many), with passes that share the hall.
+    pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
+        let need = self.need(m)?;
+        let slots = self.several(need, Limit::Never).ok_or(AcquireError::Closed)?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+}
+
+/// Getting in, as a task.
+impl Hall {
+    /// A pass, as a future. It takes its place in the queue when it is first polled, and gives it up
+    /// when it is dropped. See the [crate's page](crate) on what becomes of a future that is given a
+    /// pass and not polled again.
+    pub fn acquire_async(&self) -> Acquire<'_> {
+        Acquire::new(self)
+    }
+
+    /// A pass that shares the hall, as a future.
+    pub fn acquire_owned_async(self: &Arc<Self>) -> AcquireOwned {
+        AcquireOwned::new(Arc::clone(self))
+    }
+
+    /// `m` passes at once, as a future.
+    pub fn acquire_many_async(&self, m: usize) -> AcquireMany<'_> {
+        AcquireMany::new(self, m)
+    }
+
+    /// `m` passes at once that share the hall, as a future.
+    pub fn acquire_many_owned_async(self: &Arc<Self>, m: usize) -> AcquireManyOwned {
+        AcquireManyOwned::new(Arc::clone(self), m)
+    }
+}
+
+/// Looking, and changing the terms.
+impl Hall {
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.terms().k.into()
+    }
+
+    /// How many passes are free now. Others may be gone before one takes them.
+    pub fn available(&self) -> usize {
+        let word = access(&self.memory.word.0, Op::Read);
+        let owed = self.terms().owed;
+        let count = match self.kind {
+            Kind::Narrow => |these: Word| machine::Slots::count(these),
+            Kind::Wide(_) => |these: Word| Count::count(these),
+        };
+        count(word & FREE).saturating_sub(count(owed)) as usize
+    }
+
+    /// How many wait now.
+    pub fn waiting(&self) -> usize {
+        let Terms { owed, closed, .. } = self.terms();
+        let counted = access(&self.memory.word.0, Op::Read) / WAITER;
+        // A closed hall, and one that is owed slots, counts one more.
+        (counted - Word::from(owed != 0) - Word::from(closed)).max(0) as usize
+    }
+
+    /// Lets nobody in any more. Who waits is turned away; who is in stays until it drops its pass.
+    pub fn close(&self) {
+        self.manage(Job::Close);
+    }
+
+    /// Whether it is closed.
+    pub fn is_closed(&self) -> bool {
+        self.terms().closed
+    }
+
+    /// Gives the hall `k` slots, now. With more, those who wait get in at once. With fewer, whoever is
+    /// in stays; nobody gets in before fewer than `k` are, and from then on slots are below `k`.
+    ///
+    /// A request for more slots than there are any more waits until there are again, and those behind
+    /// it wait with it.
+    ///
+    /// ```
+    /// # use hallpass_runtime::Hall;
+    /// let hall = Hall::new(2);
+    /// let passes = hall.acquire_many(2)?;
+    /// hall.resize(3)?;
+    /// assert_eq!(hall.acquire().slot(), 2);
+    /// hall.resize(1)?;
+    /// assert!(hall.try_acquire().is_err()); // two are in
+    /// drop(passes);
+    /// assert_eq!((hall.acquire().slot(), hall.available()), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
+        let most = self.most as usize;
+        if k == 0 || k > most {
+            return Err(ResizeError { asked: k, most });
+        }
+        self.manage(Job::Resize(k as u16));
+        Ok(())
+    }
+
+    fn manage(&self, job: Job) {
+        let mut seat = Seat::new(&self.memory, Limit::Never);
+        match self.kind {
+            Kind::Narrow => seat.work::<machine::Slots>(Line::L3 { job }),
+            Kind::Wide(_) => seat.work::<Count>(Line::L3 { job }),
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms::unpack(access(&self.memory.terms, Op::Read))
+    }
+
+    fn why_not(&self) -> TryAcquireError {
+        if self.is_closed() { TryAcquireError::Closed } else { TryAcquireError::NoPermits }
+    }
+
+    /// `m` as the machine has it, if there are so many slots.
+    pub(crate) fn need(&self, m: usize) -> Result<u32, AcquireError> {
+        let slots = self.slots();
+        if m > slots {
+            return Err(AcquireError::TooMany { asked: m, slots });
+        }
+        Ok(m as u32)
+    }
+}
+
+/// The machine.
+impl Hall {
+    /// A slot, if one comes within the limit.
+    #[inline]
+    fn one(&self, limit: Limit) -> Option<u32> {
+        match &self.kind {
+            Kind::Narrow => {
+                let take = match self.grab::<machine::Slots>(1) {
+                    Some(take) => take,
+                    None => self.wait::<machine::Slots>(1, limit)?,
+                };
+                Some(take.trailing_zeros())
+            }
+            Kind::Wide(names) => {
+                if self.grab::<Count>(1).is_none() {
+                    self.wait::<Count>(1, limit)?;
+                }
+                Some(self.names(names).take() as u32)
+            }
+        }
+    }
+
+    /// Several slots, if they come within the limit.
+    fn several(&self, need: u32, limit: Limit) -> Option<Slots> {
+        if need == 0 {
+            return Some(Slots::Mask(0));
+        }
+        let take = match self.kind {
+            Kind::Narrow => {
+                self.grab::<machine::Slots>(need).or_else(|| self.wait::<machine::Slots>(need, limit))
+            }
+            Kind::Wide(_) => self.grab::<Count>(need).or_else(|| self.wait::<Count>(need, limit)),
+        }?;
+        Some(self.slots_of(take))
+    }
+
+    /// Which slot a grant of one stands for.
+    pub(crate) fn slot_of(&self, take: Word) -> u32 {
+        match &self.kind {
+            Kind::Narrow => take.trailing_zeros(),
+            Kind::Wide(names) => self.names(names).take() as u32,
+        }
+    }
+
+    /// Which slots a grant stands for.
+    pub(crate) fn slots_of(&self, take: Word) -> Slots {
+        match &self.kind {
+            Kind::Narrow => Slots::Mask(take),
+            Kind::Wide(names) => {
+                let names = self.names(names);
+                let mut list: Box<[u32]> = (0..take).map(|_| names.take() as u32).collect();
+                list.sort_unstable();
+                Slots::List(list)
+            }
+        }
+    }
+
+    #[inline]
+    fn names<'a>(&self, names: &'a OnceLock<Names>) -> &'a Names {
+        names.get_or_init(|| Names::new(self.most as usize))
+    }
+
+    /// [`grab`](Hall::grab), of whatever kind.
+    pub(crate) fn grab_any(&self, need: u32) -> Option<Word> {
+        match self.kind {
+            _ if need == 0 => Some(0),
+            Kind::Narrow => self.grab::<machine::Slots>(need),
+            Kind::Wide(_) => self.grab::<Count>(need),
+        }
+    }
+
+    /// Gives back a grant that was not made use of.
+    pub(crate) fn put_any(&self, take: Word) {
+        match self.kind {
+            Kind::Narrow => self.put::<machine::Slots>(take),
+            Kind::Wide(_) => self.put::<Count>(take),
+        }
+    }
+
+    /// Runs the machine for a node.
+    ///
+    /// # Safety
+    /// As [`Seat::run`].
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn run_any(
+        &self,
+        node: &Node,
+        at: Line<Who>,
+        stops: impl Fn(&Line<Who>) -> bool,
+    ) -> End {
+        let mut seat = Seat::new(&self.memory, Limit::Never);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.kind {
+                Kind::Narrow => seat.run::<machine::Slots>(node.into(), at, stops),
+                Kind::Wide(_) => seat.run::<Count>(node.into(), at, stops),
+            }
+        }
+    }
+
+    /// Has another task woken for a node that is in the queue, or was.
+    pub(crate) fn change_bell(&self, node: &Node, bell: Bell) {
+        let mut seat = Seat::new(&self.memory, Limit::Never);
+        match self.kind {
+            Kind::Narrow => seat.change_bell::<machine::Slots>(node, bell),
+            Kind::Wide(_) => seat.change_bell::<Count>(node, bell),
+        }
+    }
+
+    /// Lines 1 and 2: one look, and one access that takes.
+    #[inline]
+    fn grab<P: Pool>(&self, need: u32) -> Option<Word> {
+        let mut quick = Quick { word: &self.memory.word.0, need };
+        let Next::Goto(look) = machine::step::<P, _>(&mut quick, (), Line::L1) else { return None };
+        let Line::L2 { .. } = look else { return None };
+        match machine::step::<P, _>(&mut quick, (), look) {
+            Next::Enter(Line::X1 { take }) => Some(take),
+            _ => None,
+        }
+    }
+
+    /// From line 3 on.
+    #[cold]
+    fn wait<P: Pool>(&self, need: u32, limit: Limit) -> Option<Word> {
+        if limit.is_now() && P::choose(access(&self.memory.word.0, Op::Read) & FREE, 0, need).is_none()
+        {
+            return None;
+        }
+        let node = Node::new(need, Some(Bell::Thread(thread::current())));
+        let mut seat = Seat::new(&self.memory, limit);
+        seat.wait::<P>(&node)
+    }
+
+    /// Line X1, and handing on if somebody waits.
+    #[inline]
+    pub(crate) fn release(&self, slot: u32) {
+        match &self.kind {
+            Kind::Narrow => self.put::<machine::Slots>(1 << slot),
+            Kind::Wide(names) => {
+                self.names(names).put(slot as usize);
+                self.put::<Count>(1);
+            }
+        }
+    }
+
+    pub(crate) fn release_many(&self, slots: &Slots) {
+        match (&self.kind, slots) {
+            (_, Slots::Mask(0)) => {}
+            (_, &Slots::Mask(mask)) => self.put::<machine::Slots>(mask),
+            (Kind::Wide(names), Slots::List(list)) => {
+                list.iter().for_each(|&slot| self.names(names).put(slot as usize));
+                self.put::<Count>(list.len() as Word);
+            }
+            (Kind::Narrow, Slots::List(_)) => unreachable!("a narrow hall gives masks"),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn put<P: Pool>(&self, take: Word) {
+        let mut quick = Quick { word: &self.memory.word.0, need: 0 };
+        match machine::step::<P, _>(&mut quick, (), Line::X1 { take }) {
+            Next::Goto(Line::L4 { job }) => self.hand_on::<P>(job),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn hand_on<P: Pool>(&self, job: Job) {
+        Seat::new(&self.memory, Limit::Never).work::<P>(Line::L4 { job });
+    }
+}
+
+#[cold]
+fn refused(error: AcquireError) -> ! {
+    panic!("{error}; `blocking_acquire` returns this instead of panicking")
+}
+
+impl fmt::Debug for Hall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hall")
+            .field("slots", &self.slots())
+            .field("available", &self.available())
+            .field("waiting", &self.waiting())
+            .field("closed", &self.is_closed())
+            .finish()
+    }
+}

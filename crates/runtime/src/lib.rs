@@ -1,0 +1,35 @@
+//! hallpass on real memory: the step machines of `hallpass-algorithms` over atomics, for threads and
+//! tasks of one process. Users take the crate `hallpass`, which re-exports what is public here.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `hall` | [`Hall`], its fast path and everything one calls |
+//! | `builder` | [`Builder`] |
+//! | `pass` | the guards |
+//! | `future` | [`Acquire`], the future |
+//! | `seat` | the desk of the machine, natively: what its lines read and write |
+//! | `waiter` | the queue: nodes on the stacks of those who wait, linked under the lock |
+//! | `patience` | how one waits: spin, yield, park |
+//! | `names` | slot numbers of halls with more slots than fit into one word |
+//! | `paper` | a paper's algorithm in the place of ours |
+//! | `error` | why there is no pass |
+#![deny(unsafe_code)]
+
+mod builder;
+mod error;
+mod future;
+mod hall;
+mod names;
+mod paper;
+mod pass;
+mod patience;
+mod seat;
+mod sync;
+mod waiter;
+
+pub use builder::Builder;
+pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};
+pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
+pub use hall::{Hall, MAX_SLOTS};
+pub use paper::{PaperHall, PaperPass};
+pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};

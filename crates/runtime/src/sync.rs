@@ -1,0 +1,52 @@
+//! The atomics and threads that are used: the standard library's, or loom's when it checks us.
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    cell::UnsafeCell,
+    hint::spin_loop,
+    sync::atomic::AtomicI64,
+    thread::{self, Thread},
+};
+#[cfg(not(loom))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::AtomicI64,
+    thread::{self, Thread},
+};
+
+/// The standard library's cell with loom's way of asking, so that loom sees who accesses it.
+#[cfg(not(loom))]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        UnsafeCell(std::cell::UnsafeCell::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+use hallpass_algorithms::{Op, Word};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// One access, sequentially consistent, as in the checker.
+#[inline(always)]
+pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
+    match op {
+        Op::Read => word.load(SeqCst),
+        Op::Write(new) => word.swap(new, SeqCst),
+        Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
+        Op::TestAndSet => word.swap(1, SeqCst),
+        Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
+        Op::CompareAndSwap { old, new } => {
+            word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
+        }
+        Op::Ideal(f, argument) => word
+            .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
+            .unwrap_or_else(|found| found),
+    }
+}
