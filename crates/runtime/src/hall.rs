@@ -336,23 +336,23 @@ impl Hall {
 /// The machine.
 impl Hall {
     /// A slot, if one comes within the limit.
-    #[inline]
+    #[inline(always)]
     fn one(&self, limit: Limit) -> Option<u32> {
         match &self.kind {
-            Kind::Narrow => {
-                let take = match self.grab::<machine::Slots>(1) {
-                    Some(take) => take,
-                    None => self.wait::<machine::Slots>(1, limit)?,
-                };
-                Some(take.trailing_zeros())
-            }
-            Kind::Wide(names) => {
-                if self.grab::<Count>(1).is_none() {
-                    self.wait::<Count>(1, limit)?;
-                }
-                Some(self.names(names).take() as u32)
-            }
+            Kind::Narrow => match self.grab::<machine::Slots>(1) {
+                Some(take) => Some(take.trailing_zeros()),
+                None => self.wait::<machine::Slots>(1, limit).map(Word::trailing_zeros),
+            },
+            Kind::Wide(names) => self.one_of_many(names, limit),
         }
+    }
+
+    #[inline(never)]
+    fn one_of_many(&self, names: &OnceLock<Names>, limit: Limit) -> Option<u32> {
+        if self.grab::<Count>(1).is_none() {
+            self.wait::<Count>(1, limit)?;
+        }
+        Some(self.names(names).take() as u32)
     }
 
     /// Several slots, if they come within the limit.
@@ -443,7 +443,7 @@ impl Hall {
     }
 
     /// Lines 1 and 2: one look, and one access that takes.
-    #[inline]
+    #[inline(always)]
     fn grab<P: Pool>(&self, need: u32) -> Option<Word> {
         let mut quick = Quick { word: &self.memory.word.0, need };
         let Next::Goto(look) = machine::step::<P, _>(&mut quick, (), Line::L1) else { return None };
@@ -467,15 +467,18 @@ impl Hall {
     }
 
     /// Line X1, and handing on if somebody waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&self, slot: u32) {
         match &self.kind {
             Kind::Narrow => self.put::<machine::Slots>(1 << slot),
-            Kind::Wide(names) => {
-                self.names(names).put(slot as usize);
-                self.put::<Count>(1);
-            }
+            Kind::Wide(names) => self.release_one_of_many(names, slot),
         }
+    }
+
+    #[inline(never)]
+    fn release_one_of_many(&self, names: &OnceLock<Names>, slot: u32) {
+        self.names(names).put(slot as usize);
+        self.put::<Count>(1);
     }
 
     pub(crate) fn release_many(&self, slots: &Slots) {
@@ -490,7 +493,7 @@ impl Hall {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put<P: Pool>(&self, take: Word) {
         let mut quick = Quick { word: &self.memory.word.0, need: 0 };
         match machine::step::<P, _>(&mut quick, (), Line::X1 { take }) {
