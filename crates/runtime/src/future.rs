@@ -61,16 +61,20 @@ impl<H: AsHall> Entering<H> {
                     this.phase = Phase::Done;
                     return Poll::Ready(Some(take));
                 }
+                let bell = Bell::Task(context.waker().clone());
                 this.waker = Some(context.waker().clone());
                 // SAFETY: the node is in no queue yet.
-                unsafe { this.node.set_bell(Bell::Task(context.waker().clone())) };
+                drop(unsafe { this.node.set_bell(bell) });
                 this.phase = Phase::Queued;
                 Line::L3 { job: Job::Join }
             }
             Phase::Queued => {
                 if !this.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
-                    this.waker = Some(context.waker().clone());
-                    hall.change_bell(&this.node, Bell::Task(context.waker().clone()));
+                    // Cloning may panic: both are there, or none.
+                    let (waker, bell) = (context.waker().clone(), context.waker().clone());
+                    let old = this.waker.replace(waker);
+                    hall.change_bell(&this.node, Bell::Task(bell));
+                    drop(old);
                 }
                 Line::L8
             }
@@ -114,7 +118,7 @@ macro_rules! future {
 
             fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
                 // SAFETY: the field is pinned with the whole.
-                match unsafe { self.map_unchecked_mut(|this| &mut this.0) }.as_pin_mut() {
+                match unsafe { self.map_unchecked_mut(|this| &mut this.0) }.into_pinned() {
                     Err(error) => Poll::Ready(Err(error)),
                     Ok(mut entering) => {
                         let polled = entering.as_mut().poll(context);
@@ -137,14 +141,14 @@ macro_rules! future {
 }
 
 /// A pinned result as a result of something pinned.
-trait AsPinMut<T> {
-    fn as_pin_mut(self) -> Result<T, AcquireError>;
+trait IntoPinned<T> {
+    fn into_pinned(self) -> Result<T, AcquireError>;
 }
 
-impl<'p, H: AsHall> AsPinMut<Pin<&'p mut Entering<H>>>
+impl<'p, H: AsHall> IntoPinned<Pin<&'p mut Entering<H>>>
     for Pin<&'p mut Result<Entering<H>, AcquireError>>
 {
-    fn as_pin_mut(self) -> Result<Pin<&'p mut Entering<H>>, AcquireError> {
+    fn into_pinned(self) -> Result<Pin<&'p mut Entering<H>>, AcquireError> {
         // SAFETY: what is inside is pinned with the whole; nothing is moved.
         match unsafe { self.get_unchecked_mut() } {
             // SAFETY: as above.

@@ -295,7 +295,7 @@ impl Hall {
     /// hall.resize(1)?;
     /// assert!(hall.try_acquire().is_err()); // two are in
     /// drop(passes);
-    /// assert_eq!((hall.acquire().slot(), hall.available()), (0, 1));
+    /// assert_eq!((hall.acquire().slot(), hall.slots()), (0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
@@ -361,9 +361,9 @@ impl Hall {
             return Some(Slots::Mask(0));
         }
         let take = match self.kind {
-            Kind::Narrow => {
-                self.grab::<machine::Slots>(need).or_else(|| self.wait::<machine::Slots>(need, limit))
-            }
+            Kind::Narrow => self
+                .grab::<machine::Slots>(need)
+                .or_else(|| self.wait::<machine::Slots>(need, limit)),
             Kind::Wide(_) => self.grab::<Count>(need).or_else(|| self.wait::<Count>(need, limit)),
         }?;
         Some(self.slots_of(take))
@@ -457,7 +457,8 @@ impl Hall {
     /// From line 3 on.
     #[cold]
     fn wait<P: Pool>(&self, need: u32, limit: Limit) -> Option<Word> {
-        if limit.is_now() && P::choose(access(&self.memory.word.0, Op::Read) & FREE, 0, need).is_none()
+        if limit.is_now()
+            && P::choose(access(&self.memory.word.0, Op::Read) & FREE, 0, need).is_none()
         {
             return None;
         }
@@ -496,9 +497,9 @@ impl Hall {
     #[inline(always)]
     pub(crate) fn put<P: Pool>(&self, take: Word) {
         let mut quick = Quick { word: &self.memory.word.0, need: 0 };
-        match machine::step::<P, _>(&mut quick, (), Line::X1 { take }) {
-            Next::Goto(Line::L4 { job }) => self.hand_on::<P>(job),
-            _ => {}
+        let next = machine::step::<P, _>(&mut quick, (), Line::X1 { take });
+        if let Next::Goto(Line::L4 { job }) = next {
+            self.hand_on::<P>(job);
         }
     }
 
