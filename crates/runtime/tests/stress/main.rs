@@ -14,7 +14,9 @@ mod visit;
 mod witness;
 
 use std::{
-    env, process,
+    env, fmt,
+    io::{self, Write},
+    process,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -77,16 +79,18 @@ impl Seed {
     fn rng(&self, thread: usize) -> Rng {
         Rng::with_seed(self.0 ^ (thread as u64) << 48)
     }
+}
 
-    fn print(&self) {
-        eprintln!("repeat with HALLPASS_STRESS_SEED={}", self.0);
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "repeat with HALLPASS_STRESS_SEED={}", self.0)
     }
 }
 
 impl Drop for Seed {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.print();
+            eprintln!("{self}");
         }
     }
 }
@@ -122,6 +126,7 @@ impl Run {
 
     /// Makes passages until all are made, or the hall is closed.
     fn visitor(&self, thread: usize, many: usize, mut random: Rng) {
+        let _ends = self.witness.ends(thread);
         while self.take_portion() {
             let mut inside = 0;
             while inside < PORTION {
@@ -129,11 +134,10 @@ impl Run {
                 match visit(&self.hall, &self.witness, many, &mut random) {
                     Visit::In => inside += 1,
                     Visit::Out => {}
-                    Visit::Closed => return self.witness.ends(thread),
+                    Visit::Closed => return,
                 }
             }
         }
-        self.witness.ends(thread);
     }
 
     /// Resizes until all is over.
@@ -148,16 +152,18 @@ impl Run {
 
     /// Waits for the threads, and gives up if nothing happens any more.
     fn watch(&self, seed: &Seed, threads: Vec<thread::ScopedJoinHandle<'_, ()>>) {
-        let (mut seen, mut since) = (0, Instant::now());
-        while threads.iter().any(|thread| !thread.is_finished()) {
+        let (mut seen, mut since) = ((0, 0), Instant::now());
+        while seen.1 < threads.len() {
             thread::sleep(Duration::from_millis(1));
-            let taken = self.taken.load(SeqCst);
-            if taken != seen || threads.iter().any(|thread| thread.is_finished()) {
-                (seen, since) = (taken, Instant::now());
+            let finished = threads.iter().filter(|thread| thread.is_finished()).count();
+            let now = (self.taken.load(SeqCst), finished);
+            if now != seen {
+                (seen, since) = (now, Instant::now());
             } else if since.elapsed() > Duration::from_secs(60) {
-                eprintln!("nobody gets in any more: {:?}", self.hall);
-                seed.print();
-                process::exit(101); // the threads would hang for ever
+                // The threads would hang for ever, and what tests print would never be seen.
+                let text = "nobody gets in any more (`--nocapture` shows who has panicked)";
+                writeln!(io::stderr(), "{text}: {:?}; {seed}", self.hall).unwrap();
+                process::exit(101);
             }
         }
         self.over.store(true, SeqCst);
