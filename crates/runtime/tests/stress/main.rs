@@ -226,7 +226,7 @@ fn any_passages_until_closed() {
             let visitors = visitors.collect();
             let run = &run;
             scope.spawn(move || {
-                while run.taken.load(SeqCst) < close_at {
+                while run.taken.load(SeqCst) < close_at && !run.over.load(SeqCst) {
                     thread::yield_now();
                 }
                 run.hall.close();
