@@ -20,6 +20,7 @@ use hallpass_algorithms::{
 use crate::{
     error::AcquireError,
     hall::Hall,
+    patience::Limit,
     pass::{AsHall, One, OwnedPass, OwnedPasses, Pass, Passes, Several},
     seat::End,
     waiter::{Bell, Node},
@@ -65,7 +66,7 @@ impl<H: AsHall> Entering<H> {
                 // SAFETY: the node is in no queue yet.
                 unsafe { this.node.set_bell(Bell::Task(context.waker().clone())) };
                 this.phase = Phase::Queued;
-                Line::L3 { job: Job::Join }
+                Line::L3
             }
             Phase::Queued => {
                 if !this.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
@@ -77,7 +78,9 @@ impl<H: AsHall> Entering<H> {
             Phase::Done => panic!("polled after it was done"),
         };
         // SAFETY: the node is pinned, and `drop` takes it out of the queue.
-        let end = unsafe { hall.run_any(&this.node, start, |line| matches!(line, Line::L9)) };
+        let end = unsafe {
+            hall.run(&this.node, Limit::Never, start, |line| matches!(line, Line::L9))
+        };
         let given = match end {
             End::Stopped(_) => return Poll::Pending,
             End::Inside(take) => Some(take),
@@ -94,7 +97,9 @@ impl<H: AsHall> Drop for Entering<H> {
             let give_up = Line::L4 { job: Job::Cancel };
             let hall = self.hall.hall();
             // SAFETY: the node is still in its place, and at the end in no queue.
-            if let End::Inside(take) = unsafe { hall.run_any(&self.node, give_up, |_| false) } {
+            if let End::Inside(take) = unsafe {
+                hall.run(&self.node, Limit::Now, give_up, |_| false)
+            } {
                 hall.put_any(take); // granted meanwhile: the next one's
             }
         }
