@@ -1,0 +1,118 @@
+//! What was measured, as text.
+
+use std::fmt::Write as _;
+
+use crate::{
+    contestants::Order,
+    report::{Outcome, PERCENTILES, Report, Row},
+};
+
+/// One table a workload, with a line on how it was measured.
+pub fn table(report: &Report) -> String {
+    let mut text = String::new();
+    for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
+        let _ = writeln!(text, "{}: {}", outcome.workload.name(), outcome.workload);
+        let cells: Vec<Vec<String>> = lines(outcome);
+        let width = |column: usize| cells.iter().map(|line| line[column].chars().count()).max();
+        for line in &cells {
+            for (column, cell) in line.iter().enumerate() {
+                let width = width(column).unwrap_or(0);
+                let _ = match column {
+                    0 => write!(text, "  {cell:<width$}"),
+                    1 => write!(text, "  {cell:<width$}"),
+                    _ => write!(text, "  {cell:>width$}"),
+                };
+            }
+            text.push('\n');
+        }
+        for left_out in &outcome.left_out {
+            let _ = writeln!(text, "  left out: {}: {}", left_out.contestant, left_out.why);
+        }
+        text.push('\n');
+    }
+    text.push_str(&footnote(report));
+    text
+}
+
+/// How it was measured, in a line or two.
+pub fn footnote(report: &Report) -> String {
+    let partly = if report.complete { "" } else { "; stopped before the end" };
+    format!(
+        "{} cores; medians of {} rounds of {} ms, contestants in turns{partly}\n",
+        report.cores, report.rounds, report.time_ms
+    )
+}
+
+/// The heading and a line for each contestant.
+fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
+    let waits = outcome.workload.measures_waits();
+    let mut heading = vec!["contestant".to_string(), "order".into()];
+    match waits {
+        true => heading.extend(PERCENTILES.iter().map(|(name, _)| name.to_string())),
+        false => heading.extend(["ns/passage", "spread", "x floor", "x tokio"].map(String::from)),
+    }
+    if outcome.workload.has_rivalry() {
+        heading.push("min/mean".into());
+    }
+    let line = |row: &Row| {
+        let ratio = |ratio: Option<f64>| ratio.map_or("-".into(), short);
+        let mut line = vec![row.contestant.to_string(), order(row.order).into()];
+        match row.waits.filter(|_| waits) {
+            Some(waits) => line.extend(waits.map(duration)),
+            None => line.extend([
+                format!("{:.1}", row.ns),
+                format!("{:.0} %", row.spread * 100.0),
+                ratio(outcome.to_floor(row)),
+                ratio(outcome.to_tokio(row)),
+            ]),
+        }
+        if outcome.workload.has_rivalry() {
+            line.push(format!("{:.2}", row.fairness));
+        }
+        line
+    };
+    std::iter::once(heading).chain(outcome.rows.iter().map(line)).collect()
+}
+
+/// A word for an order.
+pub fn order(order: Order) -> &'static str {
+    match order {
+        Order::Open => "-",
+        Order::Fifo => "fifo",
+        Order::Everybody => "everybody",
+        Order::Barging => "barging",
+    }
+}
+
+/// Three digits that count.
+pub fn short(value: f64) -> String {
+    match value {
+        _ if value < 9.995 => format!("{value:.2}"),
+        _ if value < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Nanoseconds in the unit that suits them.
+pub fn duration(nanos: f64) -> String {
+    match nanos {
+        _ if nanos < 999.5 => format!("{nanos:.0} ns"),
+        _ if nanos < 999.5e3 => format!("{} us", short(nanos / 1e3)),
+        _ if nanos < 999.5e6 => format!("{} ms", short(nanos / 1e6)),
+        _ => format!("{} s", short(nanos / 1e9)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_digits_and_a_unit() {
+        let units = [(23.4, "23 ns"), (1234.0, "1.23 us"), (56_789.0, "56.8 us"), (2e8, "200 ms")];
+        for (nanos, text) in units {
+            assert_eq!(duration(nanos), text);
+        }
+        assert_eq!(duration(999_700.0), "1.00 ms");
+    }
+}
