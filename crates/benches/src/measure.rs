@@ -12,7 +12,7 @@ use std::{
 use crate::{
     contestants::Contestant,
     race::{Load, Sample, Watch},
-    report::{LeftOut, Outcome, PERCENTILES, Report, Row},
+    report::{LeftOut, Outcome, P99, PERCENTILES, Report, Row},
     work::Work,
     workloads::Workload,
 };
@@ -113,7 +113,9 @@ fn outcome<'a>(
             Err(why) => outcome.left_out.push(LeftOut { contestant: contestant.name, why }),
         }
     }
-    outcome.rows.sort_by(|one, other| one.ns.total_cmp(&other.ns));
+    // Waits by the 99th percentile, which is where contestants differ; all else by time.
+    let rank = |row: &Row| row.waits.map_or(row.ns, |waits| waits[P99]);
+    outcome.rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
     outcome
 }
 

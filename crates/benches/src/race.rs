@@ -1,6 +1,7 @@
 //! Threads on one semaphore for some time: one sample.
 //!
-//! All threads start on a barrier and warm up before anything counts. The main thread opens and
+//! All threads start on a barrier. Once each has run, which on few cores takes its time, they warm
+//! up; only then does anything count. The main thread opens and
 //! closes the time that is measured; a passage counts if it was begun within. Those that overlap the
 //! beginning are left out and those that overlap the end are in, at most one a thread each.
 
@@ -8,7 +9,10 @@ use std::{
     panic,
     sync::{
         Barrier,
-        atomic::{AtomicU8, Ordering::Relaxed},
+        atomic::{
+            AtomicU8, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread,
     time::{Duration, Instant},
@@ -106,18 +110,23 @@ fn race<S: Semaphore, W: Watcher>(
 ) -> Sample {
     let phase = Padded(Phase::new(WARMING));
     let start = Barrier::new(load.threads + 1);
+    let running = AtomicUsize::new(0);
     thread::scope(|scope| {
         let thread = |number: usize| {
-            let (phase, start, watcher) = (&phase.0, &start, &watcher);
+            let (phase, start, running, watcher) = (&phase.0, &start, &running, &watcher);
             scope.spawn(move || {
                 let mut watcher = watcher();
                 start.wait();
+                running.fetch_add(1, SeqCst);
                 let passages = passages(semaphore, load, number, phase, &mut watcher);
                 (passages, watcher.waits())
             })
         };
         let threads: Vec<_> = (0..load.threads).map(thread).collect();
         start.wait();
+        while running.load(SeqCst) < load.threads {
+            thread::sleep(Duration::from_millis(1));
+        }
         thread::sleep(load.warm_up());
         let begun = Instant::now();
         phase.0.store(MEASURING, Relaxed);

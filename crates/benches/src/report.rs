@@ -12,6 +12,9 @@ use crate::{
 pub const PERCENTILES: [(&str, f64); 5] =
     [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9), ("max", 100.0)];
 
+/// Which of them is the 99th.
+pub const P99: usize = 2;
+
 /// A run of the benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -32,7 +35,7 @@ pub struct Report {
 pub struct Outcome {
     /// Which.
     pub workload: Workload,
-    /// The contestants, the fastest first.
+    /// The contestants, the best first: by time, or by the 99th percentile of waits.
     pub rows: Vec<Row>,
     /// Those that did not run.
     pub left_out: Vec<LeftOut>,

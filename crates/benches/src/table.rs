@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     contestants::Order,
-    report::{Outcome, PERCENTILES, Report, Row},
+    report::{LeftOut, Outcome, PERCENTILES, Report, Row},
 };
 
 /// One table a workload, with a line on how it was measured.
@@ -18,15 +18,14 @@ pub fn table(report: &Report) -> String {
             for (column, cell) in line.iter().enumerate() {
                 let width = width(column).unwrap_or(0);
                 let _ = match column {
-                    0 => write!(text, "  {cell:<width$}"),
-                    1 => write!(text, "  {cell:<width$}"),
+                    0 | 1 => write!(text, "  {cell:<width$}"),
                     _ => write!(text, "  {cell:>width$}"),
                 };
             }
             text.push('\n');
         }
-        for left_out in &outcome.left_out {
-            let _ = writeln!(text, "  left out: {}: {}", left_out.contestant, left_out.why);
+        for (why, names) in left_out(outcome) {
+            let _ = writeln!(text, "  left out ({why}): {}", names.join(", "));
         }
         text.push('\n');
     }
@@ -34,13 +33,28 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// How it was measured, in a line or two.
+/// Each reason, and whom it keeps out.
+fn left_out(outcome: &Outcome) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for LeftOut { contestant, why } in &outcome.left_out {
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, names)) => names.push(contestant),
+            None => reasons.push((why, vec![contestant])),
+        }
+    }
+    reasons
+}
+
+/// How it was measured, in a line.
 pub fn footnote(report: &Report) -> String {
     let partly = if report.complete { "" } else { "; stopped before the end" };
-    format!(
-        "{} cores; medians of {} rounds of {} ms, contestants in turns{partly}\n",
-        report.cores, report.rounds, report.time_ms
-    )
+    let plural = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let (cores, rounds) = (plural(report.cores, "core"), plural(report.rounds, "round"));
+    let time = report.time_ms;
+    format!("{cores}; medians of {rounds} of {time} ms, contestants in turns{partly}\n")
 }
 
 /// The heading and a line for each contestant.

@@ -22,6 +22,9 @@ use crate::{
     output::{out, outln, say},
 };
 
+/// A millisecond, in nanoseconds: with longer work nobody would see the semaphore.
+const LONGEST_WORK: u64 = 1_000_000;
+
 #[derive(ClapArgs)]
 pub struct Args {
     /// Less time and fewer rounds: about ten seconds, and rougher figures
@@ -43,10 +46,12 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     rounds: Option<u64>,
     /// Nanoseconds of work inside, where there is some
-    #[arg(long, value_name = "NS", default_value_t = 100, value_parser = value_parser!(u64).range(..=1_000_000))]
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
     inside: u64,
     /// Nanoseconds of work outside, where there is some
-    #[arg(long, value_name = "NS", default_value_t = 100, value_parser = value_parser!(u64).range(..=1_000_000))]
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
     outside: u64,
     /// Write the plots to this directory
     #[arg(long, value_name = "DIR", default_value = "target/bench")]

@@ -112,7 +112,12 @@ impl Visitor for Run<'_> {
 pub fn run(entry: &Entry, load: &Load, watch: Watch<'_>) -> Result<Sample, String> {
     let n = if load.threads > load.k { load.threads } else { entry.most_processes };
     if n <= load.k {
-        return Err(format!("there is none for k = {}: n would be {n} at most", load.k));
+        return Err(format!("built for at most {n} processes"));
     }
-    registry::visit(entry.id, n, load.k, Run { load, watch }).map_err(|error| error.to_string())
+    registry::visit(entry.id, n, load.k, Run { load, watch }).map_err(|error| {
+        // Without the name, those with the same reason are listed together.
+        let why = error.to_string();
+        let why = why.strip_prefix(entry.id).unwrap_or(&why).trim_start();
+        why.strip_prefix("is ").unwrap_or(why).to_string()
+    })
 }

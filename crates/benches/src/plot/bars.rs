@@ -42,25 +42,39 @@ pub fn draw(group: Group, outcomes: &[&Outcome], report: &Report) -> Result<Stri
         _ => "Far more threads than may be in",
     };
     let caption = table::footnote(report);
+    let scale = scale_of(outcomes);
     let height = HEAD + panels + FOOT;
     canvas::picture(height, title, &legend(outcomes), caption.trim_end(), |canvas| {
         let mut top = HEAD;
         for outcome in outcomes {
-            draw_panel(canvas, outcome, top)?;
+            draw_panel(canvas, outcome, top, &scale)?;
             top += panel(outcome);
         }
         Ok(())
     })
 }
 
-fn draw_panel(canvas: &Canvas<'_>, outcome: &Outcome, top: i32) -> Result<(), Failure> {
-    let fairness = outcome.workload.has_rivalry();
+/// The contestants that can be compared with the floor.
+fn ratios(outcome: &Outcome) -> Vec<(&Row, f64)> {
+    outcome.rows.iter().filter_map(|row| Some((row, outcome.to_floor(row)?))).collect()
+}
+
+/// One scale for all panels, so that they can be compared.
+fn scale_of(outcomes: &[&Outcome]) -> Scale {
+    let fairness = outcomes.iter().any(|outcome| outcome.workload.has_rivalry());
     let right = if fairness { FAIRNESS.0 - 40 } else { WIDTH - MARGIN };
-    let ratios: Vec<(&Row, f64)> =
-        outcome.rows.iter().filter_map(|row| Some((row, outcome.to_floor(row)?))).collect();
-    let values = || ratios.iter().map(|(_, ratio)| *ratio);
+    let values = || outcomes.iter().flat_map(|outcome| ratios(outcome)).map(|(_, ratio)| ratio);
     let (least, most) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));
-    let scale = Scale::of_ratios(least, most, (NAMES + 10, right - VALUE));
+    Scale::of_ratios(least, most, (NAMES + 10, right - VALUE))
+}
+
+fn draw_panel(
+    canvas: &Canvas<'_>,
+    outcome: &Outcome,
+    top: i32,
+    scale: &Scale,
+) -> Result<(), Failure> {
+    let ratios = ratios(outcome);
     let first = top + ABOVE;
     let end = first + ROW * ratios.len() as i32;
     let about = outcome.workload.to_string();
@@ -81,10 +95,10 @@ fn draw_panel(canvas: &Canvas<'_>, outcome: &Outcome, top: i32) -> Result<(), Fa
         // Even the floor, at 1 on a logarithmic scale, is to be seen.
         let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 2));
         canvas.bar((from, middle - BAR / 2), (to, middle + BAR / 2), colour(row))?;
-        let value = format!("{}   {}", table::short(*ratio), table::duration(row.ns));
+        let value = format!("{}× ({})", table::short(*ratio), table::duration(row.ns));
         canvas.text((to + 6, middle), &value, Type::new(12, BLACK, Align::Left))?;
     }
-    if fairness {
+    if outcome.workload.has_rivalry() {
         let rows: Vec<&Row> = ratios.iter().map(|(row, _)| *row).collect();
         draw_fairness(canvas, &rows, first)?;
     }

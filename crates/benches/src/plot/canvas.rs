@@ -23,6 +23,9 @@ const FONT: &str = "sans-serif";
 /// About what a character of the legend takes.
 const LEGEND_CHARACTER: i32 = 7;
 
+/// How many markers can be told apart.
+pub const SHAPES: usize = 6;
+
 /// Where a text stands in relation to its point.
 #[derive(Clone, Copy)]
 pub enum Align {
@@ -105,6 +108,20 @@ impl Canvas<'_> {
         width: u32,
     ) -> Result<(), Failure> {
         Ok(self.area.draw(&PathElement::new(points, colour.stroke_width(width)))?)
+    }
+
+    /// One of [`SHAPES`] shapes.
+    pub fn marker(&self, at: (i32, i32), shape: usize, colour: RGBColor) -> Result<(), Failure> {
+        let (x, y) = at;
+        let points = match shape % SHAPES {
+            0 => return self.disc(at, 4, colour),
+            1 => vec![(x - 4, y - 4), (x + 4, y - 4), (x + 4, y + 4), (x - 4, y + 4)],
+            2 => vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)],
+            3 => vec![(x, y - 6), (x + 5, y), (x, y + 6), (x - 5, y)],
+            4 => vec![(x, y + 5), (x + 5, y - 4), (x - 5, y - 4)],
+            _ => vec![(x - 2, y - 6), (x + 2, y - 6), (x + 2, y + 6), (x - 2, y + 6)],
+        };
+        Ok(self.area.draw(&Polygon::new(points, colour.filled()))?)
     }
 
     pub fn disc(&self, at: (i32, i32), radius: i32, colour: RGBColor) -> Result<(), Failure> {

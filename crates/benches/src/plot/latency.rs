@@ -58,17 +58,22 @@ fn draw_panel(canvas: &Canvas<'_>, outcome: &Outcome, top: i32) -> Result<(), Fa
     let y = |wait: f64| scale.pixel(wait);
     let ends: Vec<i32> = lines.iter().map(|(_, waits)| y(waits[PERCENTILES.len() - 1])).collect();
     let names = spread_out(&ends, GAP, (upper, lower));
-    for ((row, waits), (end, name)) in lines.iter().zip(ends.iter().zip(names)) {
+    for (index, ((row, waits), (end, name))) in lines.iter().zip(ends.iter().zip(names)).enumerate()
+    {
         let colour = colour(row);
+        // Those of one colour differ in their markers.
+        let alike = |(before, _): &&(&Row, _)| super::colour(before) == colour;
+        let shape = lines[..index].iter().filter(alike).count();
         let points: Vec<(i32, i32)> =
             waits.iter().enumerate().map(|(index, wait)| (x(index), y(*wait))).collect();
         canvas.line(points.clone(), colour, 2)?;
         for at in points {
-            canvas.disc(at, 4, colour)?;
+            canvas.marker(at, shape, colour)?;
         }
         canvas.line([(RIGHT + 8, *end), (RIGHT + 26, name)], colour, 1)?;
+        canvas.marker((RIGHT + 34, name), shape, colour)?;
         let look = Type::new(13, BLACK, Align::Left).bold(row.camp == Camp::Hallpass);
-        canvas.text((RIGHT + 31, name), row.contestant, look)?;
+        canvas.text((RIGHT + 44, name), row.contestant, look)?;
     }
     Ok(())
 }

@@ -70,21 +70,31 @@ impl Scale {
     }
 }
 
-/// Places for labels that want to be at `wanted`, at least `gap` apart and within `range` if they
-/// fit; as near as a single pass down and one up bring them.
+/// Places for labels that want to be at `wanted`, at least `gap` apart, and within `range` if they
+/// fit. Labels that would meet stand around the middle of where they want to be.
 pub fn spread_out(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
-    let mut places = wanted.to_vec();
-    let mut least = range.0;
-    for &index in &order {
-        places[index] = places[index].max(least);
-        least = places[index] + gap;
+    // The first place of each run of labels, and the labels.
+    let mut runs: Vec<(i32, Vec<usize>)> = Vec::new();
+    for index in order {
+        let mut labels = vec![index];
+        loop {
+            let places = labels.len() as i32;
+            let middle = labels.iter().map(|&label| wanted[label]).sum::<i32>() / places;
+            let first = middle - gap * (places - 1) / 2;
+            let first = first.min(range.1 - gap * (places - 1)).max(range.0);
+            match runs.pop_if(|(before, others)| *before + gap * others.len() as i32 > first) {
+                Some((_, others)) => labels.splice(0..0, others).for_each(drop),
+                None => break runs.push((first, labels)),
+            }
+        }
     }
-    let mut most = range.1;
-    for &index in order.iter().rev() {
-        places[index] = places[index].min(most);
-        most = places[index] - gap;
+    let mut places = wanted.to_vec();
+    for (first, labels) in runs {
+        for (number, label) in labels.into_iter().enumerate() {
+            places[label] = first + gap * number as i32;
+        }
     }
     places
 }
@@ -106,7 +116,7 @@ mod tests {
 
     #[test]
     fn labels_keep_their_distance_and_stay_inside() {
-        assert_eq!(spread_out(&[50, 52, 10], 16, (0, 100)), [50, 66, 10]);
+        assert_eq!(spread_out(&[50, 52, 10], 16, (0, 100)), [43, 59, 10]);
         assert_eq!(spread_out(&[98, 99, 97], 16, (0, 100)), [84, 100, 68]);
     }
 }
