@@ -13,6 +13,20 @@
 //! | [`table`] | the same as text |
 //! | [`plot`] | the same as pictures |
 //!
+//! ```
+//! use std::time::Duration;
+//!
+//! use hallpass_benches::{contestants, race::{Load, Watch}, work::Work};
+//!
+//! let (inside, outside) = (Work::of_nanos(100), Work::of_nanos(100));
+//! let load = Load { threads: 4, k: 2, inside, outside, time: Duration::from_millis(5) };
+//! for contestant in contestants::field() {
+//!     let sample = contestant.run(&load, Watch::Nothing)?;
+//!     println!("{}: {:?} ns for each passage", contestant.name, sample.nanos());
+//! }
+//! # Ok::<(), String>(())
+//! ```
+//!
 //! Unsafe code is in one file: the adapter of POSIX semaphores.
 #![deny(unsafe_code)]
 

@@ -60,7 +60,7 @@ fn who_cannot_run_is_left_out_with_a_reason() {
     assert_eq!(left_out, expected);
     assert!(report.is_empty());
     let why = &report.workloads[0].left_out[0].why;
-    assert_eq!(why, "built for at most 7 processes");
+    assert_eq!(why, "built for at most n = 7 processes");
     assert!(table::table(&report).contains("2 rounds"));
 }
 

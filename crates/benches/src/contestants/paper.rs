@@ -112,7 +112,7 @@ impl Visitor for Run<'_> {
 pub fn run(entry: &Entry, load: &Load, watch: Watch<'_>) -> Result<Sample, String> {
     let n = if load.threads > load.k { load.threads } else { entry.most_processes };
     if n <= load.k {
-        return Err(format!("built for at most {n} processes"));
+        return Err(format!("built for at most n = {n} processes"));
     }
     registry::visit(entry.id, n, load.k, Run { load, watch }).map_err(|error| {
         // Without the name, those with the same reason are listed together.

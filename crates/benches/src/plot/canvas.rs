@@ -58,6 +58,11 @@ pub struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
+/// About what a colour takes in the legend.
+pub fn legend_width(text: &str) -> i32 {
+    34 + LEGEND_CHARACTER * text.chars().count() as i32
+}
+
 /// Draws a picture of some height: title, legend, what `draw` draws, and a line below.
 pub fn picture(
     height: i32,
@@ -75,7 +80,7 @@ pub fn picture(
     for (colour, text) in legend {
         canvas.bar((x, 52), (x + 12, 64), *colour)?;
         canvas.text((x + 18, 58), text, Type::new(13, BLACK, Align::Left))?;
-        x += 40 + LEGEND_CHARACTER * text.chars().count() as i32;
+        x += legend_width(text);
     }
     draw(&canvas)?;
     canvas.text((MARGIN, height - 18), caption, Type::new(13, GREY, Align::Left))?;

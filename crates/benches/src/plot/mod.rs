@@ -74,9 +74,9 @@ const KINDS: [(Kind, RGBColor, &str); 6] = [
     (Kind::Hallpass, RGBColor(0, 158, 115), "hallpass"),
     (Kind::HallpassBarging, RGBColor(127, 206, 185), "hallpass, barging"),
     (Kind::Fifo, RGBColor(0, 114, 178), "first come, first served"),
-    (Kind::Everybody, RGBColor(204, 121, 167), "everybody, in no set order"),
+    (Kind::Everybody, RGBColor(204, 121, 167), "in no set order"),
     (Kind::Barging, RGBColor(230, 159, 0), "barging"),
-    (Kind::Open, RGBColor(150, 150, 150), "the floor, which keeps nobody out"),
+    (Kind::Open, RGBColor(150, 150, 150), "floor (keeps nobody out)"),
 ];
 
 /// One colour.
@@ -116,4 +116,15 @@ fn legend(outcomes: &[&Outcome]) -> Vec<(RGBColor, &'static str)> {
     };
     let present = KINDS.into_iter().filter(|(kind, ..)| occurs(*kind));
     present.map(|(_, colour, text)| (colour, text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_legend_fits() {
+        let width: i32 = KINDS.iter().map(|(.., text)| canvas::legend_width(text)).sum();
+        assert!(canvas::MARGIN + width <= canvas::WIDTH);
+    }
 }

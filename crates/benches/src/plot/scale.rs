@@ -1,7 +1,7 @@
 //! From values to pixels, linear or logarithmic.
 
 /// Ratios up to this are drawn to a linear scale.
-const LINEAR_UP_TO: f64 = 12.0;
+const LINEAR_UP_TO: f64 = 25.0;
 const MOST_TICKS: usize = 8;
 
 /// An axis.
