@@ -8,7 +8,9 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    hall::{self as machine, Barging, Count, FREE, Fair, Job, Line, MOST_SLOTS, Manner, Pool, Terms},
+    hall::{
+        self as machine, Barging, Count, FREE, Fair, Job, Line, MOST_SLOTS, Manner, Pool, Terms,
+    },
 };
 
 use crate::{
@@ -311,7 +313,7 @@ impl Hall {
     /// hall.resize(1)?;
     /// assert!(hall.try_acquire().is_err()); // two are in
     /// drop(passes);
-    /// assert_eq!((hall.acquire().slot(), hall.available()), (0, 1));
+    /// assert_eq!((hall.acquire().slot(), hall.slots()), (0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resize(&self, k: usize) -> Result<(), ResizeError> {

@@ -1,7 +1,10 @@
 //! The desk of the machine, natively.
 #![allow(unsafe_code)]
 
-use std::ptr::NonNull;
+use std::{
+    panic::{RefUnwindSafe, UnwindSafe},
+    ptr::NonNull,
+};
 
 use hallpass_algorithms::{
     Next, Op, Word,
@@ -34,6 +37,10 @@ pub(crate) struct Apart<T>(pub(crate) T);
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
+
+// No call of ours that unwinds leaves anything half done, so there is nothing to be poisoned.
+impl UnwindSafe for Memory {}
+impl RefUnwindSafe for Memory {}
 
 macro_rules! constructor {
     ($($const:tt)?) => {
@@ -70,13 +77,15 @@ pub(crate) struct Seat<'a> {
     memory: &'a Memory,
     /// Of whom was taken off the queue last.
     bell: Option<Bell>,
+    /// The own one, after giving up: kept until the lock is given back.
+    own: Option<Bell>,
     patience: Patience,
     turn: Turn,
 }
 
 impl<'a> Seat<'a> {
     pub(crate) fn new(memory: &'a Memory, limit: Limit) -> Self {
-        Seat { memory, bell: None, patience: Patience::new(limit), turn: Turn::new() }
+        Seat { memory, bell: None, own: None, patience: Patience::new(limit), turn: Turn::new() }
     }
 
     /// Runs the machine from `at` on, until it is inside, has left, or is at a line `stops` names.
@@ -130,8 +139,9 @@ impl<'a> Seat<'a> {
         let end = unsafe { self.run::<P, M>(NonNull::dangling(), lock, locked) };
         let End::Stopped(at) = end else { unreachable!("it comes by S1") };
         // SAFETY: S1 is executed with the lock, and it was not yet.
-        unsafe { node.set_bell(bell) };
+        let old = unsafe { node.set_bell(bell) };
         self.work::<P, M>(at);
+        drop(old);
     }
 }
 
@@ -252,7 +262,7 @@ impl Desk for Seat<'_> {
 
     fn remove(&mut self, who: Who) {
         // SAFETY: the machine calls this with the lock, at C2, where its own node is in the queue.
-        self.memory.queue.with_mut(|queue| unsafe { (*queue).remove(who) });
+        self.own = self.memory.queue.with_mut(|queue| unsafe { (*queue).remove(who) });
     }
 
     fn grant(&mut self, who: Who, op: Op) -> Word {

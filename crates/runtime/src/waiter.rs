@@ -8,7 +8,13 @@
 //!    at S9.
 #![allow(unsafe_code)]
 
-use std::{marker::PhantomPinned, ptr::NonNull, task::Waker};
+use std::{
+    marker::PhantomPinned,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr::NonNull,
+    task::Waker,
+};
 
 use crate::sync::{AtomicI64, Thread, UnsafeCell};
 
@@ -19,10 +25,15 @@ pub(crate) enum Bell {
 }
 
 impl Bell {
+    /// A waker is somebody else's code, and may panic. That has been reported by then, and is not
+    /// passed on: who rings may have a node in the queue, and may have others still to grant something.
     pub(crate) fn ring(self) {
         match self {
             Bell::Thread(thread) => thread.unpark(),
-            Bell::Task(waker) => waker.wake(),
+            Bell::Task(waker) => {
+                let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+                woken.unwrap_or_else(mem::forget); // dropping what it says may panic again
+            }
         }
     }
 }
@@ -60,13 +71,14 @@ impl Node {
         self.links.with_mut(|links| f(unsafe { &mut *links }))
     }
 
-    /// Another task to wake.
+    /// Another task to wake; whom it was before comes back, to be dropped without the lock.
     ///
     /// # Safety
     /// The caller has the lock, or owns the node before L7.
-    pub(crate) unsafe fn set_bell(&self, bell: Bell) {
+    #[must_use = "a waker's drop may come back to this hall: not with the lock"]
+    pub(crate) unsafe fn set_bell(&self, bell: Bell) -> Option<Bell> {
         // SAFETY: the caller's promise.
-        unsafe { self.links(|links| links.bell = Some(bell)) }
+        unsafe { self.links(|links| links.bell.replace(bell)) }
     }
 }
 
@@ -106,15 +118,22 @@ impl Queue {
     }
 
     /// Takes a node out; what to ring to wake its owner comes back.
+    /// It is neither rung nor dropped with the lock: a waker's code may come back to this hall.
     ///
     /// # Safety
     /// The caller has the lock, and the node is in this queue.
+    #[must_use = "a waker's drop may come back to this hall: not with the lock"]
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Option<Bell> {
         // SAFETY: with the lock, and all nodes in the queue are alive (2).
         unsafe {
-            let (before, after, bell) = node
-                .as_ref()
-                .links(|links| (links.before.take(), links.after.take(), links.bell.take()));
+            let (before, after, bell) = node.as_ref().links(|links| {
+                let bell = match &links.bell {
+                    // Where one may barge in, it may have to queue again.
+                    Some(Bell::Thread(thread)) => Some(Bell::Thread(thread.clone())),
+                    _ => links.bell.take(),
+                };
+                (links.before.take(), links.after.take(), bell)
+            });
             match before {
                 Some(before) => before.as_ref().links(|links| links.after = after),
                 None => self.head = after,

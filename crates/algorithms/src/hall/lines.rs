@@ -151,11 +151,7 @@ fn takes<P: Pool, M: Manner>(word: Word, need: u32) -> Option<Word> {
 ///
 /// Inlined where it is called, since a caller that knows the line needs no more than its arm.
 #[inline(always)]
-pub fn step<P: Pool, M: Manner, D: Desk>(
-    d: &mut D,
-    me: D::Who,
-    at: LineOn<D>,
-) -> Next<LineOn<D>> {
+pub fn step<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
     match at {
         L1 => {
             let word = d.word(Op::Read);
@@ -240,7 +236,9 @@ pub fn step<P: Pool, M: Manner, D: Desk>(
             d.word(Op::FetchAdd(-WAITER));
             Goto(S14 { duty: Duty { grants: 0, after: After::Leave } })
         }
-        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => manage::<P, D>(d, at),
+        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
+            manage::<P, D>(d, at)
+        }
         Z1 | Z2 { .. } | Z3 { .. } => manage::<P, D>(d, at),
         _ => hand_out::<P, M, D>(d, at),
     }

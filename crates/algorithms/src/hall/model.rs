@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::{
     Terms,
     desk::Desk,
-    lines::{self, CALLED, Fair, FREE, Job, Line, MARK, Manner, WAITER},
+    lines::{self, CALLED, FREE, Fair, Job, Line, MARK, Manner, WAITER},
     pool::{Pool, Slots},
     queue,
 };
@@ -103,7 +103,22 @@ impl<P: Pool, M: Manner> Model<P, M> {
         });
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
         let rules = PhantomData;
-        Model { n, k, cast, sleep, layout, word, next, serving, terms, queue, clock, grant, bell, rules }
+        Model {
+            n,
+            k,
+            cast,
+            sleep,
+            layout,
+            word,
+            next,
+            serving,
+            terms,
+            queue,
+            clock,
+            grant,
+            bell,
+            rules,
+        }
     }
 
     /// What the word can be.
@@ -143,7 +158,8 @@ impl<P: Pool, M: Manner> Model<P, M> {
             }
         }
         for loc in state.processes {
-            let (Loc::Entry(At(line)) | Loc::Critical(At(line)) | Loc::Exit(At(line))) = *loc else {
+            let (Loc::Entry(At(line)) | Loc::Critical(At(line)) | Loc::Exit(At(line))) = *loc
+            else {
                 continue;
             };
             match line {
@@ -277,9 +293,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
     fn waits(&self, _: Pid, at: State) -> bool {
         !matches!(
             at,
-            Clock
-                | Look
-                | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4 { job: Job::Join })
+            Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4 { job: Job::Join })
         )
     }
 
@@ -307,8 +321,8 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
         memory[self.serving.index()] = 0;
         memory[self.next.index()] -= served;
         for loc in processes {
-            if let Loc::Entry(At(Line::L5 { number, .. })) | Loc::Exit(At(Line::L5 { number, .. })) =
-                loc
+            if let Loc::Entry(At(Line::L5 { number, .. }))
+            | Loc::Exit(At(Line::L5 { number, .. })) = loc
             {
                 *number -= served;
             }

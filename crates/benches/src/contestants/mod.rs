@@ -121,7 +121,6 @@ pub fn field() -> Vec<Contestant> {
 /// The algorithms of the papers that are right.
 pub fn papers() -> Vec<Contestant> {
     // Those that take no names are models of our own, for the lab.
-    let sound =
-        ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound && entry.nameable);
+    let sound = ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound && entry.nameable);
     sound.map(Contestant::of_paper).collect()
 }

@@ -1,0 +1,256 @@
+//! Futures: when they enqueue, and what becomes of them when they are dropped.
+
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    task::{Context, Waker},
+    thread,
+};
+
+use crate::support::{Alarm, Task, assert_whole, halls, queue, wait_until};
+
+#[test]
+fn a_free_slot_is_had_at_the_first_poll() {
+    for hall in halls(4) {
+        let one = Task::new(hall.acquire_async()).done().unwrap();
+        let owned = Task::new(hall.acquire_owned_async()).done().unwrap();
+        let many = Task::new(hall.acquire_many_async(2)).done().unwrap();
+        assert_eq!((one.slot(), owned.slot(), many.slots().collect()), (0, 1, vec![2, 3]));
+        drop(many);
+        let many = Task::new(hall.acquire_many_owned_async(2)).done().unwrap();
+        assert!(many.slots().eq([2, 3]));
+        drop((one, owned, many));
+        assert_whole(&hall);
+    }
+}
+
+/// A future stands nowhere before it is polled.
+#[test]
+fn a_future_enqueues_when_first_polled() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let mut early = Task::new(hall.acquire_async());
+        assert_eq!(hall.waiting(), 0);
+        let late = Task::new(hall.acquire_async()).waits();
+        assert!(early.poll().is_pending());
+        assert_eq!(hall.waiting(), 2);
+        drop(held);
+        assert_eq!((late.rung(), early.rung()), (1, 0));
+        drop(late.done());
+        assert_eq!(early.rung(), 1);
+        drop(early);
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn polling_again_does_not_lose_the_place() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let mut first = Task::new(hall.acquire_async()).waits();
+        let second = Task::new(hall.acquire_async()).waits();
+        for _ in 0..10 {
+            assert!(first.poll().is_pending());
+        }
+        assert_eq!(hall.waiting(), 2);
+        drop(held);
+        assert_eq!((first.rung(), second.rung()), (1, 0));
+        drop(first.done());
+        drop(second.done());
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn dropped_without_a_poll() {
+    for hall in halls(1) {
+        drop(Task::new(hall.acquire_async()));
+        drop(Task::new(hall.acquire_owned_async()));
+        let held = hall.acquire();
+        drop(Task::new(hall.acquire_many_async(1)));
+        drop(Task::new(hall.acquire_many_owned_async(1)));
+        drop(held);
+        assert_eq!(Arc::strong_count(&hall), 1);
+        assert_whole(&hall);
+    }
+}
+
+/// At the head, in the middle, at the end.
+#[test]
+fn dropped_in_the_queue() {
+    for gone in 0..3 {
+        for hall in halls(1) {
+            let held = hall.acquire();
+            let mut tasks: Vec<_> =
+                (0..3).map(|_| Task::new(hall.acquire_owned_async()).waits()).collect();
+            drop(tasks.remove(gone));
+            assert_eq!(hall.waiting(), 2);
+            drop(held);
+            for task in tasks {
+                assert_eq!(task.rung(), 1);
+                drop(task.done());
+            }
+            assert_whole(&hall);
+        }
+    }
+}
+
+/// A grant to a future that is dropped before it is polled again is the next one's.
+#[test]
+fn dropped_with_a_grant() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let granted = Task::new(hall.acquire_async()).waits();
+        let next = Task::new(hall.acquire_async()).waits();
+        let thread = queue(&hall, |hall| hall.acquire().slot());
+        drop(held);
+        assert_eq!((granted.rung(), next.rung(), hall.available()), (1, 0, 0));
+        drop(granted);
+        assert_eq!(next.rung(), 1);
+        drop(next);
+        assert_eq!(thread.join().unwrap(), 0);
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn many_dropped_with_a_grant() {
+    for hall in halls(3) {
+        let held = hall.acquire_many(3).unwrap();
+        let granted = Task::new(hall.acquire_many_async(3)).waits();
+        let next: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
+        drop(held);
+        assert_eq!(granted.rung(), 1);
+        drop(granted);
+        assert!(next.iter().all(|task| task.rung() == 1));
+        drop(next);
+        assert_whole(&hall);
+    }
+}
+
+/// What held back those behind it lets them in when it is dropped.
+#[test]
+fn many_dropped_in_the_queue() {
+    for hall in halls(3) {
+        let held = hall.acquire();
+        let many = Task::new(hall.acquire_many_async(3)).waits();
+        let next: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
+        drop(many);
+        assert!(next.iter().map(Task::rung).eq([1, 1, 0]));
+        drop(held);
+        assert!(next.iter().map(Task::rung).eq([1, 1, 1]));
+        drop(next);
+        assert_whole(&hall);
+    }
+}
+
+/// As long as a granted future is neither polled nor dropped, it holds its pass.
+#[test]
+fn a_grant_is_held_until_polled_or_dropped() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let granted = Task::new(hall.acquire_async()).waits();
+        drop(held);
+        assert!(hall.try_acquire().is_err());
+        assert_eq!(hall.available(), 0);
+        assert_eq!(granted.done().unwrap().slot(), 0);
+        assert_whole(&hall);
+    }
+}
+
+/// The waker of the last poll is the one that is woken.
+#[test]
+fn a_waker_that_is_replaced_is_not_woken() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let mut task = Task::new(hall.acquire_async()).waits();
+        let old = std::mem::take(&mut task.alarm);
+        assert!(task.poll().is_pending());
+        assert_eq!(Arc::strong_count(&old), 1, "nothing keeps the old one");
+        drop(held);
+        assert_eq!((old.rung(), task.rung()), (0, 1));
+        drop(task.done());
+        assert_whole(&hall);
+    }
+}
+
+/// Replaced when the grant is already there.
+#[test]
+fn a_waker_that_comes_too_late_finds_the_grant() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let mut task = Task::new(hall.acquire_async()).waits();
+        drop(held);
+        let old = std::mem::replace(&mut task.alarm, Arc::new(Alarm::default()));
+        assert_eq!(old.rung(), 1);
+        assert_eq!(task.done().unwrap().slot(), 0);
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn polled_after_it_was_done() {
+    for hall in halls(1) {
+        let mut task = Task::new(hall.acquire_async());
+        let pass = task.poll();
+        let mut context = Context::from_waker(Waker::noop());
+        let poll = AssertUnwindSafe(|| task.future.as_mut().poll(&mut context).is_ready());
+        let text = catch_unwind(poll).unwrap_err();
+        assert!(text.downcast_ref::<&str>().unwrap().contains("after it was done"));
+        drop((pass, task));
+        assert_whole(&hall);
+    }
+}
+
+/// Owned futures keep the hall until they are gone.
+#[test]
+fn owned_futures_keep_the_hall() {
+    for hall in halls(1) {
+        let weak = Arc::downgrade(&hall);
+        let held = hall.acquire_owned();
+        let queued = Task::new(hall.acquire_owned_async()).waits();
+        let granted = Task::new(hall.acquire_many_owned_async(1)).waits();
+        drop((hall, queued, held));
+        assert_eq!(granted.rung(), 1);
+        assert!(weak.upgrade().is_some());
+        drop(granted);
+        assert!(weak.upgrade().is_none());
+    }
+}
+
+/// Tasks on real executors, and threads.
+#[test]
+fn tasks_and_threads_together() {
+    for k in [2, 40] {
+        for hall in halls(k) {
+            let inside = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        pollster::block_on(async {
+                            for _ in 0..2000 {
+                                let pass = hall.acquire_async().await.unwrap();
+                                assert!(inside.fetch_add(1, SeqCst) < k);
+                                assert!(pass.slot() < k);
+                                inside.fetch_sub(1, SeqCst);
+                            }
+                        });
+                    });
+                    scope.spawn(|| {
+                        for _ in 0..2000 {
+                            let _passes = hall.acquire_many(2).unwrap();
+                            assert!(inside.fetch_add(2, SeqCst) < k - 1);
+                            inside.fetch_sub(2, SeqCst);
+                        }
+                    });
+                }
+            });
+            wait_until("nobody waits", || hall.waiting() == 0);
+            assert_whole(&hall);
+        }
+    }
+}
