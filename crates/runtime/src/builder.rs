@@ -20,11 +20,12 @@ use crate::{
 pub struct Builder {
     k: usize,
     most: usize,
+    barging: bool,
 }
 
 impl Builder {
     pub(crate) fn new(k: usize) -> Self {
-        Builder { k, most: k.max(MOST_SLOTS) }
+        Builder { k, most: k.max(MOST_SLOTS), barging: false }
     }
 
     /// How many slots it may ever have. With at most 32, which is what it is if nothing else is said
@@ -34,9 +35,19 @@ impl Builder {
         self
     }
 
+    /// Lets who finds a slot free take it, even if others wait. That is faster where many threads
+    /// share few cores and passes are held for a short time: nobody is put to sleep while a slot
+    /// is free, and no slot waits until a sleeper has woken up. In return there is no order, and
+    /// somebody may never get in; all that is promised is that slots do not lie idle while somebody
+    /// waits for one.
+    pub fn barging(mut self) -> Self {
+        self.barging = true;
+        self
+    }
+
     /// Makes the hall.
     pub fn build(self) -> Result<Hall, BuildError> {
-        let Builder { k, most } = self;
+        let Builder { k, most, barging } = self;
         let problem = if k == 0 {
             "a hall with no slots lets nobody in: k must be at least 1".to_string()
         } else if most > MAX_SLOTS || k > MAX_SLOTS {
@@ -44,7 +55,7 @@ impl Builder {
         } else if k > most {
             format!("a hall with room for {most} slots cannot begin with {k}")
         } else {
-            return Ok(Hall::sized(k, most));
+            return Ok(Hall::sized(k, most, barging));
         };
         Err(BuildError(problem))
     }

@@ -21,7 +21,8 @@ use crate::{
     error::AcquireError,
     hall::Hall,
     pass::{AsHall, One, OwnedPass, OwnedPasses, Pass, Passes, Several},
-    seat::End,
+    patience::Limit,
+    seat::{End, Who},
     waiter::{Bell, Node},
 };
 
@@ -54,41 +55,54 @@ impl<H: AsHall> Entering<H> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Word>> {
         // SAFETY: nothing is moved out of it; the node, which others point to, stays in its place.
         let this = unsafe { self.get_unchecked_mut() };
-        let hall = this.hall.hall();
-        let start = match this.phase {
+        let mut at = match this.phase {
             Phase::New => {
-                if let Some(take) = hall.grab_any(this.node.need) {
+                if let Some(take) = this.hall.hall().grab_any(this.node.need) {
                     this.phase = Phase::Done;
                     return Poll::Ready(Some(take));
                 }
-                let bell = Bell::Task(context.waker().clone());
-                this.waker = Some(context.waker().clone());
-                // SAFETY: the node is in no queue yet.
-                drop(unsafe { this.node.set_bell(bell) });
-                this.phase = Phase::Queued;
-                Line::L3 { job: Job::Join }
+                this.hang_bell(context);
+                Line::L3
             }
             Phase::Queued => {
                 if !this.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
                     // Cloning may panic: both are there, or none.
                     let (waker, bell) = (context.waker().clone(), context.waker().clone());
                     let old = this.waker.replace(waker);
-                    hall.change_bell(&this.node, Bell::Task(bell));
+                    this.hall.hall().change_bell(&this.node, Bell::Task(bell));
                     drop(old);
                 }
                 Line::L8
             }
             Phase::Done => panic!("polled after it was done"),
         };
-        // SAFETY: the node is pinned, and `drop` takes it out of the queue.
-        let end = unsafe { hall.run_any(&this.node, start, |line| matches!(line, Line::L9)) };
-        let given = match end {
-            End::Stopped(_) => return Poll::Pending,
-            End::Inside(take) => Some(take),
-            End::Left => None,
+        let given = loop {
+            let stops = |line: &Line<Who>| matches!(line, Line::L3 | Line::L9);
+            // SAFETY: the node is pinned, and `drop` takes it out of the queue.
+            match unsafe { this.hall.hall().run(&this.node, Limit::Never, at, stops) } {
+                // It was told to try again, in vain: it is out of the queue, and joins it anew.
+                End::Stopped(Line::L3) => {
+                    this.phase = Phase::New;
+                    this.hang_bell(context);
+                    at = Line::L3;
+                }
+                End::Stopped(_) => return Poll::Pending,
+                End::Inside(take) => break Some(take),
+                End::Left => break None,
+            }
         };
         this.phase = Phase::Done;
         Poll::Ready(given)
+    }
+
+    /// Prepares the node for the queue, in which it is not.
+    fn hang_bell(&mut self, context: &Context<'_>) {
+        // Cloning may panic: it is not in the queue then.
+        let (waker, bell) = (context.waker().clone(), context.waker().clone());
+        self.waker = Some(waker);
+        // SAFETY: the node is in no queue.
+        drop(unsafe { self.node.set_bell(Bell::Task(bell)) });
+        self.phase = Phase::Queued;
     }
 }
 
@@ -98,7 +112,9 @@ impl<H: AsHall> Drop for Entering<H> {
             let give_up = Line::L4 { job: Job::Cancel };
             let hall = self.hall.hall();
             // SAFETY: the node is still in its place, and at the end in no queue.
-            if let End::Inside(take) = unsafe { hall.run_any(&self.node, give_up, |_| false) } {
+            if let End::Inside(take) =
+                unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) }
+            {
                 hall.put_any(take); // granted meanwhile: the next one's
             }
         }

@@ -8,7 +8,9 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    hall::{self as machine, Count, FREE, Job, Line, MOST_SLOTS, Pool, Terms, WAITER},
+    hall::{
+        self as machine, Barging, Count, FREE, Fair, Job, Line, MOST_SLOTS, Manner, Pool, Terms,
+    },
 };
 
 use crate::{
@@ -34,15 +36,35 @@ pub struct Hall {
     memory: Memory,
     most: u32,
     kind: Kind,
+    /// The numbers of slots that do not fit into the word. Allocated when first needed, so that a
+    /// static can have many.
+    names: OnceLock<Names>,
 }
 
 /// How slots are given out.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// All of them fit into the word.
-    Narrow,
-    /// The word counts them; their numbers lie beside it. Allocated when first needed, so that a
-    /// static can have many.
-    Wide(OnceLock<Names>),
+    /// All of them fit into the word; first in, first enabled. What most people have, and what the
+    /// fast path is made for.
+    Fair,
+    /// All of them fit into the word; who comes may overtake.
+    Barging,
+    /// The word counts them, their numbers lie beside it; first in, first enabled.
+    FairWide,
+    /// The word counts them; who comes may overtake.
+    BargingWide,
+}
+
+/// Calls a method for the kind that the hall is.
+macro_rules! by_kind {
+    ($hall:expr, $object:ident . $method:ident ($($argument:expr),*)) => {
+        match $hall.kind {
+            Kind::Fair => $object.$method::<machine::Slots, Fair>($($argument),*),
+            Kind::Barging => $object.$method::<machine::Slots, Barging>($($argument),*),
+            Kind::FairWide => $object.$method::<Count, Fair>($($argument),*),
+            Kind::BargingWide => $object.$method::<Count, Barging>($($argument),*),
+        }
+    };
 }
 
 macro_rules! constructor {
@@ -61,19 +83,21 @@ macro_rules! constructor {
         pub $($const)? fn new(k: usize) -> Self {
             assert!(k > 0, "a hall with no slots lets nobody in");
             assert!(k <= MAX_SLOTS, "a hall has at most 65535 slots");
-            Hall::sized(k, if k > MOST_SLOTS { k } else { MOST_SLOTS })
+            Hall::sized(k, if k > MOST_SLOTS { k } else { MOST_SLOTS }, false)
         }
 
         /// A hall with `k` slots that may become `most`.
-        pub(crate) $($const)? fn sized(k: usize, most: usize) -> Self {
-            let terms = Terms::new(k as u16).pack();
-            if most <= MOST_SLOTS {
-                let memory = Memory::new((1 << k) - 1, terms);
-                Hall { memory, most: most as u32, kind: Kind::Narrow }
-            } else {
-                let memory = Memory::new(k as Word, terms);
-                Hall { memory, most: most as u32, kind: Kind::Wide(OnceLock::new()) }
-            }
+        pub(crate) $($const)? fn sized(k: usize, most: usize, barging: bool) -> Self {
+            let wide = most > MOST_SLOTS;
+            let free = if wide { k as Word } else { (1 << k) - 1 };
+            let kind = match (wide, barging) {
+                (false, false) => Kind::Fair,
+                (false, true) => Kind::Barging,
+                (true, false) => Kind::FairWide,
+                (true, true) => Kind::BargingWide,
+            };
+            let memory = Memory::new(free, Terms::new(k as u16).pack());
+            Hall { memory, most: most as u32, kind, names: OnceLock::new() }
         }
     };
 }
@@ -255,19 +279,13 @@ impl Hall {
     pub fn available(&self) -> usize {
         let word = access(&self.memory.word.0, Op::Read);
         let owed = self.terms().owed;
-        let count = match self.kind {
-            Kind::Narrow => |these: Word| machine::Slots::count(these),
-            Kind::Wide(_) => |these: Word| Count::count(these),
-        };
+        let count = if self.is_wide() { Count::count } else { machine::Slots::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
     }
 
     /// How many wait now.
     pub fn waiting(&self) -> usize {
-        let Terms { owed, closed, .. } = self.terms();
-        let counted = access(&self.memory.word.0, Op::Read) / WAITER;
-        // A closed hall, and one that is owed slots, counts one more.
-        (counted - Word::from(owed != 0) - Word::from(closed)).max(0) as usize
+        machine::waiters(access(&self.memory.word.0, Op::Read)) as usize
     }
 
     /// Lets nobody in any more. Who waits is turned away; who is in stays until it drops its pass.
@@ -309,10 +327,7 @@ impl Hall {
 
     fn manage(&self, job: Job) {
         let mut seat = Seat::new(&self.memory, Limit::Never);
-        match self.kind {
-            Kind::Narrow => seat.work::<machine::Slots>(Line::L3 { job }),
-            Kind::Wide(_) => seat.work::<Count>(Line::L3 { job }),
-        }
+        by_kind!(self, seat.work(Line::L4 { job }));
     }
 
     fn terms(&self) -> Terms {
@@ -338,78 +353,80 @@ impl Hall {
     /// A slot, if one comes within the limit.
     #[inline(always)]
     fn one(&self, limit: Limit) -> Option<u32> {
-        match &self.kind {
-            Kind::Narrow => match self.grab::<machine::Slots>(1) {
-                Some(take) => Some(take.trailing_zeros()),
-                None => self.wait::<machine::Slots>(1, limit).map(Word::trailing_zeros),
-            },
-            Kind::Wide(names) => self.one_of_many(names, limit),
+        if self.kind != Kind::Fair {
+            return self.one_of_its_kind(limit);
+        }
+        match self.grab::<machine::Slots, Fair>(1) {
+            Some(take) => Some(take.trailing_zeros()),
+            None => self.wait::<machine::Slots, Fair>(1, limit).map(Word::trailing_zeros),
         }
     }
 
     #[inline(never)]
-    fn one_of_many(&self, names: &OnceLock<Names>, limit: Limit) -> Option<u32> {
-        if self.grab::<Count>(1).is_none() {
-            self.wait::<Count>(1, limit)?;
-        }
-        Some(self.names(names).take() as u32)
+    fn one_of_its_kind(&self, limit: Limit) -> Option<u32> {
+        let take = self.grab_any(1).or_else(|| by_kind!(self, self.wait(1, limit)))?;
+        Some(self.slot_of(take))
     }
 
     /// Several slots, if they come within the limit.
     fn several(&self, need: u32, limit: Limit) -> Option<Slots> {
-        if need == 0 {
-            return Some(Slots::Mask(0));
-        }
-        let take = match self.kind {
-            Kind::Narrow => self
-                .grab::<machine::Slots>(need)
-                .or_else(|| self.wait::<machine::Slots>(need, limit)),
-            Kind::Wide(_) => self.grab::<Count>(need).or_else(|| self.wait::<Count>(need, limit)),
-        }?;
+        let take = self.grab_any(need).or_else(|| by_kind!(self, self.wait(need, limit)))?;
         Some(self.slots_of(take))
     }
 
+    fn is_wide(&self) -> bool {
+        matches!(self.kind, Kind::FairWide | Kind::BargingWide)
+    }
+
     /// Which slot a grant of one stands for.
+    #[inline]
     pub(crate) fn slot_of(&self, take: Word) -> u32 {
-        match &self.kind {
-            Kind::Narrow => take.trailing_zeros(),
-            Kind::Wide(names) => self.names(names).take() as u32,
-        }
+        if self.is_wide() { self.names().take() as u32 } else { take.trailing_zeros() }
     }
 
     /// Which slots a grant stands for.
     pub(crate) fn slots_of(&self, take: Word) -> Slots {
-        match &self.kind {
-            Kind::Narrow => Slots::Mask(take),
-            Kind::Wide(names) => {
-                let names = self.names(names);
-                let mut list: Box<[u32]> = (0..take).map(|_| names.take() as u32).collect();
-                list.sort_unstable();
-                Slots::List(list)
-            }
+        if !self.is_wide() {
+            return Slots::Mask(take);
         }
+        let mut list: Box<[u32]> = (0..take).map(|_| self.names().take() as u32).collect();
+        list.sort_unstable();
+        Slots::List(list)
     }
 
     #[inline]
-    fn names<'a>(&self, names: &'a OnceLock<Names>) -> &'a Names {
-        names.get_or_init(|| Names::new(self.most as usize))
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| Names::new(self.most as usize))
+    }
+
+    /// Lines 1 and 2: one look, and one access that takes.
+    #[inline(always)]
+    fn grab<P: Pool, M: Manner>(&self, need: u32) -> Option<Word> {
+        let mut quick = Quick { word: &self.memory.word.0, need };
+        let Next::Goto(look) = machine::step::<P, M, _>(&mut quick, (), Line::L1) else {
+            return None;
+        };
+        let Line::L2 { .. } = look else { return None };
+        match machine::step::<P, M, _>(&mut quick, (), look) {
+            Next::Enter(Line::X1 { take }) => Some(take),
+            _ => None,
+        }
     }
 
     /// [`grab`](Hall::grab), of whatever kind.
     pub(crate) fn grab_any(&self, need: u32) -> Option<Word> {
-        match self.kind {
-            _ if need == 0 => Some(0),
-            Kind::Narrow => self.grab::<machine::Slots>(need),
-            Kind::Wide(_) => self.grab::<Count>(need),
-        }
+        if need == 0 { Some(0) } else { by_kind!(self, self.grab(need)) }
     }
 
-    /// Gives back a grant that was not made use of.
-    pub(crate) fn put_any(&self, take: Word) {
-        match self.kind {
-            Kind::Narrow => self.put::<machine::Slots>(take),
-            Kind::Wide(_) => self.put::<Count>(take),
+    /// From line 1 on.
+    #[cold]
+    fn wait<P: Pool, M: Manner>(&self, need: u32, limit: Limit) -> Option<Word> {
+        let free = access(&self.memory.word.0, Op::Read) & FREE;
+        if limit.is_now() && P::choose(free, 0, need).is_none() {
+            return None;
         }
+        let node = Node::new(need, Some(Bell::Thread(thread::current())));
+        Seat::new(&self.memory, limit).wait::<P, M>(&node)
     }
 
     /// Runs the machine for a node.
@@ -417,95 +434,74 @@ impl Hall {
     /// # Safety
     /// As [`Seat::run`].
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn run_any(
+    pub(crate) unsafe fn run(
         &self,
         node: &Node,
+        limit: Limit,
         at: Line<Who>,
         stops: impl Fn(&Line<Who>) -> bool,
     ) -> End {
-        let mut seat = Seat::new(&self.memory, Limit::Never);
+        let mut seat = Seat::new(&self.memory, limit);
         // SAFETY: the caller's promise.
-        unsafe {
-            match self.kind {
-                Kind::Narrow => seat.run::<machine::Slots>(node.into(), at, stops),
-                Kind::Wide(_) => seat.run::<Count>(node.into(), at, stops),
-            }
-        }
+        unsafe { by_kind!(self, seat.run(node.into(), at, stops)) }
     }
 
     /// Has another task woken for a node that is in the queue, or was.
     pub(crate) fn change_bell(&self, node: &Node, bell: Bell) {
         let mut seat = Seat::new(&self.memory, Limit::Never);
-        match self.kind {
-            Kind::Narrow => seat.change_bell::<machine::Slots>(node, bell),
-            Kind::Wide(_) => seat.change_bell::<Count>(node, bell),
-        }
+        by_kind!(self, seat.change_bell(node, bell));
     }
 
-    /// Lines 1 and 2: one look, and one access that takes.
-    #[inline(always)]
-    fn grab<P: Pool>(&self, need: u32) -> Option<Word> {
-        let mut quick = Quick { word: &self.memory.word.0, need };
-        let Next::Goto(look) = machine::step::<P, _>(&mut quick, (), Line::L1) else { return None };
-        let Line::L2 { .. } = look else { return None };
-        match machine::step::<P, _>(&mut quick, (), look) {
-            Next::Enter(Line::X1 { take }) => Some(take),
-            _ => None,
-        }
-    }
-
-    /// From line 3 on.
-    #[cold]
-    fn wait<P: Pool>(&self, need: u32, limit: Limit) -> Option<Word> {
-        if limit.is_now()
-            && P::choose(access(&self.memory.word.0, Op::Read) & FREE, 0, need).is_none()
-        {
-            return None;
-        }
-        let node = Node::new(need, Some(Bell::Thread(thread::current())));
-        let mut seat = Seat::new(&self.memory, limit);
-        seat.wait::<P>(&node)
-    }
-
-    /// Line X1, and handing on if somebody waits.
+    /// Gives a slot back.
     #[inline(always)]
     pub(crate) fn release(&self, slot: u32) {
-        match &self.kind {
-            Kind::Narrow => self.put::<machine::Slots>(1 << slot),
-            Kind::Wide(names) => self.release_one_of_many(names, slot),
+        if self.kind == Kind::Fair {
+            self.put::<machine::Slots, Fair>(1 << slot);
+        } else {
+            self.release_of_its_kind(slot);
         }
     }
 
     #[inline(never)]
-    fn release_one_of_many(&self, names: &OnceLock<Names>, slot: u32) {
-        self.names(names).put(slot as usize);
-        self.put::<Count>(1);
-    }
-
-    pub(crate) fn release_many(&self, slots: &Slots) {
-        match (&self.kind, slots) {
-            (_, Slots::Mask(0)) => {}
-            (_, &Slots::Mask(mask)) => self.put::<machine::Slots>(mask),
-            (Kind::Wide(names), Slots::List(list)) => {
-                list.iter().for_each(|&slot| self.names(names).put(slot as usize));
-                self.put::<Count>(list.len() as Word);
-            }
-            (Kind::Narrow, Slots::List(_)) => unreachable!("a narrow hall gives masks"),
+    fn release_of_its_kind(&self, slot: u32) {
+        if self.is_wide() {
+            self.names().put(slot as usize);
+            self.put_any(1);
+        } else {
+            self.put_any(1 << slot);
         }
     }
 
+    pub(crate) fn release_many(&self, slots: &Slots) {
+        match slots {
+            Slots::Mask(0) => {}
+            &Slots::Mask(mask) => self.put_any(mask),
+            Slots::List(list) => {
+                list.iter().for_each(|&slot| self.names().put(slot as usize));
+                self.put_any(list.len() as Word);
+            }
+        }
+    }
+
+    /// Gives back what was granted, names apart.
+    pub(crate) fn put_any(&self, take: Word) {
+        by_kind!(self, self.put(take));
+    }
+
+    /// Line X1, and handing on if somebody waits.
     #[inline(always)]
-    pub(crate) fn put<P: Pool>(&self, take: Word) {
+    fn put<P: Pool, M: Manner>(&self, take: Word) {
         let mut quick = Quick { word: &self.memory.word.0, need: 0 };
-        let next = machine::step::<P, _>(&mut quick, (), Line::X1 { take });
-        if let Next::Goto(Line::L4 { job }) = next {
-            self.hand_on::<P>(job);
+        if let Next::Goto(Line::L4 { job }) =
+            machine::step::<P, M, _>(&mut quick, (), Line::X1 { take })
+        {
+            self.hand_on::<P, M>(job);
         }
     }
 
     #[cold]
-    fn hand_on<P: Pool>(&self, job: Job) {
-        Seat::new(&self.memory, Limit::Never).work::<P>(Line::L4 { job });
+    fn hand_on<P: Pool, M: Manner>(&self, job: Job) {
+        Seat::new(&self.memory, Limit::Never).work::<P, M>(Line::L4 { job });
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `waiter` | the queue: nodes on the stacks of those who wait, linked under the lock |
 //! | `patience` | how one waits: spin, yield, park |
 //! | `names` | slot numbers of halls with more slots than fit into one word |
+//! | `native` | any step machine of the algorithms crate on atomics |
 //! | `paper` | a paper's algorithm in the place of ours |
 //! | `error` | why there is no pass |
 #![deny(unsafe_code)]
@@ -20,6 +21,7 @@ mod error;
 mod future;
 mod hall;
 mod names;
+mod native;
 mod paper;
 mod pass;
 mod patience;
@@ -31,5 +33,6 @@ pub use builder::Builder;
 pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};
 pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
 pub use hall::{Hall, MAX_SLOTS};
+pub use native::Native;
 pub use paper::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};

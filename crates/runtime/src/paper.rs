@@ -6,17 +6,11 @@ use std::{
 };
 
 use hallpass_algorithms::{
-    Algorithm, Memory, Next, Op, Pid, Var, Word,
+    Algorithm, Pid,
     registry::{self, Standing, Visitor},
 };
 
-use crate::{
-    error::BuildError,
-    hall::Hall,
-    patience::Turn,
-    seat::Apart,
-    sync::{AtomicI64, access},
-};
+use crate::{error::BuildError, hall::Hall, native::Native};
 
 /// A hall that runs a paper's algorithm; see [`Hall::with`].
 ///
@@ -45,58 +39,22 @@ trait Passages: Send + Sync {
     fn leave(&self, p: Pid);
 }
 
-/// An algorithm on real memory.
-struct Native<A: Algorithm> {
-    algorithm: A,
-    memory: Box<[Apart<AtomicI64>]>,
-    /// Where the exit section of each begins who is in. Only the process itself looks.
+/// An algorithm, and where the exit section of each begins who is in. Only the process itself looks.
+struct Named<A: Algorithm> {
+    native: Native<A>,
     exits: Box<[Mutex<Option<A::State>>]>,
 }
 
-struct Atomics<'a>(&'a [Apart<AtomicI64>]);
-
-impl Memory for Atomics<'_> {
-    #[inline]
-    fn access(&mut self, var: Var, op: Op) -> Word {
-        access(&self.0[var.index()].0, op)
-    }
-}
-
-impl<A: Algorithm> Native<A> {
-    fn new(algorithm: A) -> Self {
-        let initial = algorithm.layout().first_initial();
-        let memory = initial.into_iter().map(|word| Apart(AtomicI64::new(word))).collect();
-        let exits = (0..algorithm.n()).map(|_| Mutex::new(None)).collect();
-        Native { algorithm, memory, exits }
-    }
-
-    /// Takes steps until it is in (where its exit section begins) or out.
-    fn run(&self, p: Pid, mut at: A::State) -> Option<A::State> {
-        let mut turn = Turn::new();
-        loop {
-            match self.algorithm.step(&mut Atomics(&self.memory), p, at) {
-                Next::Goto(next) => at = next,
-                Next::Spin(next) => {
-                    turn.rest();
-                    at = next;
-                }
-                Next::Enter(exit) => return Some(exit),
-                Next::Leave => return None,
-            }
-        }
-    }
-}
-
-impl<A: Algorithm + Send + Sync> Passages for Native<A> {
+impl<A: Algorithm + Send + Sync> Passages for Named<A> {
     fn enter(&self, p: Pid) -> usize {
-        let exit = self.run(p, self.algorithm.begin(p)).expect("a passage enters before it leaves");
+        let exit = self.native.enter(p);
         *self.exits[p].lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
-        self.algorithm.name(exit).expect("it was built with names")
+        self.native.algorithm().name(exit).expect("it was built with names")
     }
 
     fn leave(&self, p: Pid) {
         let exit = self.exits[p].lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.run(p, exit.expect("it has entered"));
+        self.native.leave(p, exit.expect("it has entered"));
     }
 }
 
@@ -107,7 +65,8 @@ impl Visitor for Hide {
     type Output = Box<dyn Passages>;
 
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output {
-        Box::new(Native::new(algorithm))
+        let exits = (0..algorithm.n()).map(|_| Mutex::new(None)).collect();
+        Box::new(Named { native: Native::new(algorithm), exits })
     }
 }
 

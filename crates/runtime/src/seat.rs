@@ -8,7 +8,7 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    hall::{After, Desk, Duty, Job, Line, Pool, step},
+    hall::{After, Desk, Duty, Job, Line, Manner, Pool, step},
 };
 
 use crate::{
@@ -93,14 +93,14 @@ impl<'a> Seat<'a> {
     /// # Safety
     /// If `at` is a line of a passage that waits, `me` is its node, alive and in its place until this
     /// has come to an end other than a stop.
-    pub(crate) unsafe fn run<P: Pool>(
+    pub(crate) unsafe fn run<P: Pool, M: Manner>(
         &mut self,
         me: Who,
         mut at: Line<Who>,
         stops: impl Fn(&Line<Who>) -> bool,
     ) -> End {
         loop {
-            match step::<P, _>(self, me, at) {
+            match step::<P, M, _>(self, me, at) {
                 Next::Goto(next) if stops(&next) => return End::Stopped(next),
                 Next::Goto(next) => at = next,
                 Next::Spin(next) => {
@@ -115,9 +115,9 @@ impl<'a> Seat<'a> {
     }
 
     /// Joins the queue, and waits there until it is in or has given up.
-    pub(crate) fn wait<P: Pool>(&mut self, node: &Node) -> Option<Word> {
+    pub(crate) fn wait<P: Pool, M: Manner>(&mut self, node: &Node) -> Option<Word> {
         // SAFETY: the node is borrowed until this comes to its end.
-        match unsafe { self.run::<P>(node.into(), Line::L3 { job: Job::Join }, |_| false) } {
+        match unsafe { self.run::<P, M>(node.into(), Line::L3, |_| false) } {
             End::Inside(take) => Some(take),
             End::Left => None,
             End::Stopped(_) => unreachable!("it stops nowhere"),
@@ -125,22 +125,22 @@ impl<'a> Seat<'a> {
     }
 
     /// Does a job for which one does not wait.
-    pub(crate) fn work<P: Pool>(&mut self, at: Line<Who>) {
+    pub(crate) fn work<P: Pool, M: Manner>(&mut self, at: Line<Who>) {
         // SAFETY: none of these jobs looks at the node of the one who does it.
-        let end = unsafe { self.run::<P>(NonNull::dangling(), at, |_| false) };
+        let end = unsafe { self.run::<P, M>(NonNull::dangling(), at, |_| false) };
         debug_assert!(matches!(end, End::Left));
     }
 
     /// Has another task woken for this node, which is in the queue or was.
-    pub(crate) fn change_bell<P: Pool>(&mut self, node: &Node, bell: Bell) {
+    pub(crate) fn change_bell<P: Pool, M: Manner>(&mut self, node: &Node, bell: Bell) {
         let lock = Line::L4 { job: Job::Serve(NOTHING) };
         let locked = |line: &Line<Who>| matches!(line, Line::S1 { .. });
         // SAFETY: this job does not look at a node.
-        let end = unsafe { self.run::<P>(NonNull::dangling(), lock, locked) };
+        let end = unsafe { self.run::<P, M>(NonNull::dangling(), lock, locked) };
         let End::Stopped(at) = end else { unreachable!("it comes by S1") };
         // SAFETY: S1 is executed with the lock, and it was not yet.
         let old = unsafe { node.set_bell(bell) };
-        self.work::<P>(at);
+        self.work::<P, M>(at);
         drop(old);
     }
 }

@@ -126,9 +126,14 @@ impl Queue {
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Option<Bell> {
         // SAFETY: with the lock, and all nodes in the queue are alive (2).
         unsafe {
-            let (before, after, bell) = node
-                .as_ref()
-                .links(|links| (links.before.take(), links.after.take(), links.bell.take()));
+            let (before, after, bell) = node.as_ref().links(|links| {
+                let bell = match &links.bell {
+                    // Where one may barge in, it may have to queue again.
+                    Some(Bell::Thread(thread)) => Some(Bell::Thread(thread.clone())),
+                    _ => links.bell.take(),
+                };
+                (links.before.take(), links.after.take(), bell)
+            });
             match before {
                 Some(before) => before.as_ref().links(|links| links.after = after),
                 None => self.head = after,

@@ -3,7 +3,7 @@
 use super::{
     Terms,
     desk::Desk,
-    lines::{After, Line, WAITER},
+    lines::{After, Barging, Fair, Line, WAITER},
     model::{Model, Seat, State},
     pool::{Pool, Slots},
 };
@@ -16,12 +16,15 @@ use State::At;
 
 /// Declares changes: a name, what is wrong, and the changed lines.
 macro_rules! changes {
-    ($($(#[$doc:meta])* $name:ident: |$d:ident, $p:ident| { $($line:pat => $body:expr,)+ })*) => {$(
+    ($manner:ty; $(
+        $(#[$doc:meta])*
+        $name:ident: |$d:ident, $p:ident| { $($line:pat => $body:expr,)+ }
+    )*) => {$(
         $(#[$doc])*
         pub struct $name;
-        impl Change<Model> for $name {
-            fn step<M: Memory>(
-                model: &Model, memory: &mut M, $p: Pid, at: State,
+        impl Change<Model<Slots, $manner>> for $name {
+            fn step<S: Memory>(
+                model: &Model<Slots, $manner>, memory: &mut S, $p: Pid, at: State,
             ) -> Option<Next<State>> {
                 let $d = &mut Seat { model, memory };
                 match at {
@@ -33,10 +36,10 @@ macro_rules! changes {
     )*};
 }
 
-changes! {
+changes! { Fair;
     /// Line 3 does not count the waiter: who leaves does not know of it.
     NoCount: |_d, _p| {
-        Line::L3 { job } => Goto(At(Line::L4 { job })),
+        Line::L3 => Goto(At(Line::L4 { job: super::Job::Join })),
     }
 
     /// Nobody is rung for: who sleeps, sleeps on.
@@ -72,8 +75,7 @@ changes! {
         Line::L1 => {
             let word = d.word(Op::Read);
             let take = Slots::choose(word & super::FREE, 0, 1);
-            let join = Line::L3 { job: super::Job::Join };
-            Goto(At(take.map_or(join, |take| Line::L2 { word, take })))
+            Goto(At(take.map_or(Line::L3, |take| Line::L2 { word, take })))
         },
     }
 
@@ -84,10 +86,20 @@ changes! {
 
     /// What is held beyond the new size is not remembered.
     Forgiving: |d, _p| {
-        Line::R4 { new, marks } => {
+        Line::R5 { new, marks } => {
             let new = Terms { owed: 0, ..new };
             d.terms(Op::Write(new.pack()));
-            Goto(At(Line::R5 { k: new.k, marks }))
+            Goto(At(Line::R6 { k: new.k, marks }))
+        },
+    }
+}
+
+changes! { Barging;
+    /// Who was called does not call the next one, though others may have left meanwhile.
+    LastCall: |d, _p| {
+        Line::L12 => {
+            d.word(Op::FetchAdd(-super::CALLED));
+            Goto(At(Line::L1))
         },
     }
 }
@@ -96,5 +108,6 @@ fn after(after: After) -> Next<State> {
     match after {
         After::Wait => Goto(At(Line::L8)),
         After::Leave => Next::Leave,
+        After::Again => Goto(At(Line::L1)),
     }
 }

@@ -10,12 +10,44 @@ use crate::{
     memory::{Op, Word},
 };
 
-/// One waiter more in the word.
-pub const WAITER: Word = 1 << 32;
 /// The lower half of the word: what is free.
 pub const FREE: Word = WAITER - 1;
+/// One waiter more in the word.
+pub const WAITER: Word = 1 << 32;
+/// Somebody was told to try again, and has not yet. Only where one may barge in.
+pub const CALLED: Word = 1 << 59;
+/// The word is not to be taken from without the lock: the hall is closed, or owes slots.
+pub const MARK: Word = 1 << 60;
+
 /// What a waiter finds in place of a grant after the hall was closed.
 pub const CLOSED: Word = -1;
+/// What it finds where it is told to try again.
+pub const TRY: Word = -2;
+
+/// Whether who comes may overtake those who wait.
+pub trait Manner: Send + Sync + 'static {
+    /// Whether it may.
+    const BARGES: bool;
+}
+
+/// First in, first enabled.
+pub struct Fair;
+
+impl Manner for Fair {
+    const BARGES: bool = false;
+}
+
+/// Who finds a slot free takes it. Waiters are called one at a time, and try like everybody.
+pub struct Barging;
+
+impl Manner for Barging {
+    const BARGES: bool = true;
+}
+
+/// How many are counted as waiting in this word.
+pub const fn waiters(word: Word) -> Word {
+    (word & (CALLED - 1)) / WAITER
+}
 
 /// What somebody wants the lock for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,6 +80,8 @@ pub enum After {
     Wait,
     /// Nothing.
     Leave,
+    /// Another try.
+    Again,
 }
 
 /// Where a passage stands. `W` is a waiter.
@@ -57,7 +91,7 @@ pub enum Line<W> {
     // Entry
     L1,
     L2 { word: Word, take: Word },
-    L3 { job: Job },
+    L3,
     L4 { job: Job },
     L5 { job: Job, number: Word },
     L6,
@@ -66,6 +100,7 @@ pub enum Line<W> {
     L9,
     L10,
     L11 { take: Word },
+    L12,
     // Exit
     X1 { take: Word },
     // Handing out, with the lock
@@ -91,44 +126,49 @@ pub enum Line<W> {
     D1,
     // Resizing and closing, with the lock
     R1 { k: u16 },
-    R2 { k: u16, terms: Terms },
-    R3 { new: Terms, add: Word, marks: Word },
-    R4 { new: Terms, marks: Word },
-    R5 { k: u16, marks: Word },
+    R2 { k: u16 },
+    R3 { k: u16, terms: Terms },
+    R4 { new: Terms, add: Word, marks: Word },
+    R5 { new: Terms, marks: Word },
+    R6 { k: u16, marks: Word },
     Z1,
     Z2 { terms: Terms },
+    Z3 { terms: Terms },
 }
 use Line::*;
 
-/// What one who needs `need` takes from this word, if it may take anything: on line 2, where nobody
-/// waits.
+/// What one who needs `need` takes from this word on line 2, if it may take anything.
 #[inline(always)]
-pub fn takes<P: Pool>(word: Word, need: u32) -> Option<Word> {
-    if word >= WAITER { None } else { P::choose(word, 0, need) }
+fn takes<P: Pool, M: Manner>(word: Word, need: u32) -> Option<Word> {
+    match M::BARGES {
+        false if word >= WAITER => None,
+        true if word >= MARK => None,
+        _ => P::choose(word & FREE, 0, need),
+    }
 }
 
 /// Executes the line at which `me` stands.
 ///
 /// Inlined where it is called, since a caller that knows the line needs no more than its arm.
 #[inline(always)]
-pub fn step<P: Pool, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
+pub fn step<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
     match at {
         L1 => {
             let word = d.word(Op::Read);
-            let take = takes::<P>(word, d.needs(me));
-            Goto(take.map_or(L3 { job: Job::Join }, |take| L2 { word, take }))
+            let take = takes::<P, M>(word, d.needs(me));
+            Goto(take.map_or(L3, |take| L2 { word, take }))
         }
         L2 { word, take } => {
             let new = word - take;
             if d.word(Op::CompareAndSwap { old: word, new }) == word {
                 Enter(X1 { take })
             } else {
-                Goto(L3 { job: Job::Join })
+                Goto(if M::BARGES { L1 } else { L3 })
             }
         }
-        L3 { job } => {
+        L3 => {
             d.word(Op::FetchAdd(WAITER));
-            Goto(L4 { job })
+            Goto(L4 { job: Job::Join })
         }
         L4 { job } => Goto(L5 { job, number: d.next(Op::FetchAdd(1)) }),
         L5 { job, number } => {
@@ -157,13 +197,25 @@ pub fn step<P: Pool, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<Line
         L10 => Spin(if d.sleeps_lightly() { L8 } else { L9 }),
         L11 { take } => {
             d.grant(me, Op::Write(0));
-            if take == CLOSED { Leave } else { Enter(X1 { take }) }
+            match take {
+                CLOSED => Leave,
+                TRY => Goto(L12),
+                _ => Enter(X1 { take }),
+            }
+        }
+        L12 => {
+            // Who left while it was called did not call anybody.
+            let next = Duty { grants: 1, after: After::Again };
+            let others = waiters(d.word(Op::FetchAdd(-CALLED))) > 0;
+            Goto(if others { L4 { job: Job::Serve(next) } } else { L1 })
         }
 
         X1 { take } => {
             let grants = P::count(take);
-            let served = Goto(L4 { job: Job::Serve(Duty { grants, after: After::Leave }) });
-            if d.word(Op::FetchAdd(take)) < WAITER { Leave } else { served }
+            let serve = Goto(L4 { job: Job::Serve(Duty { grants, after: After::Leave }) });
+            let word = d.word(Op::FetchAdd(take));
+            let called = M::BARGES && word & CALLED != 0;
+            if word < WAITER || called && word < MARK { Leave } else { serve }
         }
 
         C1 => match d.grant(me, Op::Read) {
@@ -184,16 +236,17 @@ pub fn step<P: Pool, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<Line
             d.word(Op::FetchAdd(-WAITER));
             Goto(S14 { duty: Duty { grants: 0, after: After::Leave } })
         }
-        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | Z1 | Z2 { .. } => {
+        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
             manage::<P, D>(d, at)
         }
-        _ => hand_out::<P, D>(d, at),
+        Z1 | Z2 { .. } | Z3 { .. } => manage::<P, D>(d, at),
+        _ => hand_out::<P, M, D>(d, at),
     }
 }
 
 /// Lines S1 to S14: gives what is free to the head of the queue, and gives the lock back.
 #[inline(never)]
-fn hand_out<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
+fn hand_out<P: Pool, M: Manner, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
     match at {
         S1 { duty } if duty.grants == 0 => unlock(d, duty),
         S1 { duty } => {
@@ -214,7 +267,7 @@ fn hand_out<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
             Goto(if terms.owed == 0 { S5 { duty, terms } } else { S6 { duty, terms } })
         }
         S5 { duty, terms } => {
-            d.word(Op::FetchAdd(-WAITER));
+            d.word(Op::FetchAdd(-MARK));
             Goto(S6 { duty, terms })
         }
         S6 { duty, terms } => match d.head() {
@@ -223,13 +276,18 @@ fn hand_out<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
             Some(who) => Goto(S7 { duty, terms, who }),
         },
         S7 { duty, terms, who } => {
-            match P::choose(d.word(Op::Read) & FREE, terms.owed, d.needs(who)) {
+            let word = d.word(Op::Read);
+            // While slots are owed, the word is marked, and nobody barges in.
+            let call = M::BARGES && terms.owed == 0;
+            match P::choose(word & FREE, terms.owed, d.needs(who)) {
                 None => Goto(S14 { duty }),
+                Some(_) if call && word & CALLED != 0 => Goto(S14 { duty }),
+                Some(_) if call => Goto(S8 { duty, who, take: TRY }),
                 Some(take) => Goto(S8 { duty, who, take }),
             }
         }
         S8 { duty, who, take } => {
-            d.word(Op::FetchAdd(-take));
+            d.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
             Goto(S9 { duty, who, take })
         }
         S9 { duty, who, take } => {
@@ -271,41 +329,49 @@ fn after<W>(after: After) -> Next<Line<W>> {
     match after {
         After::Wait => Goto(L8),
         After::Leave => Leave,
+        After::Again => Goto(L1),
     }
 }
 
-/// Lines R1 to R5, another number of slots, and Z1 to Z2, none any more. Whoever comes here has
-/// counted itself as a waiter, so that nobody takes anything meanwhile.
+/// Lines R1 to R6, another number of slots, and Z1 to Z3, nobody in any more. Both mark the word
+/// first, so that nobody takes anything meanwhile.
 #[cold]
 fn manage<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
     match at {
-        R1 { k } => Goto(R2 { k, terms: Terms::unpack(d.terms(Op::Read)) }),
-        R2 { k, terms } => {
+        R1 { k } => {
+            d.word(Op::FetchAdd(MARK));
+            Goto(R2 { k })
+        }
+        R2 { k } => Goto(R3 { k, terms: Terms::unpack(d.terms(Op::Read)) }),
+        R3 { k, terms } => {
             let free = d.word(Op::Read) & FREE;
             let (add, owed) = P::resize(free, terms.owed, terms.k.into(), k.into());
-            // As long as anything is owed, one waiter too many is counted: all come to the lock.
+            // The word stays marked as long as anything is owed.
             let marks = 1 + Word::from(terms.owed != 0) - Word::from(owed != 0);
-            Goto(R3 { new: Terms { k, owed, ..terms }, add, marks })
+            Goto(R4 { new: Terms { k, owed, ..terms }, add, marks })
         }
-        R3 { new, add, marks } => {
+        R4 { new, add, marks } => {
             d.word(Op::FetchAdd(add));
-            Goto(R4 { new, marks })
+            Goto(R5 { new, marks })
         }
-        R4 { new, marks } => {
+        R5 { new, marks } => {
             d.terms(Op::Write(new.pack()));
-            Goto(R5 { k: new.k, marks })
+            Goto(R6 { k: new.k, marks })
         }
-        R5 { k, marks } => {
-            d.word(Op::FetchAdd(-marks * WAITER));
+        R6 { k, marks } => {
+            d.word(Op::FetchAdd(-marks * MARK));
             Goto(S1 { duty: Duty { grants: k.into(), after: After::Leave } })
         }
         Z1 => match Terms::unpack(d.terms(Op::Read)) {
-            terms if terms.closed => Goto(D1),
+            terms if terms.closed => Goto(S14 { duty: Duty { grants: 0, after: After::Leave } }),
             terms => Goto(Z2 { terms }),
         },
         Z2 { terms } => {
+            d.word(Op::FetchAdd(MARK)); // for ever
+            Goto(Z3 { terms })
+        }
+        Z3 { terms } => {
             d.terms(Op::Write(Terms { closed: true, ..terms }.pack()));
-            // It stays counted as a waiter for ever: line 2 lets nobody in.
             Goto(S1 { duty: Duty { grants: 1, after: After::Leave } })
         }
         _ => unreachable!("not a line of resizing or closing"),

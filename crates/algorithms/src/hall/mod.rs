@@ -39,7 +39,10 @@ pub mod broken;
 pub mod names;
 
 pub use desk::{Desk, LineOn};
-pub use lines::{After, CLOSED, Duty, FREE, Job, Line, WAITER, step, takes};
+pub use lines::{
+    After, Barging, CALLED, CLOSED, Duty, FREE, Fair, Job, Line, MARK, Manner, TRY, WAITER, step,
+    waiters,
+};
 pub use model::{Cast, MOST_PROCESSES, Model, Sleep, model};
 pub use pool::{Count, MOST_SLOTS, Pool, Slots};
 

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::{
     Terms,
     desk::Desk,
-    lines::{self, FREE, Job, Line, WAITER},
+    lines::{self, CALLED, FREE, Fair, Job, Line, MARK, Manner, WAITER},
     pool::{Pool, Slots},
     queue,
 };
@@ -49,7 +49,7 @@ pub enum Sleep {
 }
 
 /// A hall and those who use it.
-pub struct Model<P = Slots> {
+pub struct Model<P = Slots, M = Fair> {
     n: usize,
     k: usize,
     cast: Cast,
@@ -63,7 +63,7 @@ pub struct Model<P = Slots> {
     clock: Var,
     grant: Array,
     bell: Array,
-    pool: PhantomData<P>,
+    rules: PhantomData<(P, M)>,
 }
 
 /// Where a process stands.
@@ -78,15 +78,14 @@ pub enum State {
 }
 use State::*;
 
-impl<P: Pool> Model<P> {
+impl<P: Pool, M: Manner> Model<P, M> {
     /// For `n` processes, of which `k` may be in.
     pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
-        let words = (0..=n as Word + 2).flat_map(|w| (0..=takes).map(move |free| w * WAITER + free));
+        let words = Self::all_words(cast, n, takes);
         let kind = Kind::Pair { width: WAITER };
-        let word =
-            layout.add(Decl::listed("word", kind, words.collect(), Init::Is(takes)).waited_on());
+        let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
         let number = |name: &str| Decl::number(name, 0, n as Word + 1, 0).unbounded();
         let next = layout.add(number("next"));
         let serving = layout.add(number("serving").waited_on());
@@ -100,11 +99,37 @@ impl<P: Pool> Model<P> {
         let queue = layout.add(Decl::listed("queue", Kind::Queue, queues, Init::Is(0)));
         let clock = layout.add(Decl::flag("clock", false));
         let grant = layout.array(n, |p| {
-            Decl::number(format!("grant[{p}]"), lines::CLOSED, takes, 0).at(p).waited_on()
+            Decl::number(format!("grant[{p}]"), lines::TRY, takes, 0).at(p).waited_on()
         });
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
-        let pool = PhantomData;
-        Model { n, k, cast, sleep, layout, word, next, serving, terms, queue, clock, grant, bell, pool }
+        let rules = PhantomData;
+        Model {
+            n,
+            k,
+            cast,
+            sleep,
+            layout,
+            word,
+            next,
+            serving,
+            terms,
+            queue,
+            clock,
+            grant,
+            bell,
+            rules,
+        }
+    }
+
+    /// What the word can be.
+    fn all_words(cast: Cast, n: usize, most: Word) -> Vec<Word> {
+        let marks = if matches!(cast, Cast::Resize | Cast::Close) { 2 } else { 0 };
+        let called = Word::from(M::BARGES);
+        (0..=marks)
+            .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
+            .flat_map(|above| (0..=n as Word).map(move |waiting| above + waiting * WAITER))
+            .flat_map(|above| (0..=most).map(move |free| above + free))
+            .collect()
     }
 
     /// What the terms can be, with so few slots that all can be listed.
@@ -127,21 +152,20 @@ impl<P: Pool> Model<P> {
     fn slots(&self, state: &View<'_, State>) -> Option<Vec<Word>> {
         let mut all = Vec::from([state.value(self.word) & FREE]);
         for p in 0..self.n {
-            match state.value(self.grant.at(p)) {
-                0 | lines::CLOSED => {}
-                take => all.push(take),
+            let grant = state.value(self.grant.at(p));
+            if grant > 0 {
+                all.push(grant);
             }
         }
         for loc in state.processes {
-            let (Loc::Entry(At(line)) | Loc::Critical(At(line)) | Loc::Exit(At(line))) = *loc else {
+            let (Loc::Entry(At(line)) | Loc::Critical(At(line)) | Loc::Exit(At(line))) = *loc
+            else {
                 continue;
             };
             match line {
                 Line::X1 { take } => all.push(take),
-                Line::S9 { take, .. } | Line::S10 { take, .. } if take != lines::CLOSED => {
-                    all.push(take);
-                }
-                Line::S4 { .. } | Line::R4 { .. } => return None,
+                Line::S9 { take, .. } | Line::S10 { take, .. } if take > 0 => all.push(take),
+                Line::S4 { .. } | Line::R5 { .. } => return None,
                 _ => {}
             }
         }
@@ -150,12 +174,12 @@ impl<P: Pool> Model<P> {
 }
 
 /// One process's view of the variables.
-pub(super) struct Seat<'a, P, M> {
-    pub(super) model: &'a Model<P>,
-    pub(super) memory: &'a mut M,
+pub(super) struct Seat<'a, P, M, S> {
+    pub(super) model: &'a Model<P, M>,
+    pub(super) memory: &'a mut S,
 }
 
-impl<P: Pool, M: Memory> Desk for Seat<'_, P, M> {
+impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
     type Who = Pid;
 
     fn word(&mut self, op: Op) -> Word {
@@ -219,7 +243,7 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
-impl<P: Pool> Algorithm for Model<P> {
+impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
     type State = State;
 
     fn n(&self) -> usize {
@@ -238,12 +262,12 @@ impl<P: Pool> Algorithm for Model<P> {
         match self.cast {
             Cast::Timeout if self.is_last(p) => Clock,
             Cast::Resize if self.is_last(p) => Look,
-            Cast::Close if self.is_last(p) => At(Line::L3 { job: Job::Close }),
+            Cast::Close if self.is_last(p) => At(Line::L4 { job: Job::Close }),
             _ => At(Line::L1),
         }
     }
 
-    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: State) -> Next<State> {
+    fn step<S: Memory>(&self, m: &mut S, p: Pid, at: State) -> Next<State> {
         match at {
             Clock => {
                 m.ideal(self.clock, turn, 0);
@@ -252,11 +276,11 @@ impl<P: Pool> Algorithm for Model<P> {
             Look => {
                 let now = Terms::unpack(m.read(self.terms)).k as usize;
                 let k = if now == self.k { now - 1 } else { self.k };
-                Goto(At(Line::L3 { job: Job::Resize(k as u16) }))
+                Goto(At(Line::L4 { job: Job::Resize(k as u16) }))
             }
             At(line) => {
                 let mut seat = Seat { model: self, memory: m };
-                match lines::step::<P, _>(&mut seat, p, line) {
+                match lines::step::<P, M, _>(&mut seat, p, line) {
                     Goto(next) => Goto(At(next)),
                     Spin(next) => Spin(At(next)),
                     Enter(next) => Enter(At(next)),
@@ -269,9 +293,7 @@ impl<P: Pool> Algorithm for Model<P> {
     fn waits(&self, _: Pid, at: State) -> bool {
         !matches!(
             at,
-            Clock
-                | Look
-                | At(Line::L1 | Line::L2 { .. } | Line::L3 { .. } | Line::L4 { job: Job::Join })
+            Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4 { job: Job::Join })
         )
     }
 
@@ -299,8 +321,8 @@ impl<P: Pool> Algorithm for Model<P> {
         memory[self.serving.index()] = 0;
         memory[self.next.index()] -= served;
         for loc in processes {
-            if let Loc::Entry(At(Line::L5 { number, .. })) | Loc::Exit(At(Line::L5 { number, .. })) =
-                loc
+            if let Loc::Entry(At(Line::L5 { number, .. }))
+            | Loc::Exit(At(Line::L5 { number, .. })) = loc
             {
                 *number -= served;
             }
@@ -327,6 +349,6 @@ impl<P: Pool> Algorithm for Model<P> {
 }
 
 /// A hall with this cast.
-pub fn model(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Model {
+pub fn model<M: Manner>(_: M, cast: Cast, sleep: Sleep, n: usize, k: usize) -> Model<Slots, M> {
     Model::new(cast, sleep, n, k)
 }

@@ -45,6 +45,7 @@ pub(super) const fn am(
         claims: [Some(claim), None],
         promises_fife: false,
         promises_resilience: true,
+        promises_everybody: true,
         promises_exit: true,
         least_gap: 1,
         most_processes: MOST_PROCESSES,
@@ -201,6 +202,7 @@ pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
         claims: NO_CLAIMS,
         promises_fife,
         promises_resilience: false,
+        promises_everybody: true,
         promises_exit: false,
         least_gap: 1,
         most_processes: hall::MOST_PROCESSES,
@@ -212,4 +214,9 @@ pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
 /// A variant of it that is wrong on purpose.
 pub(super) const fn hall_wrong(title: &'static str) -> Entry {
     Entry { standing: Standing::Broken, ..hall(true, title) }
+}
+
+/// It again, where who comes may overtake those who wait.
+pub(super) const fn barging(title: &'static str) -> Entry {
+    Entry { promises_everybody: false, ..hall(false, title) }
 }

@@ -75,6 +75,8 @@ pub struct Entry {
     /// Whether the paper promises that everybody gets in while fewer than k have stopped; if not,
     /// it promises so only while nobody has.
     pub promises_resilience: bool,
+    /// Whether it promises that everybody gets in; if not, only that somebody does.
+    pub promises_everybody: bool,
     /// Whether it promises that nobody waits on the way out.
     pub promises_exit: bool,
     /// The least n - k it exists for.

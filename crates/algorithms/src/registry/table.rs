@@ -9,7 +9,7 @@ use crate::{
     },
     changed::{Change, Changed},
     choi::{self, Bounded, Choi},
-    hall::{self, Cast, Sleep},
+    hall::{self, Barging, Cast, Fair, Sleep},
     machine::Algorithm,
     omori,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
@@ -47,24 +47,31 @@ macro_rules! table {
 
 table! {
     // The semaphore behind `Hall`
-    "hall" => |n, k| hall::model(Cast::Plain, Sleep::Light, n, k), hall(true, "fast path and queue");
-    "hall-sleep" => |n, k| hall::model(Cast::Plain, Sleep::Deep, n, k), hall(false, "a waiter looks only when it was rung for");
-    "hall-many" => |n, k| hall::model(Cast::Many, Sleep::Light, n, k), hall(true, "process 0 takes two slots");
-    "hall-sleep-many" => |n, k| hall::model(Cast::Many, Sleep::Deep, n, k), hall(false, "process 0 takes two slots; a waiter looks only when rung for");
-    "hall-timeout" => |n, k| hall::model(Cast::Timeout, Sleep::Light, n, k), hall(true, "waiters give up at any time");
-    "hall-sleep-timeout" => |n, k| hall::model(Cast::Timeout, Sleep::Deep, n, k), hall(false, "waiters give up at any time; a waiter looks only when rung for");
-    "hall-resize" => |n, k| hall::model(Cast::Resize, Sleep::Light, n, k), hall(false, "the last process takes a slot away and back");
-    "hall-sleep-resize" => |n, k| hall::model(Cast::Resize, Sleep::Deep, n, k), hall(false, "the last process takes a slot away and back; a waiter looks only when rung for");
-    "hall-close" => |n, k| hall::model(Cast::Close, Sleep::Light, n, k), hall(false, "the last process closes it");
-    "hall-sleep-close" => |n, k| hall::model(Cast::Close, Sleep::Deep, n, k), hall(false, "the last process closes it; a waiter looks only when rung for");
-    "hall:no-count" => |n, k| Changed::<_, hall::broken::NoCount>::new(hall::model(Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 3 does not count the waiter");
-    "hall:early-count" => |n, k| Changed::<_, hall::broken::EarlyCount>::new(hall::model(Cast::Plain, Sleep::Light, n, k)), hall_wrong("a waiter is no longer counted before it has its grant");
-    "hall:no-take" => |n, k| Changed::<_, hall::broken::NoTake>::new(hall::model(Cast::Plain, Sleep::Light, n, k)), hall_wrong("what is granted stays free");
-    "hall:barge" => |n, k| Changed::<_, hall::broken::Barge>::new(hall::model(Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 1 does not look whether anybody waits");
-    "hall-sleep:no-ring" => |n, k| Changed::<_, hall::broken::NoRing>::new(hall::model(Cast::Plain, Sleep::Deep, n, k)), hall_wrong("nobody is rung for");
-    "hall-sleep:deaf" => |n, k| Changed::<_, hall::broken::Deaf>::new(hall::model(Cast::Plain, Sleep::Deep, n, k)), hall_wrong("who lies down does not hear what was rung before");
-    "hall-timeout:blind" => |n, k| Changed::<_, hall::broken::Blind>::new(hall::model(Cast::Timeout, Sleep::Light, n, k)), hall_wrong("who gives up does not look for a grant");
-    "hall-resize:forgiving" => |n, k| Changed::<_, hall::broken::Forgiving>::new(hall::model(Cast::Resize, Sleep::Light, n, k)), hall_wrong("what is held beyond the new size is not remembered");
+    "hall" => |n, k| hall::model(Fair, Cast::Plain, Sleep::Light, n, k), hall(true, "fast path and queue");
+    "hall-sleep" => |n, k| hall::model(Fair, Cast::Plain, Sleep::Deep, n, k), hall(false, "a waiter looks only when it was rung for");
+    "hall-many" => |n, k| hall::model(Fair, Cast::Many, Sleep::Light, n, k), hall(true, "process 0 takes two slots");
+    "hall-sleep-many" => |n, k| hall::model(Fair, Cast::Many, Sleep::Deep, n, k), hall(false, "process 0 takes two slots; a waiter looks only when rung for");
+    "hall-timeout" => |n, k| hall::model(Fair, Cast::Timeout, Sleep::Light, n, k), hall(false, "waiters give up at any time");
+    "hall-sleep-timeout" => |n, k| hall::model(Fair, Cast::Timeout, Sleep::Deep, n, k), hall(false, "waiters give up at any time; a waiter looks only when rung for");
+    "hall-resize" => |n, k| hall::model(Fair, Cast::Resize, Sleep::Light, n, k), hall(false, "the last process takes a slot away and back");
+    "hall-sleep-resize" => |n, k| hall::model(Fair, Cast::Resize, Sleep::Deep, n, k), hall(false, "the last process takes a slot away and back; a waiter looks only when rung for");
+    "hall-close" => |n, k| hall::model(Fair, Cast::Close, Sleep::Light, n, k), hall(false, "the last process closes it");
+    "hall-sleep-close" => |n, k| hall::model(Fair, Cast::Close, Sleep::Deep, n, k), hall(false, "the last process closes it; a waiter looks only when rung for");
+    "hall:no-count" => |n, k| Changed::<_, hall::broken::NoCount>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 3 does not count the waiter");
+    "hall:early-count" => |n, k| Changed::<_, hall::broken::EarlyCount>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("a waiter is no longer counted before it has its grant");
+    "hall:no-take" => |n, k| Changed::<_, hall::broken::NoTake>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("what is granted stays free");
+    "hall:barge" => |n, k| Changed::<_, hall::broken::Barge>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 1 does not look whether anybody waits");
+    "hall-sleep:no-ring" => |n, k| Changed::<_, hall::broken::NoRing>::new(hall::model(Fair, Cast::Plain, Sleep::Deep, n, k)), hall_wrong("nobody is rung for");
+    "hall-sleep:deaf" => |n, k| Changed::<_, hall::broken::Deaf>::new(hall::model(Fair, Cast::Plain, Sleep::Deep, n, k)), hall_wrong("who lies down does not hear what was rung before");
+    "hall-timeout:blind" => |n, k| Changed::<_, hall::broken::Blind>::new(hall::model(Fair, Cast::Timeout, Sleep::Light, n, k)), hall_wrong("who gives up does not look for a grant");
+    "hall-resize:forgiving" => |n, k| Changed::<_, hall::broken::Forgiving>::new(hall::model(Fair, Cast::Resize, Sleep::Light, n, k)), hall_wrong("what is held beyond the new size is not remembered");
+    "hall-barging" => |n, k| hall::model(Barging, Cast::Plain, Sleep::Light, n, k), barging("who finds a slot free takes it");
+    "hall-sleep-barging" => |n, k| hall::model(Barging, Cast::Plain, Sleep::Deep, n, k), barging("who finds a slot free takes it; a waiter looks only when rung for");
+    "hall-sleep-barging-timeout" => |n, k| hall::model(Barging, Cast::Timeout, Sleep::Deep, n, k), barging("one may barge in, waiters give up at any time");
+    "hall-sleep-barging-many" => |n, k| hall::model(Barging, Cast::Many, Sleep::Deep, n, k), barging("one may barge in, process 0 takes two slots");
+    "hall-sleep-barging-resize" => |n, k| hall::model(Barging, Cast::Resize, Sleep::Deep, n, k), barging("one may barge in, the last process takes a slot away and back");
+    "hall-sleep-barging-close" => |n, k| hall::model(Barging, Cast::Close, Sleep::Deep, n, k), barging("one may barge in, the last process closes it");
+    "hall-sleep-barging:last-call" => |n, k| Changed::<_, hall::broken::LastCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who was called does not call the next one") };
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

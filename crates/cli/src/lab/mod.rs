@@ -3,7 +3,7 @@
 mod atlas;
 mod check;
 mod list;
-mod options;
+pub mod options;
 mod papers;
 mod plot;
 mod replay;

@@ -107,6 +107,7 @@ impl Question {
         let fife = entry.is_some_and(|entry| entry.promises_fife);
         let is_promised = |property: &Property| match property {
             Property::Fife | Property::FifeStrong => fife,
+            Property::Starvation => entry.is_none_or(|entry| entry.promises_everybody),
             Property::Exit => entry.is_none_or(|entry| entry.promises_exit),
             _ => true,
         };

@@ -27,6 +27,7 @@ pub enum Operation {
     Write,
     FetchAdd,
     TestAndSet,
+    Clear,
     CompareAndSwap,
     Ideal,
 }
@@ -38,6 +39,7 @@ impl From<Op> for Operation {
             Op::Write(_) => Operation::Write,
             Op::FetchAdd(_) => Operation::FetchAdd,
             Op::TestAndSet => Operation::TestAndSet,
+            Op::Clear(_) => Operation::Clear,
             Op::CompareAndSwap { .. } => Operation::CompareAndSwap,
             Op::Ideal(..) => Operation::Ideal,
         }

@@ -1,0 +1,138 @@
+//! How many threads, which k, what is measured.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What a workload is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// One thread, no work: what a passage costs where nobody is in the way.
+    Alone,
+    /// Some more threads than may be in.
+    Contended,
+    /// Far more.
+    Oversubscribed,
+    /// How long it takes to get in, with far more threads than may be in.
+    Latency,
+}
+
+impl Group {
+    /// All of them, in the order they are run.
+    pub const ALL: [Group; 4] =
+        [Group::Alone, Group::Contended, Group::Oversubscribed, Group::Latency];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Alone => "alone",
+            Group::Contended => "contended",
+            Group::Oversubscribed => "oversubscribed",
+            Group::Latency => "latency",
+        }
+    }
+
+    /// Threads and k of its workloads.
+    fn sizes(self) -> &'static [(usize, usize)] {
+        match self {
+            Group::Alone => &[(1, 1), (1, 4), (1, 32), (1, 1024)],
+            Group::Contended => &[(4, 2), (8, 4)],
+            Group::Oversubscribed | Group::Latency => &[(32, 4)],
+        }
+    }
+}
+
+/// One thing to measure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workload {
+    /// What it is about.
+    pub group: Group,
+    /// How many threads.
+    pub threads: usize,
+    /// How many may be in at once.
+    pub k: usize,
+    /// Nanoseconds of work inside.
+    pub inside: u64,
+    /// Nanoseconds of work outside.
+    pub outside: u64,
+}
+
+impl Workload {
+    /// A name such as `alone-k4` or `contended-4-on-2`.
+    pub fn name(&self) -> String {
+        let (group, k) = (self.group.name(), self.k);
+        match self.group {
+            Group::Alone => format!("{group}-k{k}"),
+            _ => format!("{group}-{}-on-{k}", self.threads),
+        }
+    }
+
+    /// Whether threads meet; if not, nobody can be treated unfairly.
+    pub fn has_rivalry(&self) -> bool {
+        self.threads > 1
+    }
+
+    /// Whether waits are measured.
+    pub fn measures_waits(&self) -> bool {
+        self.group == Group::Latency
+    }
+}
+
+/// In words.
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (k, inside, outside) = (self.k, self.inside, self.outside);
+        match (self.group, self.threads) {
+            (Group::Alone, _) => write!(f, "one thread, k = {k}, no work"),
+            (_, n) => write!(f, "{n} threads, k = {k}, {inside} ns inside, {outside} ns outside"),
+        }
+    }
+}
+
+/// Every workload, with so many nanoseconds of work wherever there is some.
+pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
+    let of = |group: Group| {
+        let (inside, outside) = if group == Group::Alone { (0, 0) } else { (inside, outside) };
+        let size = move |&(threads, k)| Workload { group, threads, k, inside, outside };
+        group.sizes().iter().map(size)
+    };
+    Group::ALL.into_iter().flat_map(of).collect()
+}
+
+/// Those of `all` with one of the names, which may be a group's; all, if there are no names.
+pub fn select(mut all: Vec<Workload>, names: &[String]) -> Result<Vec<Workload>, String> {
+    let is = |workload: &Workload, name: &String| {
+        workload.group.name() == name || workload.name() == *name
+    };
+    for name in names {
+        if !all.iter().any(|workload| is(workload, name)) {
+            let groups = Group::ALL.map(Group::name).join(", ");
+            let single: Vec<String> = all.iter().map(Workload::name).collect();
+            return Err(format!(
+                "no workload is called `{name}`; there are {groups}, or one of {}",
+                single.join(", ")
+            ));
+        }
+    }
+    all.retain(|workload| names.is_empty() || names.iter().any(|name| is(workload, name)));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_single_workloads_are_found_by_name() {
+        let select = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            select(all(100, 100), &names).map(|found| found.len())
+        };
+        assert_eq!(select(&[]), Ok(8));
+        assert_eq!(select(&["alone"]), Ok(4));
+        assert_eq!(select(&["alone-k32", "latency"]), Ok(2));
+        let error = select(&["alone", "lonely"]).expect_err("there is none");
+        assert!(error.contains("`lonely`") && error.contains("contended-4-on-2"), "{error}");
+    }
+}

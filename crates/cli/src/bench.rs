@@ -1,0 +1,149 @@
+//! `hallpass bench`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args as ClapArgs, value_parser};
+use hallpass_benches::{
+    contestants::{self, Camp, Contestant},
+    measure::Plan,
+    plot,
+    report::Report,
+    table, workloads,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{
+    files,
+    lab::{HOLDS, PARTIAL, Result as Ended, options::stop_on_interrupt},
+    output::{out, outln, say},
+};
+
+/// A millisecond, in nanoseconds: with longer work nobody would see the semaphore.
+const LONGEST_WORK: u64 = 1_000_000;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Less time and fewer rounds: about ten seconds, and rougher figures
+    #[arg(long)]
+    quick: bool,
+    /// Run only contestants whose name contains this, and the floor
+    #[arg(long, value_name = "TEXT", num_args = 1..)]
+    only: Vec<String>,
+    /// Run only these: alone, contended, oversubscribed, latency, or one such as alone-k4
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    workload: Vec<String>,
+    /// Run the algorithms of the papers as well
+    #[arg(long)]
+    papers: bool,
+    /// How long each contestant runs in each round, in milliseconds [default: 200, or 40]
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
+    time: Option<u64>,
+    /// How many rounds; medians over them are shown [default: 5, or 3]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
+    rounds: Option<u64>,
+    /// Nanoseconds of work inside, where there is some
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
+    inside: u64,
+    /// Nanoseconds of work outside, where there is some
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
+    outside: u64,
+    /// Write the plots to this directory
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Ended {
+    let plan = plan(&args)?;
+    // Whoever cannot write there wants to know before it is over.
+    fs::create_dir_all(&args.out)
+        .map_err(|error| format!("cannot make {}: {}", args.out.display(), error.kind()))?;
+    for name in plot::names(&plan.workloads) {
+        files::check(&args.out.join(name))?;
+    }
+    let report = measure(&plan);
+    if report.is_empty() {
+        say(format_args!("stopped before anything was measured"));
+        return Ok(ExitCode::from(PARTIAL));
+    }
+    match args.json {
+        true => outln!("{}", report.to_json()),
+        false => out!("{}", table::table(&report)),
+    }
+    save(&args.out, &report)?;
+    Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
+}
+
+fn plan(args: &Args) -> Result<Plan, String> {
+    let (time_ms, rounds) = if args.quick { (40, 3) } else { (200, 5) };
+    let workloads = workloads::all(args.inside, args.outside);
+    Ok(Plan {
+        workloads: workloads::select(workloads, &args.workload)?,
+        contestants: contestants(args)?,
+        time_ms: args.time.unwrap_or(time_ms),
+        rounds: args.rounds.unwrap_or(rounds) as usize,
+    })
+}
+
+/// The floor, and those that were asked for.
+fn contestants(args: &Args) -> Result<Vec<Contestant>, String> {
+    let mut field = contestants::field();
+    if args.papers {
+        field.extend(contestants::papers());
+    }
+    let names = |field: &[Contestant]| field.iter().map(|one| one.name).collect::<Vec<_>>();
+    for text in &args.only {
+        let matches = |name: &&str| name.contains(text.as_str());
+        if names(&field).iter().any(matches) {
+            continue;
+        }
+        return Err(match names(&contestants::papers()).iter().any(matches) {
+            true => format!("`{text}` is found in the papers only: add --papers"),
+            false => format!(
+                "no contestant's name contains `{text}`; there are {}{}",
+                names(&field).join(", "),
+                if args.papers { "" } else { ", and more with --papers" }
+            ),
+        });
+    }
+    field.retain(|one| {
+        let asked = args.only.iter().any(|text| one.name.contains(text.as_str()));
+        args.only.is_empty() || one.camp == Camp::Floor || asked
+    });
+    Ok(field)
+}
+
+/// Measures behind a bar, which is drawn only between steps so that it disturbs none; in a pipe,
+/// without one.
+fn measure(plan: &Plan) -> Report {
+    let bar =
+        ProgressBar::with_draw_target(Some(plan.steps() as u64), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}") {
+        bar.set_style(style);
+    }
+    let mut begun = 0;
+    let report = plan.run(stop_on_interrupt(), |step| {
+        bar.set_position(begun);
+        bar.set_message(format!("{} {}", step.workload.name(), step.contestant.name));
+        begun += 1;
+    });
+    bar.finish_and_clear();
+    report
+}
+
+fn save(folder: &Path, report: &Report) -> Result<(), String> {
+    for (name, svg) in plot::plots(report).map_err(|error| error.to_string())? {
+        let path = folder.join(name);
+        files::save(&path, &svg)?;
+        say(format_args!("wrote {}", path.display()));
+    }
+    Ok(())
+}

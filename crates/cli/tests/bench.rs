@@ -1,0 +1,88 @@
+//! `hallpass bench` as a user runs it: tables, JSON, plots, and what it says to bad input.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+/// Runs the command with its plots in `out`.
+fn bench(out: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
+    command.arg("bench").args(arguments).arg("--out").arg(out);
+    command.output().expect("it runs")
+}
+
+const TINY: [&str; 4] = ["--time", "5", "--rounds", "1"];
+const FIELD: [&str; 6] = ["floor", "tokio", "async-lock", "std-condvar", "parking-lot", "ticket"];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+#[test]
+fn a_tiny_run_has_tables_json_and_plots() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("plots");
+    let arguments = [&TINY[..], &["--workload", "alone-k4", "latency"]].concat();
+    let run = bench(&out, &arguments);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = text(&run.stdout);
+    for name in FIELD {
+        let lines = table.lines().filter(|line| line.split_whitespace().next() == Some(name));
+        assert_eq!(lines.count(), 2, "{name} in\n{table}");
+    }
+    let mut files: Vec<_> =
+        fs::read_dir(&out).expect("it is there").map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    assert_eq!(files, [out.join("alone.svg"), out.join("latency.svg")]);
+    for file in files {
+        let svg = fs::read_to_string(file).expect("text");
+        assert!(svg.trim_end().ends_with("</svg>"));
+        for name in FIELD {
+            assert!(svg.contains(name), "{name}");
+        }
+    }
+    let run = bench(&out, &[&arguments[..], &["--json", "--only", "tok"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let rows = json["workloads"][0]["contestants"].as_array().expect("rows");
+    let mut names: Vec<_> = rows.iter().filter_map(|row| row["contestant"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["floor", "tokio"]);
+}
+
+#[test]
+fn papers_run_when_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = ["--papers", "--only", "am-fig3-fast", "bakery", "--workload", "contended-4-on-2"];
+    let run = bench(folder.path(), &[&TINY[..], &asked].concat());
+    let table = text(&run.stdout);
+    assert!(table.contains("  am-fig3-fast  everybody"), "{table}");
+    assert!(table.contains("left out (exists only for k <= 1): bakery"), "{table}");
+}
+
+#[test]
+fn bad_input_is_refused_in_a_line_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("plots");
+    for (arguments, says) in [
+        (["--only", "nobody"], "no contestant's name contains `nobody`"),
+        (["--only", "am-fig3"], "add --papers"),
+        (["--workload", "lonely"], "no workload is called `lonely`"),
+    ] {
+        let run = bench(&out, &arguments);
+        let said = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{said}");
+        assert!(said.contains(says) && said.lines().count() == 1, "{said}");
+        assert!(run.stdout.is_empty() && !out.exists());
+    }
+    for arguments in [["--time", "0"], ["--rounds", "many"], ["--inside", "-1"]] {
+        assert_eq!(bench(&out, &arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").expect("it can be written");
+    let run = bench(&file, &TINY);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(text(&run.stderr).contains("cannot make"), "{}", text(&run.stderr));
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
+}
