@@ -42,18 +42,32 @@ struct Case {
     /// The largest request.
     many: usize,
     threads: usize,
+    barging: bool,
 }
 
-const CASES: [Case; 8] = [
-    Case { name: "one slot", least: 1, most: 1, room: 32, many: 1, threads: 3 },
-    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3 },
-    Case { name: "three slots", least: 3, most: 3, room: 32, many: 3, threads: 6 },
-    Case { name: "three slots, wide", least: 3, most: 3, room: 99, many: 3, threads: 6 },
-    Case { name: "resized", least: 2, most: 6, room: 32, many: 2, threads: 6 },
-    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, threads: 6 },
-    Case { name: "all of the word", least: 31, most: 32, room: 32, many: 31, threads: 6 },
-    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, threads: 6 },
+/// A fair one.
+const FAIR: Case =
+    Case { name: "", least: 3, most: 3, room: 32, many: 3, threads: 6, barging: false };
+
+const CASES: [Case; 12] = [
+    Case { name: "one slot", least: 1, most: 1, many: 1, threads: 3, ..FAIR },
+    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3, ..FAIR },
+    Case { name: "three slots", ..FAIR },
+    Case { name: "three slots, wide", room: 99, ..FAIR },
+    Case { name: "resized", least: 2, most: 6, many: 2, ..FAIR },
+    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, ..FAIR },
+    Case { name: "all of the word", least: 31, most: 32, many: 31, ..FAIR },
+    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, ..FAIR },
+    Case { name: "one slot, barging", least: 1, most: 1, many: 1, barging: true, ..FAIR },
+    Case { name: "barging", barging: true, ..FAIR },
+    Case { name: "barging, wide", room: 33, barging: true, ..FAIR },
+    Case { name: "barging, resized", least: 2, most: 6, many: 2, barging: true, ..FAIR },
 ];
+
+fn hall(k: usize, room: usize, barging: bool) -> Hall {
+    let builder = Hall::builder(k).most(room);
+    if barging { builder.barging() } else { builder }.build().unwrap()
+}
 
 /// Of all passages, those until a hall is closed.
 const CLOSED_SHARE: u64 = 20;
@@ -189,7 +203,7 @@ fn any_passages_at_most_k_and_nothing_lost() {
     let share = (passages() - passages() / CLOSED_SHARE) / CASES.len() as u64;
     for case in &CASES {
         let start = Instant::now();
-        let hall = Hall::builder(case.most).most(case.room).build().unwrap();
+        let hall = hall(case.most, case.room, case.barging);
         let run = Run::new(hall, case.most, case.room, case.threads, share);
         thread::scope(|scope| {
             let visitors = (0..case.threads).map(|thread| {
@@ -215,7 +229,7 @@ fn any_passages_until_closed() {
     for _ in 0..(passages() / CLOSED_SHARE).div_ceil(each) {
         let room = [32, 33][random.usize(0..2)];
         let k = random.usize(1..=3);
-        let hall = Hall::builder(k).most(room).build().unwrap();
+        let hall = hall(k, room, random.bool());
         let run = Run::new(hall, k, room, threads, u64::MAX / 2);
         let close_at = random.u64(0..2 * each / PORTION);
         thread::scope(|scope| {
