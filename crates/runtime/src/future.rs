@@ -112,9 +112,8 @@ impl<H: AsHall> Drop for Entering<H> {
             let give_up = Line::L4 { job: Job::Cancel };
             let hall = self.hall.hall();
             // SAFETY: the node is still in its place, and at the end in no queue.
-            if let End::Inside(take) =
-                unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) }
-            {
+            let end = unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) };
+            if let End::Inside(take) = end {
                 hall.put_any(take); // granted meanwhile: the next one's
             }
         }
