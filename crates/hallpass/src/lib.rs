@@ -139,6 +139,8 @@
 //! measured and compared.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "metrics")]
+pub use hallpass_runtime::Metrics;
 pub use hallpass_runtime::{
     Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
     MAX_SLOTS, OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError,

@@ -176,7 +176,7 @@ impl Run {
             } else if since.elapsed() > Duration::from_secs(60) {
                 // The threads would hang for ever, and what tests print would never be seen.
                 let text = "nobody gets in any more (`--nocapture` shows who has panicked)";
-                writeln!(io::stderr(), "{text}: {:?}; {seed}", self.hall).unwrap();
+                let _ = writeln!(io::stderr(), "{text}: {:?}; {seed}", self.hall);
                 process::exit(101);
             }
         }
