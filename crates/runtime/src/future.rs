@@ -21,6 +21,7 @@ use crate::{
     patience::Limit,
     seat::{End, Who},
     waiter::{Bell, Node},
+    watch::{Outcome, Waiting},
 };
 
 /// Where a future stands.
@@ -40,12 +41,15 @@ struct Entering<H: AsHall> {
     phase: Phase,
     /// Who is woken. The node's own copy can only be looked at with the lock.
     waker: Option<Waker>,
+    /// From when it has had to wait.
+    waiting: Option<Waiting>,
     node: Node,
 }
 
 impl<H: AsHall> Entering<H> {
     fn new(hall: H, need: u32) -> Self {
-        Entering { hall, phase: Phase::New, waker: None, node: Node::new(need, None) }
+        let node = Node::new(need, None);
+        Entering { hall, phase: Phase::New, waker: None, waiting: None, node }
     }
 
     /// What was granted; nothing if the hall is closed.
@@ -59,6 +63,7 @@ impl<H: AsHall> Entering<H> {
                     return Poll::Ready(Some(take));
                 }
                 this.hang_bell(context);
+                this.waiting = Some(this.hall.hall().watch.queues(this.node.need));
                 Line::L3
             }
             Phase::Queued => {
@@ -89,7 +94,14 @@ impl<H: AsHall> Entering<H> {
             }
         };
         this.phase = Phase::Done;
+        this.ends(if given.is_some() { Outcome::Granted } else { Outcome::TurnedAway });
         Poll::Ready(given)
+    }
+
+    fn ends(&mut self, outcome: Outcome) {
+        if let Some(waiting) = self.waiting.take() {
+            self.hall.hall().watch.ends(waiting, outcome);
+        }
     }
 
     /// Prepares the node for the queue, in which it is not.
@@ -109,11 +121,11 @@ impl<H: AsHall> Drop for Entering<H> {
             let give_up = Line::C1;
             let hall = self.hall.hall();
             // SAFETY: the node is still in its place, and at the end in no queue.
-            if let End::Inside(take) =
-                unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) }
-            {
+            let end = unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) };
+            if let End::Inside(take) = end {
                 hall.put_any(take); // granted meanwhile: the next one's
             }
+            self.ends(Outcome::Cancelled);
         }
     }
 }

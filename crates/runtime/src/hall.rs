@@ -24,6 +24,7 @@ use crate::{
     seat::{End, Memory, Quick, Seat, Who},
     sync::{access, thread},
     waiter::{Bell, Node},
+    watch::{Outcome, Watch},
 };
 
 /// The most slots a hall can have.
@@ -39,6 +40,7 @@ pub struct Hall {
     /// The numbers of slots that do not fit into the word. Allocated when first needed, so that a
     /// static can have many.
     names: OnceLock<Names>,
+    pub(crate) watch: Watch,
 }
 
 /// How slots are given out.
@@ -97,7 +99,7 @@ macro_rules! constructor {
                 (true, true) => Kind::BargingWide,
             };
             let memory = Memory::new(free, Terms::new(k as u16).pack());
-            Hall { memory, most: most as u32, kind, names: OnceLock::new() }
+            Hall { memory, most: most as u32, kind, names: OnceLock::new(), watch: Watch::new() }
         }
     };
 }
@@ -291,6 +293,7 @@ impl Hall {
     /// Lets nobody in any more. Who waits is turned away; who is in stays until it drops its pass.
     pub fn close(&self) {
         self.manage(Job::Close);
+        self.watch.closed();
     }
 
     /// Whether it is closed.
@@ -322,6 +325,7 @@ impl Hall {
             return Err(ResizeError { asked: k, most });
         }
         self.manage(Job::Resize(k as u16));
+        self.watch.resized(k);
         Ok(())
     }
 
@@ -425,8 +429,19 @@ impl Hall {
         if limit.is_now() && P::choose(free, 0, need).is_none() {
             return None;
         }
+        // Who does not wait is not told of.
+        let waiting = (!limit.is_now()).then(|| self.watch.queues(need));
         let node = Node::new(need, Some(Bell::Thread(thread::current())));
-        Seat::new(&self.memory, limit).wait::<P, M>(&node)
+        let take = Seat::new(&self.memory, limit).wait::<P, M>(&node);
+        if let Some(waiting) = waiting {
+            let outcome = match take {
+                Some(_) => Outcome::Granted,
+                None if self.is_closed() => Outcome::TurnedAway,
+                None => Outcome::TimedOut,
+            };
+            self.watch.ends(waiting, outcome);
+        }
+        take
     }
 
     /// Runs the machine for a node.

@@ -14,12 +14,15 @@
 //! | `native` | any step machine of the algorithms crate on atomics |
 //! | `paper` | a paper's algorithm in the place of ours |
 //! | `error` | why there is no pass |
+//! | `watch`, `metrics` | tells of those who wait, if a feature asks for it |
 #![deny(unsafe_code)]
 
 mod builder;
 mod error;
 mod future;
 mod hall;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod names;
 mod native;
 mod paper;
@@ -28,11 +31,14 @@ mod patience;
 mod seat;
 mod sync;
 mod waiter;
+mod watch;
 
 pub use builder::Builder;
 pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};
 pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
 pub use hall::{Hall, MAX_SLOTS};
+#[cfg(feature = "metrics")]
+pub use metrics::Metrics;
 pub use native::Native;
 pub use paper::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};

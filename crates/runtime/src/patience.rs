@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::sync::{spin_loop, thread};
 
 /// How often to look again at once.
-const SPINS: u32 = 40;
+const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// How often to let others run before parking. More of it only makes those who wait take turns.
-const YIELDS: u32 = 1;
+const YIELDS: u32 = if cfg!(loom) { 0 } else { 1 };
 
 /// How long somebody is willing to wait.
 #[derive(Clone, Copy)]
@@ -98,9 +98,20 @@ impl Pause {
         Pause(0)
     }
 
+    #[cfg(not(loom))]
     pub(crate) fn rest(&mut self) {
         self.0 += 1;
         // Whoever is waited for may have lost its core.
-        if self.0.is_multiple_of(SPINS) || cfg!(loom) { thread::yield_now() } else { spin_loop() }
+        if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
+    }
+
+    /// Who looks twice in vain might as well have come later: no need to explore that too.
+    #[cfg(loom)]
+    pub(crate) fn rest(&mut self) {
+        self.0 += 1;
+        if self.0 > 1 {
+            loom::skip_branch();
+        }
+        thread::yield_now();
     }
 }

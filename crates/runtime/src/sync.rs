@@ -1,12 +1,9 @@
 //! The atomics and threads that are used: the standard library's, or loom's when it checks us.
 
 #[cfg(loom)]
-pub(crate) use loom::{
-    cell::UnsafeCell,
-    hint::spin_loop,
-    sync::atomic::{AtomicI64, AtomicPtr},
-    thread::{self, Thread},
-};
+pub(crate) use self::thread::Thread;
+#[cfg(loom)]
+pub(crate) use loom::{cell::UnsafeCell, hint::spin_loop, sync::atomic::{AtomicI64, AtomicPtr}};
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
@@ -27,6 +24,42 @@ impl<T> UnsafeCell<T> {
     #[inline]
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
+    }
+}
+
+/// Parking under loom. Its own loses the token of a thread that yields before it parks, and lets an
+/// unpark end a `join` (tokio-rs/loom#249).
+#[cfg(loom)]
+pub(crate) mod thread {
+    use loom::sync::{Arc, Condvar, Mutex};
+    pub(crate) use loom::thread::yield_now;
+
+    /// Whether there is a token, and the news of it.
+    #[derive(Clone)]
+    pub(crate) struct Thread(Arc<(Mutex<bool>, Condvar)>);
+
+    loom::thread_local! {
+        static CURRENT: Thread = Thread(Arc::new((Mutex::new(false), Condvar::new())));
+    }
+
+    pub(crate) fn current() -> Thread {
+        CURRENT.with(Thread::clone)
+    }
+
+    pub(crate) fn park() {
+        let Thread(this) = current();
+        let mut token = this.0.lock().unwrap();
+        while !*token {
+            token = this.1.wait(token).unwrap();
+        }
+        *token = false;
+    }
+
+    impl Thread {
+        pub(crate) fn unpark(&self) {
+            *self.0.0.lock().unwrap() = true;
+            self.0.1.notify_one();
+        }
     }
 }
 

@@ -14,7 +14,9 @@ mod visit;
 mod witness;
 
 use std::{
-    env, process,
+    env, fmt,
+    io::{self, Write},
+    process,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -40,18 +42,32 @@ struct Case {
     /// The largest request.
     many: usize,
     threads: usize,
+    barging: bool,
 }
 
-const CASES: [Case; 8] = [
-    Case { name: "one slot", least: 1, most: 1, room: 32, many: 1, threads: 3 },
-    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3 },
-    Case { name: "three slots", least: 3, most: 3, room: 32, many: 3, threads: 6 },
-    Case { name: "three slots, wide", least: 3, most: 3, room: 99, many: 3, threads: 6 },
-    Case { name: "resized", least: 2, most: 6, room: 32, many: 2, threads: 6 },
-    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, threads: 6 },
-    Case { name: "all of the word", least: 31, most: 32, room: 32, many: 31, threads: 6 },
-    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, threads: 6 },
+/// A fair one.
+const FAIR: Case =
+    Case { name: "", least: 3, most: 3, room: 32, many: 3, threads: 6, barging: false };
+
+const CASES: [Case; 12] = [
+    Case { name: "one slot", least: 1, most: 1, many: 1, threads: 3, ..FAIR },
+    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3, ..FAIR },
+    Case { name: "three slots", ..FAIR },
+    Case { name: "three slots, wide", room: 99, ..FAIR },
+    Case { name: "resized", least: 2, most: 6, many: 2, ..FAIR },
+    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, ..FAIR },
+    Case { name: "all of the word", least: 31, most: 32, many: 31, ..FAIR },
+    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, ..FAIR },
+    Case { name: "one slot, barging", least: 1, most: 1, many: 1, barging: true, ..FAIR },
+    Case { name: "barging", barging: true, ..FAIR },
+    Case { name: "barging, wide", room: 33, barging: true, ..FAIR },
+    Case { name: "barging, resized", least: 2, most: 6, many: 2, barging: true, ..FAIR },
 ];
+
+fn hall(k: usize, room: usize, barging: bool) -> Hall {
+    let builder = Hall::builder(k).most(room);
+    if barging { builder.barging() } else { builder }.build().unwrap()
+}
 
 /// Of all passages, those until a hall is closed.
 const CLOSED_SHARE: u64 = 20;
@@ -77,16 +93,18 @@ impl Seed {
     fn rng(&self, thread: usize) -> Rng {
         Rng::with_seed(self.0 ^ (thread as u64) << 48)
     }
+}
 
-    fn print(&self) {
-        eprintln!("repeat with HALLPASS_STRESS_SEED={}", self.0);
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "repeat with HALLPASS_STRESS_SEED={}", self.0)
     }
 }
 
 impl Drop for Seed {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.print();
+            eprintln!("{self}");
         }
     }
 }
@@ -122,6 +140,7 @@ impl Run {
 
     /// Makes passages until all are made, or the hall is closed.
     fn visitor(&self, thread: usize, many: usize, mut random: Rng) {
+        let _ends = self.witness.ends(thread);
         while self.take_portion() {
             let mut inside = 0;
             while inside < PORTION {
@@ -129,11 +148,10 @@ impl Run {
                 match visit(&self.hall, &self.witness, many, &mut random) {
                     Visit::In => inside += 1,
                     Visit::Out => {}
-                    Visit::Closed => return self.witness.ends(thread),
+                    Visit::Closed => return,
                 }
             }
         }
-        self.witness.ends(thread);
     }
 
     /// Resizes until all is over.
@@ -148,16 +166,18 @@ impl Run {
 
     /// Waits for the threads, and gives up if nothing happens any more.
     fn watch(&self, seed: &Seed, threads: Vec<thread::ScopedJoinHandle<'_, ()>>) {
-        let (mut seen, mut since) = (0, Instant::now());
-        while threads.iter().any(|thread| !thread.is_finished()) {
+        let (mut seen, mut since) = ((0, 0), Instant::now());
+        while seen.1 < threads.len() {
             thread::sleep(Duration::from_millis(1));
-            let taken = self.taken.load(SeqCst);
-            if taken != seen || threads.iter().any(|thread| thread.is_finished()) {
-                (seen, since) = (taken, Instant::now());
+            let finished = threads.iter().filter(|thread| thread.is_finished()).count();
+            let now = (self.taken.load(SeqCst), finished);
+            if now != seen {
+                (seen, since) = (now, Instant::now());
             } else if since.elapsed() > Duration::from_secs(60) {
-                eprintln!("nobody gets in any more: {:?}", self.hall);
-                seed.print();
-                process::exit(101); // the threads would hang for ever
+                // The threads would hang for ever, and what tests print would never be seen.
+                let text = "nobody gets in any more (`--nocapture` shows who has panicked)";
+                let _ = writeln!(io::stderr(), "{text}: {:?}; {seed}", self.hall);
+                process::exit(101);
             }
         }
         self.over.store(true, SeqCst);
@@ -183,7 +203,7 @@ fn any_passages_at_most_k_and_nothing_lost() {
     let share = (passages() - passages() / CLOSED_SHARE) / CASES.len() as u64;
     for case in &CASES {
         let start = Instant::now();
-        let hall = Hall::builder(case.most).most(case.room).build().unwrap();
+        let hall = hall(case.most, case.room, case.barging);
         let run = Run::new(hall, case.most, case.room, case.threads, share);
         thread::scope(|scope| {
             let visitors = (0..case.threads).map(|thread| {
@@ -209,7 +229,7 @@ fn any_passages_until_closed() {
     for _ in 0..(passages() / CLOSED_SHARE).div_ceil(each) {
         let room = [32, 33][random.usize(0..2)];
         let k = random.usize(1..=3);
-        let hall = Hall::builder(k).most(room).build().unwrap();
+        let hall = hall(k, room, random.bool());
         let run = Run::new(hall, k, room, threads, u64::MAX / 2);
         let close_at = random.u64(0..2 * each / PORTION);
         thread::scope(|scope| {
@@ -220,7 +240,7 @@ fn any_passages_until_closed() {
             let visitors = visitors.collect();
             let run = &run;
             scope.spawn(move || {
-                while run.taken.load(SeqCst) < close_at {
+                while run.taken.load(SeqCst) < close_at && !run.over.load(SeqCst) {
                     thread::yield_now();
                 }
                 run.hall.close();

@@ -27,6 +27,14 @@ struct Apart(AtomicUsize);
 /// Asks for nothing.
 const IDLE: usize = usize::MAX;
 
+pub struct Ends<'a>(&'a AtomicUsize);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(IDLE, SeqCst);
+    }
+}
+
 impl Witness {
     pub fn new(slots: usize, room: usize, threads: usize) -> Self {
         Witness {
@@ -43,9 +51,9 @@ impl Witness {
         self.asked[thread].0.store(self.smaller.load(SeqCst), SeqCst);
     }
 
-    /// This thread does not ask any more.
-    pub fn ends(&self, thread: usize) {
-        self.asked[thread].0.store(IDLE, SeqCst);
+    /// This thread does not ask any more from when this is dropped.
+    pub fn ends(&self, thread: usize) -> Ends<'_> {
+        Ends(&self.asked[thread].0)
     }
 
     /// Somebody was let in with these slots.

@@ -1,0 +1,74 @@
+//! A pool of connections, made when first needed, indexed by slot. Whoever has the slot is the only
+//! one who uses that connection, so its mutex is never waited for: it is there for the compiler.
+//!
+//! The smallest free slot comes first, so no more connections are made than are used at once.
+//!
+//! ```sh
+//! cargo run -p hallpass --example connections
+//! ```
+
+use std::{
+    sync::{Mutex, MutexGuard},
+    thread,
+};
+
+use hallpass::{Hall, Pass};
+
+/// Something that is dear to make, and not to be shared.
+struct Connection {
+    queries: usize,
+}
+
+struct Pool {
+    hall: Hall,
+    connections: Box<[Mutex<Option<Connection>>]>,
+}
+
+/// A connection, and the pass that makes it ours.
+struct Lease<'a> {
+    // Dropped first, in this order: the lock, then the pass.
+    connection: MutexGuard<'a, Option<Connection>>,
+    pass: Pass<'a>,
+}
+
+impl Pool {
+    fn new(size: usize) -> Self {
+        let connections = (0..size).map(|_| Mutex::new(None)).collect();
+        Pool { hall: Hall::new(size), connections }
+    }
+
+    fn lease(&self) -> Lease<'_> {
+        let pass = self.hall.acquire();
+        let mut connection = self.connections[pass.slot()].try_lock().expect("the slot is ours");
+        connection.get_or_insert_with(|| Connection { queries: 0 });
+        Lease { connection, pass }
+    }
+}
+
+impl Lease<'_> {
+    fn query(&mut self) -> usize {
+        let connection = self.connection.as_mut().expect("it was made with the lease");
+        connection.queries += 1;
+        self.pass.slot()
+    }
+}
+
+fn main() {
+    let pool = Pool::new(16);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..1000).all(|_| pool.lease().query() < 4));
+        }
+    });
+    let mut made = 0;
+    let mut queries = 0;
+    for connection in &pool.connections {
+        if let Some(connection) = &*connection.lock().expect("nobody panicked") {
+            made += 1;
+            queries += connection.queries;
+        }
+    }
+    println!("{queries} queries by 4 threads over {made} connections; there was room for 16");
+    assert_eq!(queries, 4000);
+    assert!(made <= 4);
+}
