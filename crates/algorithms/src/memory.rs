@@ -29,6 +29,8 @@ pub enum Op {
     FetchAdd(Word),
     /// Set it to 1; the old value comes back.
     TestAndSet,
+    /// Set these bits; the old value comes back.
+    Set(Word),
     /// Clear these bits; the old value comes back.
     Clear(Word),
     /// Replace `old` by `new`, if it is `old`.
@@ -52,6 +54,7 @@ impl Op {
             Op::Write(new) => new,
             Op::FetchAdd(by) => old + by,
             Op::TestAndSet => 1,
+            Op::Set(bits) => old | bits,
             Op::Clear(bits) => old & !bits,
             Op::CompareAndSwap { old: expected, new } => {
                 if old == expected {
@@ -65,12 +68,13 @@ impl Op {
     }
 
     /// Whether this is a read-modify-write that finds `old` and therefore changes nothing: a
-    /// test-and-set of a bit that is set, clearing bits that are clear, a compare-and-swap that
+    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, a compare-and-swap that
     /// compares unequal.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
             Op::TestAndSet => old != 0,
+            Op::Set(bits) => old & bits == bits,
             Op::Clear(bits) => old & bits == 0,
             Op::CompareAndSwap { old: expected, .. } => old != expected,
             _ => false,

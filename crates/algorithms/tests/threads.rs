@@ -29,6 +29,7 @@ impl Memory for Atomics {
             Op::Write(new) => word.swap(new, SeqCst),
             Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
             Op::TestAndSet => word.swap(1, SeqCst),
+            Op::Set(bits) => word.fetch_or(bits, SeqCst),
             Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
             Op::CompareAndSwap { old, new } => {
                 word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)

@@ -1,7 +1,7 @@
 //! Getting in, as a task.
 //!
 //! A future lies in the queue from its first poll that does not get in at once until it gets in or is
-//! dropped. It runs the same lines as a thread does, and stops where a thread would go to sleep (L9).
+//! dropped. It runs the same lines as a thread does, and stops where a thread would go to sleep (L7).
 #![allow(unsafe_code)]
 
 use std::{
@@ -12,10 +12,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use hallpass_algorithms::{
-    Word,
-    hall::{Job, Line},
-};
+use hallpass_algorithms::{Word, hall::Line};
 
 use crate::{
     error::AcquireError,
@@ -77,12 +74,12 @@ impl<H: AsHall> Entering<H> {
                     this.hall.hall().change_bell(&this.node, Bell::Task(bell));
                     drop(old);
                 }
-                Line::L8
+                Line::L6
             }
             Phase::Done => panic!("polled after it was done"),
         };
         let given = loop {
-            let stops = |line: &Line<Who>| matches!(line, Line::L3 | Line::L9);
+            let stops = |line: &Line<Who>| matches!(line, Line::L3 | Line::L7);
             // SAFETY: the node is pinned, and `drop` takes it out of the queue.
             match unsafe { this.hall.hall().run(&this.node, Limit::Never, at, stops) } {
                 // It was told to try again, in vain: it is out of the queue, and joins it anew.
@@ -121,7 +118,7 @@ impl<H: AsHall> Entering<H> {
 impl<H: AsHall> Drop for Entering<H> {
     fn drop(&mut self) {
         if self.phase == Phase::Queued {
-            let give_up = Line::L4 { job: Job::Cancel };
+            let give_up = Line::C1;
             let hall = self.hall.hall();
             // SAFETY: the node is still in its place, and at the end in no queue.
             let end = unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) };

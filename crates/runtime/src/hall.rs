@@ -331,7 +331,7 @@ impl Hall {
 
     fn manage(&self, job: Job) {
         let mut seat = Seat::new(&self.memory, Limit::Never);
-        by_kind!(self, seat.work(Line::L4 { job }));
+        by_kind!(self, seat.work(Line::L5 { job }));
     }
 
     fn terms(&self) -> Terms {
@@ -507,7 +507,7 @@ impl Hall {
     #[inline(always)]
     fn put<P: Pool, M: Manner>(&self, take: Word) {
         let mut quick = Quick { word: &self.memory.word.0, need: 0 };
-        if let Next::Goto(Line::L4 { job }) =
+        if let Next::Goto(Line::L5 { job }) =
             machine::step::<P, M, _>(&mut quick, (), Line::X1 { take })
         {
             self.hand_on::<P, M>(job);
@@ -516,7 +516,14 @@ impl Hall {
 
     #[cold]
     fn hand_on<P: Pool, M: Manner>(&self, job: Job) {
-        Seat::new(&self.memory, Limit::Never).work::<P, M>(Line::L4 { job });
+        let mut seat = Seat::new(&self.memory, Limit::Never);
+        seat.work::<P, M>(Line::L5 { job });
+        if seat.woke_a_thread {
+            // Let it run, if it has to wait for this core. Otherwise this thread would come back, find
+            // it still asleep over its slot, and queue up behind it; soon everybody would queue, and
+            // each pass would cost a sleep and a wake-up. So the queue dissolves.
+            thread::yield_now();
+        }
     }
 }
 

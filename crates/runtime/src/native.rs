@@ -3,7 +3,7 @@
 use hallpass_algorithms::{Algorithm, Memory, Next, Op, Pid, Var, Word};
 
 use crate::{
-    patience::Turn,
+    patience::Pause,
     seat::Apart,
     sync::{AtomicI64, access},
 };
@@ -52,12 +52,12 @@ impl<A: Algorithm> Native<A> {
 
     /// Steps from `at` until the process is in, or back in its remainder.
     fn steps(&self, p: Pid, mut at: A::State) -> Option<A::State> {
-        let mut turn = Turn::new();
+        let mut pause = Pause::new();
         loop {
             match self.algorithm.step(&mut Variables(&self.variables), p, at) {
                 Next::Goto(next) => at = next,
                 Next::Spin(next) => {
-                    turn.rest();
+                    pause.rest();
                     at = next;
                 }
                 Next::Enter(exit) => return Some(exit),

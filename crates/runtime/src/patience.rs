@@ -10,8 +10,8 @@ use crate::sync::{spin_loop, thread};
 
 /// How often to look again at once.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// How often to let others run before parking.
-const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
+/// How often to let others run before parking. More of it only makes those who wait take turns.
+const YIELDS: u32 = if cfg!(loom) { 0 } else { 1 };
 
 /// How long somebody is willing to wait.
 #[derive(Clone, Copy)]
@@ -90,18 +90,18 @@ impl Patience {
     }
 }
 
-/// Waits for the lock of the queue, which is held for a few accesses only.
-pub(crate) struct Turn(u32);
+/// Waits for something that takes a few accesses only.
+pub(crate) struct Pause(u32);
 
-impl Turn {
+impl Pause {
     pub(crate) fn new() -> Self {
-        Turn(0)
+        Pause(0)
     }
 
     #[cfg(not(loom))]
     pub(crate) fn rest(&mut self) {
         self.0 += 1;
-        // Whoever has the lock may have lost its core.
+        // Whoever is waited for may have lost its core.
         if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
     }
 

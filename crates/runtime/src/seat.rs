@@ -8,13 +8,13 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    hall::{After, Desk, Duty, Job, Line, Manner, Pool, step},
+    hall::{After, Desk, HELD, Line, Manner, Pool, SERVE, Turn, step},
 };
 
 use crate::{
-    patience::{Limit, Patience, Turn},
+    patience::{Limit, Patience, Pause},
     sync::{AtomicI64, UnsafeCell, access},
-    waiter::{Bell, Node, Queue},
+    waiter::{Arrivals, Bell, Node, Queue},
 };
 
 /// What the machine's lines work on. Written by different threads, so `word` has a cache line of its
@@ -22,8 +22,8 @@ use crate::{
 #[repr(C)]
 pub(crate) struct Memory {
     pub(crate) word: Apart<AtomicI64>,
-    next: Apart<AtomicI64>,
-    serving: Apart<AtomicI64>,
+    lock: Apart<AtomicI64>,
+    arrivals: Apart<Arrivals>,
     pub(crate) terms: AtomicI64,
     queue: UnsafeCell<Queue>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Memory {
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub(crate) T);
 
-// SAFETY: the queue and what is in the nodes is touched with the lock only (see `waiter`), and all
+// SAFETY: the queue and what is in the nodes is touched by whoever serves only (see `waiter`), and all
 // the rest is atomic. What a node holds for its owner, a `Thread` or a `Waker`, may be used anywhere.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
@@ -47,8 +47,8 @@ macro_rules! constructor {
         pub(crate) $($const)? fn new(word: Word, terms: Word) -> Self {
             Memory {
                 word: Apart(AtomicI64::new(word)),
-                next: Apart(AtomicI64::new(0)),
-                serving: Apart(AtomicI64::new(0)),
+                lock: Apart(AtomicI64::new(0)),
+                arrivals: Apart(Arrivals::new()),
                 terms: AtomicI64::new(terms),
                 queue: UnsafeCell::new(Queue::new()),
             }
@@ -80,12 +80,21 @@ pub(crate) struct Seat<'a> {
     /// The own one, after giving up: kept until the lock is given back.
     own: Option<Bell>,
     patience: Patience,
-    turn: Turn,
+    pause: Pause,
+    /// Whether it has rung for a thread.
+    pub(crate) woke_a_thread: bool,
 }
 
 impl<'a> Seat<'a> {
     pub(crate) fn new(memory: &'a Memory, limit: Limit) -> Self {
-        Seat { memory, bell: None, own: None, patience: Patience::new(limit), turn: Turn::new() }
+        Seat {
+            memory,
+            bell: None,
+            own: None,
+            patience: Patience::new(limit),
+            pause: Pause::new(),
+            woke_a_thread: false,
+        }
     }
 
     /// Runs the machine from `at` on, until it is inside, has left, or is at a line `stops` names.
@@ -104,7 +113,7 @@ impl<'a> Seat<'a> {
                 Next::Goto(next) if stops(&next) => return End::Stopped(next),
                 Next::Goto(next) => at = next,
                 Next::Spin(next) => {
-                    self.turn.rest();
+                    self.pause.rest();
                     at = next;
                 }
                 Next::Enter(Line::X1 { take }) => return End::Inside(take),
@@ -133,20 +142,30 @@ impl<'a> Seat<'a> {
 
     /// Has another task woken for this node, which is in the queue or was.
     pub(crate) fn change_bell<P: Pool, M: Manner>(&mut self, node: &Node, bell: Bell) {
-        let lock = Line::L4 { job: Job::Serve(NOTHING) };
-        let locked = |line: &Line<Who>| matches!(line, Line::S1 { .. });
-        // SAFETY: this job does not look at a node.
-        let end = unsafe { self.run::<P, M>(NonNull::dangling(), lock, locked) };
-        let End::Stopped(at) = end else { unreachable!("it comes by S1") };
-        // SAFETY: S1 is executed with the lock, and it was not yet.
+        // To be the one who serves, nobody else may: as for giving up, which this is the beginning of.
+        while self.lock(Op::Set(HELD)) & HELD != 0 {
+            self.pause.rest();
+        }
+        // SAFETY: nobody else serves.
         let old = unsafe { node.set_bell(bell) };
-        self.work::<P, M>(at);
+        self.work::<P, M>(Line::S1 { turn: Turn { left: MOST_GRANTS, after: After::Leave } });
         drop(old);
+    }
+
+    /// The queue, with everybody who has come in it.
+    fn queue<R>(&mut self, f: impl FnOnce(&mut Queue) -> R) -> R {
+        self.memory.queue.with_mut(|queue| {
+            // SAFETY: the machine calls what needs this only while it serves, and nobody else does.
+            let queue = unsafe { &mut *queue };
+            // SAFETY: as above.
+            unsafe { self.memory.arrivals.0.join(queue) };
+            f(queue)
+        })
     }
 }
 
-/// Takes the lock and gives it back.
-const NOTHING: Duty = Duty { grants: 0, after: After::Leave };
+/// How many grants one thread makes for others before it asks the next in line to go on.
+const MOST_GRANTS: u32 = 64;
 
 /// How a run of the machine ended.
 pub(crate) enum End {
@@ -171,11 +190,7 @@ impl Desk for Quick<'_> {
         self.need
     }
 
-    fn next(&mut self, _: Op) -> Word {
-        unreachable!("{FAST}")
-    }
-
-    fn serving(&mut self, _: Op) -> Word {
+    fn lock(&mut self, _: Op) -> Word {
         unreachable!("{FAST}")
     }
 
@@ -218,6 +233,14 @@ impl Desk for Quick<'_> {
     fn expired(&mut self) -> bool {
         unreachable!("{FAST}")
     }
+
+    fn may_serve(&self, (): ()) -> bool {
+        unreachable!("{FAST}")
+    }
+
+    fn patience(&self) -> u32 {
+        unreachable!("{FAST}")
+    }
 }
 
 const FAST: &str = "lines 1, 2 and X1 access the word only";
@@ -230,12 +253,8 @@ impl Desk for Seat<'_> {
         access(&self.memory.word.0, op)
     }
 
-    fn next(&mut self, op: Op) -> Word {
-        access(&self.memory.next.0, op)
-    }
-
-    fn serving(&mut self, op: Op) -> Word {
-        access(&self.memory.serving.0, op)
+    fn lock(&mut self, op: Op) -> Word {
+        access(&self.memory.lock.0, op)
     }
 
     fn terms(&mut self, op: Op) -> Word {
@@ -243,36 +262,39 @@ impl Desk for Seat<'_> {
     }
 
     fn head(&mut self) -> Option<Who> {
-        // SAFETY: the machine calls this with the lock.
-        self.memory.queue.with_mut(|queue| unsafe { (*queue).head() })
+        self.queue(|queue| queue.head())
     }
 
     fn push(&mut self, who: Who) {
-        // SAFETY: the machine calls this with the lock, at L7, with the node of the one who runs it;
-        // who ran it promised that it is alive and stays in its place.
-        self.memory.queue.with_mut(|queue| unsafe { (*queue).push(who) });
+        // SAFETY: the machine calls this at L4, with the node of the one who runs it; who ran it
+        // promised that it is alive and stays in its place.
+        unsafe { self.memory.arrivals.0.push(who) };
     }
 
     fn pop(&mut self) {
-        if let Some(head) = self.head() {
-            // SAFETY: the machine calls this with the lock.
-            self.bell = self.memory.queue.with_mut(|queue| unsafe { (*queue).remove(head) });
-        }
+        // SAFETY: the machine calls this while it serves, and the head is in the queue.
+        self.bell = self.queue(|queue| queue.head().and_then(|head| unsafe { queue.remove(head) }));
     }
 
     fn remove(&mut self, who: Who) {
-        // SAFETY: the machine calls this with the lock, at C2, where its own node is in the queue.
-        self.own = self.memory.queue.with_mut(|queue| unsafe { (*queue).remove(who) });
+        // SAFETY: the machine calls this at C3, while it serves, and its own node is in the queue.
+        self.own = self.queue(|queue| unsafe { queue.remove(who) });
     }
 
     fn grant(&mut self, who: Who, op: Op) -> Word {
-        // SAFETY: it is the own node, or at S10 that of a waiter who has no grant yet.
-        access(unsafe { &who.as_ref().grant }, op)
+        // SAFETY: it is the own node, or at S11 and S19 that of a waiter who has no grant yet.
+        let node = unsafe { who.as_ref() };
+        if let Op::Write(SERVE) = op {
+            // SAFETY: the machine writes this at S19, while it serves.
+            self.bell = unsafe { node.bell_of_thread() };
+        }
+        access(&node.grant, op)
     }
 
     fn ring(&mut self, _: Who) {
-        // The node may be gone: S9 has taken out what is needed.
+        // The node may be gone: what is needed was taken out before the grant was written.
         if let Some(bell) = self.bell.take() {
+            self.woke_a_thread |= matches!(bell, Bell::Thread(_));
             bell.ring();
         }
     }
@@ -290,7 +312,16 @@ impl Desk for Seat<'_> {
     }
 
     fn needs(&self, who: Who) -> u32 {
-        // SAFETY: it is the own node, or with the lock one in the queue.
+        // SAFETY: it is the own node, or one in the queue of one who serves.
         unsafe { who.as_ref().need }
+    }
+
+    fn may_serve(&self, who: Who) -> bool {
+        // SAFETY: the machine calls this while it serves, with a node in the queue.
+        unsafe { who.as_ref().bell_of_thread().is_some() }
+    }
+
+    fn patience(&self) -> u32 {
+        MOST_GRANTS
     }
 }

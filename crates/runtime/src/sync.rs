@@ -3,11 +3,11 @@
 #[cfg(loom)]
 pub(crate) use self::thread::Thread;
 #[cfg(loom)]
-pub(crate) use loom::{cell::UnsafeCell, hint::spin_loop, sync::atomic::AtomicI64};
+pub(crate) use loom::{cell::UnsafeCell, hint::spin_loop, sync::atomic::{AtomicI64, AtomicPtr}};
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
-    sync::atomic::AtomicI64,
+    sync::atomic::{AtomicI64, AtomicPtr},
     thread::{self, Thread},
 };
 
@@ -74,6 +74,7 @@ pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
         Op::Write(new) => word.swap(new, SeqCst),
         Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
         Op::TestAndSet => word.swap(1, SeqCst),
+        Op::Set(bits) => word.fetch_or(bits, SeqCst),
         Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
         Op::CompareAndSwap { old, new } => {
             word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)

@@ -39,35 +39,37 @@ macro_rules! changes {
 changes! { Fair;
     /// Line 3 does not count the waiter: who leaves does not know of it.
     NoCount: |_d, _p| {
-        Line::L3 => Goto(At(Line::L4 { job: super::Job::Join })),
+        Line::L3 => Goto(At(Line::L4)),
     }
 
     /// Nobody is rung for: who sleeps, sleeps on.
     NoRing: |_d, _p| {
-        Line::S13 { duty, .. } => after(duty.after),
+        Line::S13 { turn, terms, .. } => Goto(At(Line::S7 { turn, terms })),
+        Line::S15 { after, .. } => go(after),
+        Line::S16 { turn, .. } => Goto(At(Line::S1 { turn })),
     }
 
-    /// The bell is reset on lying down: what was rung since line 8 is lost.
+    /// The bell is reset on lying down: what was rung since line 6 is lost.
     Deaf: |d, p| {
-        Line::L9 => {
+        Line::L7 => {
             d.rung(p);
-            Goto(At(Line::L10))
+            Goto(At(Line::L8))
         },
-        Line::L10 => if d.rung(p) { Goto(At(Line::L8)) } else { Next::Spin(At(Line::L10)) },
+        Line::L8 => if d.rung(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
     }
 
     /// A waiter is no longer counted from when its slot is taken: others come in before it can.
     EarlyCount: |d, _p| {
-        Line::S8 { duty, who, take } => {
+        Line::S9 { turn, terms, who, take } => {
             d.word(Op::FetchAdd(-take - WAITER));
-            Goto(At(Line::S9 { duty, who, take }))
+            Goto(At(Line::S10 { turn, terms, who, take }))
         },
-        Line::S11 { duty, who } => Goto(At(Line::S12 { duty, who })),
+        Line::S12 { turn, who, .. } => Goto(At(Line::S14 { turn, who })),
     }
 
     /// What is granted stays free.
     NoTake: |_d, _p| {
-        Line::S8 { duty, who, take } => Goto(At(Line::S9 { duty, who, take })),
+        Line::S9 { turn, terms, who, take } => Goto(At(Line::S10 { turn, terms, who, take })),
     }
 
     /// Line 1 does not look whether anybody waits.
@@ -79,17 +81,28 @@ changes! { Fair;
         },
     }
 
-    /// Who gives up does not look for a grant.
+    /// Who serves does not look for news: what happened since is left to the next one.
+    NoNews: |d, _p| {
+        Line::S14 { turn, who } => {
+            d.lock(Op::Write(0));
+            Goto(At(Line::S15 { after: turn.after, who }))
+        },
+        Line::S17 { turn } => {
+            d.lock(Op::Write(0));
+            go(turn.after)
+        },
+    }
+
+    /// Who gives up does not look for a grant once it serves.
     Blind: |_d, _p| {
-        Line::C1 => Goto(At(Line::C2)),
+        Line::C2 => Goto(At(Line::C3)),
     }
 
     /// What is held beyond the new size is not remembered.
     Forgiving: |d, _p| {
         Line::R5 { new, marks } => {
-            let new = Terms { owed: 0, ..new };
-            d.terms(Op::Write(new.pack()));
-            Goto(At(Line::R6 { k: new.k, marks }))
+            d.terms(Op::Write(Terms { owed: 0, ..new }.pack()));
+            Goto(At(Line::R6 { marks }))
         },
     }
 }
@@ -97,16 +110,16 @@ changes! { Fair;
 changes! { Barging;
     /// Who was called does not call the next one, though others may have left meanwhile.
     LastCall: |d, _p| {
-        Line::L12 => {
+        Line::L10 => {
             d.word(Op::FetchAdd(-super::CALLED));
             Goto(At(Line::L1))
         },
     }
 }
 
-fn after(after: After) -> Next<State> {
+fn go(after: After) -> Next<State> {
     match after {
-        After::Wait => Goto(At(Line::L8)),
+        After::Wait => Goto(At(Line::L6)),
         After::Leave => Next::Leave,
         After::Again => Goto(At(Line::L1)),
     }

@@ -23,6 +23,13 @@ pub const MARK: Word = 1 << 60;
 pub const CLOSED: Word = -1;
 /// What it finds where it is told to try again.
 pub const TRY: Word = -2;
+/// What it finds where it is to serve in another's place.
+pub const SERVE: Word = -3;
+
+/// Somebody serves.
+pub const HELD: Word = 1;
+/// Something has happened since it looked.
+pub const NEWS: Word = 2;
 
 /// Whether who comes may overtake those who wait.
 pub trait Manner: Send + Sync + 'static {
@@ -49,31 +56,29 @@ pub const fn waiters(word: Word) -> Word {
     (word & (CALLED - 1)) / WAITER
 }
 
-/// What somebody wants the lock for.
+/// What somebody wants to do at the desk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Job {
-    /// To join the queue.
-    Join,
-    /// To leave it.
-    Cancel,
     /// To hand out what is free.
-    Serve(Duty),
+    Serve(After),
+    /// To leave the queue.
+    Cancel,
     /// To change the number of slots.
     Resize(u16),
     /// To let nobody in any more.
     Close,
 }
 
-/// What somebody with the lock still has to do.
+/// How long one who serves goes on, and what it does then.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Duty {
-    /// How many grants at most: as many as its coming or going can have made possible.
-    pub grants: u32,
+pub struct Turn {
+    /// How many more grants, and how many more looks for news.
+    pub left: u32,
     /// What follows.
     pub after: After,
 }
 
-/// What follows when the lock is given back.
+/// What follows serving.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum After {
     /// Waiting for a grant.
@@ -92,45 +97,49 @@ pub enum Line<W> {
     L1,
     L2 { word: Word, take: Word },
     L3,
-    L4 { job: Job },
-    L5 { job: Job, number: Word },
+    L4,
+    L5 { job: Job },
     L6,
     L7,
     L8,
-    L9,
+    L9 { take: Word },
     L10,
-    L11 { take: Word },
-    L12,
+    L11,
     // Exit
     X1 { take: Word },
-    // Handing out, with the lock
-    S1 { duty: Duty },
-    S2 { duty: Duty, terms: Terms },
-    S3 { duty: Duty, terms: Terms, paid: Word },
-    S4 { duty: Duty, terms: Terms, paid: Word },
-    S5 { duty: Duty, terms: Terms },
-    S6 { duty: Duty, terms: Terms },
-    S7 { duty: Duty, terms: Terms, who: W },
-    S8 { duty: Duty, who: W, take: Word },
-    S9 { duty: Duty, who: W, take: Word },
-    S10 { duty: Duty, who: W, take: Word },
-    S11 { duty: Duty, who: W },
-    S12 { duty: Duty, who: W },
-    S13 { duty: Duty, who: W },
-    S14 { duty: Duty },
-    // Giving up, with the lock
+    // Serving
+    S1 { turn: Turn },
+    S2 { turn: Turn },
+    S3 { turn: Turn, terms: Terms },
+    S4 { turn: Turn, terms: Terms, paid: Word },
+    S5 { turn: Turn, terms: Terms, paid: Word },
+    S6 { turn: Turn, terms: Terms },
+    S7 { turn: Turn, terms: Terms },
+    S8 { turn: Turn, terms: Terms, who: W },
+    S9 { turn: Turn, terms: Terms, who: W, take: Word },
+    S10 { turn: Turn, terms: Terms, who: W, take: Word },
+    S11 { turn: Turn, terms: Terms, who: W, take: Word },
+    S12 { turn: Turn, terms: Terms, who: W },
+    S13 { turn: Turn, terms: Terms, who: W },
+    S14 { turn: Turn, who: W },
+    S15 { after: After, who: W },
+    S16 { turn: Turn, who: W },
+    S17 { turn: Turn },
+    S18 { turn: Turn },
+    S19 { turn: Turn, who: W },
+    // Giving up
     C1,
     C2,
     C3,
-    // Turned away, with the lock
-    D1,
-    // Resizing and closing, with the lock
+    C4,
+    C5,
+    // Resizing and closing
     R1 { k: u16 },
     R2 { k: u16 },
     R3 { k: u16, terms: Terms },
     R4 { new: Terms, add: Word, marks: Word },
     R5 { new: Terms, marks: Word },
-    R6 { k: u16, marks: Word },
+    R6 { marks: Word },
     Z1,
     Z2 { terms: Terms },
     Z3 { terms: Terms },
@@ -166,168 +175,208 @@ pub fn step<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -
                 Goto(if M::BARGES { L1 } else { L3 })
             }
         }
+        X1 { take } => {
+            let word = d.word(Op::FetchAdd(take));
+            let called = M::BARGES && word & CALLED != 0;
+            if word < WAITER || called && word < MARK {
+                Leave
+            } else {
+                Goto(L5 { job: Job::Serve(After::Leave) })
+            }
+        }
+        _ => queue::<P, M, D>(d, me, at),
+    }
+}
+
+/// The lines of those who wait.
+#[inline(never)]
+fn queue<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
+    match at {
         L3 => {
             d.word(Op::FetchAdd(WAITER));
-            Goto(L4 { job: Job::Join })
+            Goto(L4)
         }
-        L4 { job } => Goto(L5 { job, number: d.next(Op::FetchAdd(1)) }),
-        L5 { job, number } => {
-            if d.serving(Op::Read) != number {
-                return Spin(at);
-            }
-            Goto(match job {
-                Job::Join => L6,
-                Job::Cancel => C1,
-                Job::Serve(duty) => S1 { duty },
-                Job::Resize(k) => R1 { k },
-                Job::Close => Z1,
-            })
-        }
-        L6 => Goto(if Terms::unpack(d.terms(Op::Read)).closed { D1 } else { L7 }),
-        L7 => {
+        L4 => {
             d.push(me);
-            Goto(S1 { duty: Duty { grants: 1, after: After::Wait } })
+            Goto(L5 { job: Job::Serve(After::Wait) })
         }
-        L8 => match d.grant(me, Op::Read) {
-            0 => Goto(L9),
-            take => Goto(L11 { take }),
+        L5 { job } => {
+            // Whoever is not served in its absence comes again, and is no news.
+            let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
+            let taken = d.lock(Op::Set(HELD | news)) & HELD != 0;
+            match job {
+                // Whoever serves looks again, for there is news.
+                Job::Serve(after) if taken => go(after),
+                Job::Serve(after) => Goto(S1 { turn: Turn { left: d.patience(), after } }),
+                Job::Cancel if taken => Spin(C1),
+                Job::Cancel => Goto(C2),
+                _ if taken => Spin(at),
+                Job::Resize(k) => Goto(R1 { k }),
+                Job::Close => Goto(Z1),
+            }
+        }
+        L6 => match d.grant(me, Op::Read) {
+            0 => Goto(L7),
+            take => Goto(L9 { take }),
         },
-        L9 => Goto(if d.rung(me) { L8 } else { L10 }),
-        L10 if d.expired() => Goto(L4 { job: Job::Cancel }),
-        L10 => Spin(if d.sleeps_lightly() { L8 } else { L9 }),
-        L11 { take } => {
+        L7 => Goto(if d.rung(me) { L6 } else { L8 }),
+        L8 if d.expired() => Goto(C1),
+        L8 => Spin(if d.sleeps_lightly() { L6 } else { L7 }),
+        L9 { take } => {
             d.grant(me, Op::Write(0));
             match take {
                 CLOSED => Leave,
-                TRY => Goto(L12),
+                TRY => Goto(L10),
+                SERVE => Goto(S1 { turn: Turn { left: d.patience(), after: After::Wait } }),
                 _ => Enter(X1 { take }),
             }
         }
-        L12 => {
+        L10 => {
             // Who left while it was called did not call anybody.
-            let next = Duty { grants: 1, after: After::Again };
             let others = waiters(d.word(Op::FetchAdd(-CALLED))) > 0;
-            Goto(if others { L4 { job: Job::Serve(next) } } else { L1 })
+            Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
         }
-
-        X1 { take } => {
-            let grants = P::count(take);
-            let serve = Goto(L4 { job: Job::Serve(Duty { grants, after: After::Leave }) });
-            let word = d.word(Op::FetchAdd(take));
-            let called = M::BARGES && word & CALLED != 0;
-            if word < WAITER || called && word < MARK { Leave } else { serve }
-        }
-
         C1 => match d.grant(me, Op::Read) {
-            0 => Goto(C2),
-            // Too late to give up: line 8 finds the grant.
-            _ => Goto(S14 { duty: Duty { grants: 0, after: After::Wait } }),
+            0 => Goto(L5 { job: Job::Cancel }),
+            SERVE => Goto(C5),
+            take => Goto(L9 { take }), // too late to give up
         },
-        C2 => {
-            d.remove(me);
-            Goto(C3)
-        }
+        C2 => match d.grant(me, Op::Read) {
+            0 => Goto(C3),
+            _ => Goto(S1 { turn: Turn { left: d.patience(), after: After::Wait } }),
+        },
         C3 => {
-            d.word(Op::FetchAdd(-WAITER));
-            // With it at the head, one slot less than it asked for may have been free.
-            Goto(S1 { duty: Duty { grants: d.needs(me) - 1, after: After::Leave } })
+            d.remove(me);
+            Goto(C4)
         }
-        D1 => {
+        C4 => {
             d.word(Op::FetchAdd(-WAITER));
-            Goto(S14 { duty: Duty { grants: 0, after: After::Leave } })
+            Goto(S1 { turn: Turn { left: d.patience(), after: After::Leave } })
+        }
+        C5 => {
+            d.grant(me, Op::Write(0));
+            Goto(C3)
         }
         R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
             manage::<P, D>(d, at)
         }
         Z1 | Z2 { .. } | Z3 { .. } => manage::<P, D>(d, at),
-        _ => hand_out::<P, M, D>(d, at),
+        _ => serve::<P, M, D>(d, at),
     }
 }
 
-/// Lines S1 to S14: gives what is free to the head of the queue, and gives the lock back.
-#[inline(never)]
-fn hand_out<P: Pool, M: Manner, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
+/// Lines S1 to S19: gives what is free to the head of the queue, as long as it is enough.
+fn serve<P: Pool, M: Manner, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
     match at {
-        S1 { duty } if duty.grants == 0 => unlock(d, duty),
-        S1 { duty } => {
+        S1 { turn } => {
+            d.lock(Op::Write(HELD)); // what is news from here on is seen at S14 or S17
+            Goto(S2 { turn })
+        }
+        S2 { turn } => {
             let terms = Terms::unpack(d.terms(Op::Read));
-            Goto(if terms.owed == 0 { S6 { duty, terms } } else { S2 { duty, terms } })
+            Goto(if terms.owed == 0 { S7 { turn, terms } } else { S3 { turn, terms } })
         }
-        S2 { duty, terms } => match P::settle(d.word(Op::Read) & FREE, terms.owed) {
-            0 => Goto(S6 { duty, terms }),
-            paid => Goto(S3 { duty, terms, paid }),
+        S3 { turn, terms } => match P::settle(d.word(Op::Read) & FREE, terms.owed) {
+            0 => Goto(S7 { turn, terms }),
+            paid => Goto(S4 { turn, terms, paid }),
         },
-        S3 { duty, terms, paid } => {
+        S4 { turn, terms, paid } => {
             d.word(Op::FetchAdd(-paid));
-            Goto(S4 { duty, terms, paid })
+            Goto(S5 { turn, terms, paid })
         }
-        S4 { duty, mut terms, paid } => {
+        S5 { turn, mut terms, paid } => {
             terms.owed -= paid;
             d.terms(Op::Write(terms.pack()));
-            Goto(if terms.owed == 0 { S5 { duty, terms } } else { S6 { duty, terms } })
+            Goto(if terms.owed == 0 { S6 { turn, terms } } else { S7 { turn, terms } })
         }
-        S5 { duty, terms } => {
+        S6 { turn, terms } => {
             d.word(Op::FetchAdd(-MARK));
-            Goto(S6 { duty, terms })
+            Goto(S7 { turn, terms })
         }
-        S6 { duty, terms } => match d.head() {
-            None => Goto(S14 { duty }),
-            Some(who) if terms.closed => Goto(S9 { duty, who, take: CLOSED }),
-            Some(who) => Goto(S7 { duty, terms, who }),
+        S7 { turn, terms } => match d.head() {
+            None => Goto(S17 { turn }),
+            Some(who) if turn.left == 0 && d.may_serve(who) => Goto(S19 { turn, who }),
+            Some(who) if terms.closed => Goto(S10 { turn, terms, who, take: CLOSED }),
+            Some(who) => Goto(S8 { turn, terms, who }),
         },
-        S7 { duty, terms, who } => {
+        S8 { turn, terms, who } => {
             let word = d.word(Op::Read);
             // While slots are owed, the word is marked, and nobody barges in.
             let call = M::BARGES && terms.owed == 0;
             match P::choose(word & FREE, terms.owed, d.needs(who)) {
-                None => Goto(S14 { duty }),
-                Some(_) if call && word & CALLED != 0 => Goto(S14 { duty }),
-                Some(_) if call => Goto(S8 { duty, who, take: TRY }),
-                Some(take) => Goto(S8 { duty, who, take }),
+                None => Goto(S17 { turn }),
+                Some(_) if call && word & CALLED != 0 => Goto(S17 { turn }),
+                Some(_) if call => Goto(S9 { turn, terms, who, take: TRY }),
+                Some(take) => Goto(S9 { turn, terms, who, take }),
             }
         }
-        S8 { duty, who, take } => {
+        S9 { turn, terms, who, take } => {
             d.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
-            Goto(S9 { duty, who, take })
+            Goto(S10 { turn, terms, who, take })
         }
-        S9 { duty, who, take } => {
+        S10 { turn, terms, who, take } => {
             d.pop();
-            Goto(S10 { duty, who, take })
+            Goto(S11 { turn, terms, who, take })
         }
-        S10 { duty, who, take } => {
+        S11 { turn, terms, who, take } => {
             d.grant(who, Op::Write(take));
-            // Closing goes on until nobody is left.
-            let grants = duty.grants - u32::from(take != CLOSED);
-            Goto(S11 { duty: Duty { grants, ..duty }, who })
+            Goto(S12 { turn, terms, who })
         }
-        S11 { duty, who } => {
-            d.word(Op::FetchAdd(-WAITER));
-            Goto(S12 { duty, who })
+        S12 { turn, terms, who } => {
+            let word = d.word(Op::FetchAdd(-WAITER));
+            let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
+            Goto(if more { S13 { turn, terms, who } } else { S14 { turn, who } })
         }
-        S12 { duty, who } => {
-            d.serving(Op::FetchAdd(1));
-            Goto(S13 { duty, who })
-        }
-        S13 { duty, who } => {
+        S13 { turn, terms, who } => {
             d.ring(who);
-            match duty.grants {
-                0 => after(duty.after),
-                _ => Goto(L4 { job: Job::Serve(duty) }),
+            Goto(S7 { turn: turn.shorter(), terms })
+        }
+        S14 { turn, who } => {
+            // Ringing takes its time: better when nobody is kept from serving.
+            if d.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
+                Goto(S15 { after: turn.after, who })
+            } else {
+                Goto(S16 { turn: turn.shorter(), who })
             }
         }
-        S14 { duty } => unlock(d, duty),
-        _ => unreachable!("not a line of handing out"),
+        S15 { after, who } => {
+            d.ring(who);
+            go(after)
+        }
+        S16 { turn, who } => {
+            d.ring(who);
+            Goto(S1 { turn })
+        }
+        S17 { turn } => {
+            if d.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
+                go(turn.after)
+            } else if turn.left == 0 {
+                Goto(S18 { turn })
+            } else {
+                Goto(S1 { turn: turn.shorter() })
+            }
+        }
+        S18 { turn } => match d.head() {
+            Some(who) if d.may_serve(who) => Goto(S19 { turn, who }),
+            _ => Goto(S1 { turn }),
+        },
+        S19 { turn, who } => {
+            d.grant(who, Op::Write(SERVE));
+            Goto(S15 { after: turn.after, who })
+        }
+        _ => unreachable!("not a line of serving"),
     }
 }
 
-fn unlock<D: Desk>(d: &mut D, duty: Duty) -> Next<LineOn<D>> {
-    d.serving(Op::FetchAdd(1));
-    after(duty.after)
+impl Turn {
+    fn shorter(self) -> Self {
+        Turn { left: self.left.saturating_sub(1), ..self }
+    }
 }
 
-fn after<W>(after: After) -> Next<Line<W>> {
+fn go<W>(after: After) -> Next<Line<W>> {
     match after {
-        After::Wait => Goto(L8),
+        After::Wait => Goto(L6),
         After::Leave => Leave,
         After::Again => Goto(L1),
     }
@@ -337,6 +386,7 @@ fn after<W>(after: After) -> Next<Line<W>> {
 /// first, so that nobody takes anything meanwhile.
 #[cold]
 fn manage<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
+    let turn = Turn { left: d.patience(), after: After::Leave };
     match at {
         R1 { k } => {
             d.word(Op::FetchAdd(MARK));
@@ -356,14 +406,14 @@ fn manage<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
         }
         R5 { new, marks } => {
             d.terms(Op::Write(new.pack()));
-            Goto(R6 { k: new.k, marks })
+            Goto(R6 { marks })
         }
-        R6 { k, marks } => {
+        R6 { marks } => {
             d.word(Op::FetchAdd(-marks * MARK));
-            Goto(S1 { duty: Duty { grants: k.into(), after: After::Leave } })
+            Goto(S1 { turn })
         }
         Z1 => match Terms::unpack(d.terms(Op::Read)) {
-            terms if terms.closed => Goto(S14 { duty: Duty { grants: 0, after: After::Leave } }),
+            terms if terms.closed => Goto(S1 { turn }),
             terms => Goto(Z2 { terms }),
         },
         Z2 { terms } => {
@@ -372,7 +422,7 @@ fn manage<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
         }
         Z3 { terms } => {
             d.terms(Op::Write(Terms { closed: true, ..terms }.pack()));
-            Goto(S1 { duty: Duty { grants: 1, after: After::Leave } })
+            Goto(S1 { turn })
         }
         _ => unreachable!("not a line of resizing or closing"),
     }

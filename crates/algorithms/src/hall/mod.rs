@@ -1,33 +1,42 @@
 //! The semaphore behind `Hall`: one word for those who find it free, a queue for those who do not.
 //! Not from a paper.
 //!
-//! word: how many wait (upper half), and what is free (lower half).   next, serving: a lock with
-//! numbers, so that the queue is joined in the order of coming.   grant: what a waiter was given.
+//! word: how many wait (upper half), and what is free (lower half).   lock: whether somebody serves,
+//! and whether there is news for it.   queue: who waits, in the order of coming.   grant: what a waiter
+//! was given.   bell: whether it was rung for.   terms: how many slots there are.
 //!
 //! - Who comes takes what it needs out of the word in one compare-and-swap, if nobody waits and that
-//!   much is free (lines 1, 2). Otherwise it counts itself as waiting (3), takes a number (4), and
-//!   joins the queue when its number is called (5 to 7). It is in when it finds a grant (8), and
-//!   sleeps until it is rung for (9).
-//! - Who leaves puts back what it had (X1). If anybody is counted as waiting, it takes the lock and
-//!   gives what is free to the head of the queue, if that is enough for it (S1 to S13).
-//! - Who gives up takes the lock, and itself out of the queue (C1 to C3), unless it finds a grant.
+//!   much is free (L1, L2). Otherwise it counts itself as waiting (L3) and joins the queue (L4). It is
+//!   in when it finds a grant (L6), and sleeps until it is rung for (L7).
+//! - Who leaves puts back what it had (X1).
+//! - Who has joined, or left while others wait, sets the lock (L5). If it was not held, it *serves*:
+//!   gives what is free to the head of the queue, as long as that is enough for it (S1 to S16). If it
+//!   was, whoever serves finds that there is news, and looks again before it stops (S14, S17). So
+//!   nobody waits for the lock.
+//! - Who gives up takes itself out of the queue when nobody serves (C1 to C5), unless it finds a grant.
+//!   Resizing and closing wait until nobody serves, too (R1 to R6, Z1 to Z3).
+//! - Whoever has served for long asks the head of the queue to go on (S18, S19).
 //!
-//! I1: every slot is free, or granted, or in one hand.   I2: while anybody waits, only whoever has
-//! the lock takes anything out of the word, so what S7 sees free is free at S8.   I3: a waiter is
-//! counted until it is rung for, so nobody overtakes one that has no grant yet, or sleeps over it.
+//! I1: every slot is free, or granted, or in one hand.   I2: while anybody waits, only whoever serves
+//! takes anything out of the word, so what S8 sees free is free at S9.   I3: a waiter is counted until
+//! its grant is written, so nobody overtakes one that has no grant yet.
 //!
-//! - FIFE: the doorway is lines 1 to 4. Who has a number is before all who come later: these find it
-//!   counted, get later numbers, and stand behind it in the queue.
-//! - Duty: at a given time, if nobody has the lock or is on the way to it, the head of the queue needs
-//!   more than is free. Whoever changes that comes with as many grants as its change can have made
-//!   possible: as many as it puts back, or one for a new waiter, or one less than the head needed that
-//!   gave up. What one has granted in the other's place, the other does not find any more.
-//! - No lost wake-up: S12 rings after S10 has written the grant; a bell that is rung stays rung.
-//! - What it does not have is resilience: one that stops for ever with the lock keeps all others
+//! - FIFE: the doorway is lines 1 to 4. Who is in the queue is before all who come later: these find it
+//!   counted, and stand behind it.
+//! - No lost wake-up: who has changed something sets the lock afterwards, so whoever serves sees the
+//!   change, or the news. A waiter is rung for after its grant is written, and a bell that is rung
+//!   stays rung.
+//! - Everybody gets in, and out: who serves makes a bounded number of grants. Giving up, resizing and
+//!   closing wait for others who go on without them, and may in theory do so for ever; one who gives up
+//!   is granted something at last.
+//! - What it does not have is resilience: one that stops for ever while it serves keeps all others
 //!   out. Threads of one process do not stop alone; processes do, and need another algorithm.
 //!
 //! Requests for several slots wait like others, so nothing overtakes them: while the head needs more
 //! than is free, what comes free stays free for it.
+//!
+//! Where one may *barge in*, line 1 does not look whether anybody waits, and whoever serves only tells
+//! the head of the queue to try again (`TRY`), one at a time (`CALLED`).
 
 mod desk;
 mod lines;
@@ -40,8 +49,8 @@ pub mod names;
 
 pub use desk::{Desk, LineOn};
 pub use lines::{
-    After, Barging, CALLED, CLOSED, Duty, FREE, Fair, Job, Line, MARK, Manner, TRY, WAITER, step,
-    waiters,
+    After, Barging, CALLED, CLOSED, FREE, Fair, HELD, Job, Line, MARK, Manner, NEWS, SERVE, TRY,
+    Turn, WAITER, step, waiters,
 };
 pub use model::{Cast, MOST_PROCESSES, Model, Sleep, model};
 pub use pool::{Count, MOST_SLOTS, Pool, Slots};

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::{
     Terms,
     desk::Desk,
-    lines::{self, CALLED, FREE, Fair, Job, Line, MARK, Manner, WAITER},
+    lines::{self, CALLED, FREE, Fair, HELD, Job, Line, MARK, Manner, NEWS, WAITER},
     pool::{Pool, Slots},
     queue,
 };
@@ -56,8 +56,7 @@ pub struct Model<P = Slots, M = Fair> {
     sleep: Sleep,
     layout: Layout,
     word: Var,
-    next: Var,
-    serving: Var,
+    lock: Var,
     terms: Var,
     queue: Var,
     clock: Var,
@@ -86,9 +85,7 @@ impl<P: Pool, M: Manner> Model<P, M> {
         let words = Self::all_words(cast, n, takes);
         let kind = Kind::Pair { width: WAITER };
         let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
-        let number = |name: &str| Decl::number(name, 0, n as Word + 1, 0).unbounded();
-        let next = layout.add(number("next"));
-        let serving = layout.add(number("serving").waited_on());
+        let lock = layout.add(Decl::number("lock", 0, HELD | NEWS, 0).waited_on());
         let terms = layout.add(Decl::listed(
             "terms",
             Kind::Number,
@@ -99,26 +96,11 @@ impl<P: Pool, M: Manner> Model<P, M> {
         let queue = layout.add(Decl::listed("queue", Kind::Queue, queues, Init::Is(0)));
         let clock = layout.add(Decl::flag("clock", false));
         let grant = layout.array(n, |p| {
-            Decl::number(format!("grant[{p}]"), lines::TRY, takes, 0).at(p).waited_on()
+            Decl::number(format!("grant[{p}]"), lines::SERVE, takes, 0).at(p).waited_on()
         });
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
         let rules = PhantomData;
-        Model {
-            n,
-            k,
-            cast,
-            sleep,
-            layout,
-            word,
-            next,
-            serving,
-            terms,
-            queue,
-            clock,
-            grant,
-            bell,
-            rules,
-        }
+        Model { n, k, cast, sleep, layout, word, lock, terms, queue, clock, grant, bell, rules }
     }
 
     /// What the word can be.
@@ -127,7 +109,8 @@ impl<P: Pool, M: Manner> Model<P, M> {
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
-            .flat_map(|above| (0..=n as Word).map(move |waiting| above + waiting * WAITER))
+            // One that is back already may still be counted from last time.
+            .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
             .flat_map(|above| (0..=most).map(move |free| above + free))
             .collect()
     }
@@ -164,8 +147,8 @@ impl<P: Pool, M: Manner> Model<P, M> {
             };
             match line {
                 Line::X1 { take } => all.push(take),
-                Line::S9 { take, .. } | Line::S10 { take, .. } if take > 0 => all.push(take),
-                Line::S4 { .. } | Line::R5 { .. } => return None,
+                Line::S10 { take, .. } | Line::S11 { take, .. } if take > 0 => all.push(take),
+                Line::S5 { .. } | Line::R5 { .. } => return None,
                 _ => {}
             }
         }
@@ -186,12 +169,8 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
         self.memory.access(self.model.word, op)
     }
 
-    fn next(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.next, op)
-    }
-
-    fn serving(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.serving, op)
+    fn lock(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.lock, op)
     }
 
     fn terms(&mut self, op: Op) -> Word {
@@ -237,6 +216,14 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
     fn needs(&self, who: Pid) -> u32 {
         if self.model.cast == Cast::Many && who == 0 { 2 } else { 1 }
     }
+
+    fn may_serve(&self, _: Pid) -> bool {
+        true
+    }
+
+    fn patience(&self) -> u32 {
+        1
+    }
 }
 
 fn turn(clock: Word, _: Word) -> Word {
@@ -262,7 +249,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
         match self.cast {
             Cast::Timeout if self.is_last(p) => Clock,
             Cast::Resize if self.is_last(p) => Look,
-            Cast::Close if self.is_last(p) => At(Line::L4 { job: Job::Close }),
+            Cast::Close if self.is_last(p) => At(Line::L5 { job: Job::Close }),
             _ => At(Line::L1),
         }
     }
@@ -276,12 +263,14 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
             Look => {
                 let now = Terms::unpack(m.read(self.terms)).k as usize;
                 let k = if now == self.k { now - 1 } else { self.k };
-                Goto(At(Line::L4 { job: Job::Resize(k as u16) }))
+                Goto(At(Line::L5 { job: Job::Resize(k as u16) }))
             }
             At(line) => {
                 let mut seat = Seat { model: self, memory: m };
                 match lines::step::<P, M, _>(&mut seat, p, line) {
                     Goto(next) => Goto(At(next)),
+                    // Who finds somebody serving has come in vain, for this time.
+                    Spin(Line::L5 { .. }) => Leave,
                     Spin(next) => Spin(At(next)),
                     Enter(next) => Enter(At(next)),
                     Leave => Leave,
@@ -291,10 +280,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
     }
 
     fn waits(&self, _: Pid, at: State) -> bool {
-        !matches!(
-            at,
-            Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4 { job: Job::Join })
-        )
+        !matches!(at, Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4))
     }
 
     fn label(&self, _: Pid, at: State) -> Label {
@@ -309,29 +295,6 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
             At(Line::X1 { take }) => Some(take.trailing_zeros() as usize),
             _ => None,
         }
-    }
-
-    fn is_unbounded(&self) -> bool {
-        true
-    }
-
-    /// Numbers of the lock are only compared with each other: all count from the one that is served.
-    fn normalize(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
-        let served = memory[self.serving.index()];
-        memory[self.serving.index()] = 0;
-        memory[self.next.index()] -= served;
-        for loc in processes {
-            if let Loc::Entry(At(Line::L5 { number, .. }))
-            | Loc::Exit(At(Line::L5 { number, .. })) = loc
-            {
-                *number -= served;
-            }
-        }
-    }
-
-    fn counts(&self, at: &Loc<State>) -> bool {
-        let (Loc::Entry(At(line)) | Loc::Exit(At(line))) = at else { return false };
-        matches!(line, Line::S1 { .. } | Line::S12 { .. } | Line::S14 { .. })
     }
 
     fn invariants(&self) -> &'static [&'static str] {

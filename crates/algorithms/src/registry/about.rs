@@ -44,6 +44,7 @@ pub(super) const fn am(
         standing: Standing::Sound,
         claims: [Some(claim), None],
         promises_fife: false,
+        promises_fife_strong: false,
         promises_resilience: true,
         promises_everybody: true,
         promises_exit: true,
@@ -94,7 +95,14 @@ pub(super) const READS_AND_WRITES: &str = "reads and writes only";
 pub(super) const fn fife(paper: &'static str, figure: &'static str, title: &'static str) -> Entry {
     let standing = Standing::Sound;
     let sound = wrong(READS_AND_WRITES, figure, title);
-    Entry { paper, standing, promises_fife: true, nameable: true, ..sound }
+    Entry {
+        paper,
+        standing,
+        promises_fife: true,
+        promises_fife_strong: true,
+        nameable: true,
+        ..sound
+    }
 }
 
 /// What an entry says of a variant that is wrong: on purpose, or as printed.
@@ -187,7 +195,7 @@ pub(super) const BOUNDED: Entry = Entry {
 
 pub(super) const fn tokens(title: &'static str) -> Entry {
     let entry = token(Standing::Sound, title);
-    Entry { promises_fife: true, nameable: true, ..entry }
+    Entry { promises_fife: true, promises_fife_strong: true, nameable: true, ..entry }
 }
 
 /// The semaphore of this project: first in, first enabled, but one that stops with the lock stops all.
@@ -201,6 +209,7 @@ pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
         standing: Standing::Sound,
         claims: NO_CLAIMS,
         promises_fife,
+        promises_fife_strong: false,
         promises_resilience: false,
         promises_everybody: true,
         promises_exit: false,

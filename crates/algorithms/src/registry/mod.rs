@@ -72,6 +72,9 @@ pub struct Entry {
     pub claims: [Option<Claim>; 2],
     /// Whether the paper promises that who comes first is enabled first.
     pub promises_fife: bool,
+    /// Whether it promises so even of those who are not in yet: nobody is enabled before one who came
+    /// first.
+    pub promises_fife_strong: bool,
     /// Whether the paper promises that everybody gets in while fewer than k have stopped; if not,
     /// it promises so only while nobody has.
     pub promises_resilience: bool,

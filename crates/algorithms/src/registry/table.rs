@@ -62,6 +62,7 @@ table! {
     "hall:no-take" => |n, k| Changed::<_, hall::broken::NoTake>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("what is granted stays free");
     "hall:barge" => |n, k| Changed::<_, hall::broken::Barge>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 1 does not look whether anybody waits");
     "hall-sleep:no-ring" => |n, k| Changed::<_, hall::broken::NoRing>::new(hall::model(Fair, Cast::Plain, Sleep::Deep, n, k)), hall_wrong("nobody is rung for");
+    "hall-sleep:no-news" => |n, k| Changed::<_, hall::broken::NoNews>::new(hall::model(Fair, Cast::Plain, Sleep::Deep, n, k)), hall_wrong("who serves does not look for news");
     "hall-sleep:deaf" => |n, k| Changed::<_, hall::broken::Deaf>::new(hall::model(Fair, Cast::Plain, Sleep::Deep, n, k)), hall_wrong("who lies down does not hear what was rung before");
     "hall-timeout:blind" => |n, k| Changed::<_, hall::broken::Blind>::new(hall::model(Fair, Cast::Timeout, Sleep::Light, n, k)), hall_wrong("who gives up does not look for a grant");
     "hall-resize:forgiving" => |n, k| Changed::<_, hall::broken::Forgiving>::new(hall::model(Fair, Cast::Resize, Sleep::Light, n, k)), hall_wrong("what is held beyond the new size is not remembered");

@@ -106,7 +106,8 @@ impl Question {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);
         let is_promised = |property: &Property| match property {
-            Property::Fife | Property::FifeStrong => fife,
+            Property::Fife => fife,
+            Property::FifeStrong => entry.is_some_and(|entry| entry.promises_fife_strong),
             Property::Starvation => entry.is_none_or(|entry| entry.promises_everybody),
             Property::Exit => entry.is_none_or(|entry| entry.promises_exit),
             _ => true,

@@ -205,6 +205,7 @@ pub(super) fn operation(operation: Operation) -> &'static str {
         Operation::Write => "write",
         Operation::FetchAdd => "fetch-and-add",
         Operation::TestAndSet => "test-and-set",
+        Operation::Set => "setting bits",
         Operation::Clear => "clearing bits",
         Operation::CompareAndSwap => "compare-and-swap",
         Operation::Ideal => "atomic statement",
