@@ -4,6 +4,7 @@
 //! cargo test -p hallpass-runtime --test stress                          # some seconds
 //! HALLPASS_STRESS_PASSAGES=100000000 \
 //!     cargo test --release -p hallpass-runtime --test stress            # 10^8, on two cores minutes
+//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-runtime --test stress   # those named so
 //! HALLPASS_STRESS_SEED=7 cargo test -p hallpass-runtime --test stress
 //! ```
 //!
@@ -122,6 +123,8 @@ struct Run {
 
 const PORTION: u64 = 64;
 
+type Thread<'a> = thread::ScopedJoinHandle<'a, ()>;
+
 impl Run {
     fn new(hall: Hall, slots: usize, room: usize, threads: usize, passages: u64) -> Self {
         Run {
@@ -164,24 +167,26 @@ impl Run {
         }
     }
 
-    /// Waits for the threads, and gives up if nothing happens any more.
-    fn watch(&self, seed: &Seed, threads: Vec<thread::ScopedJoinHandle<'_, ()>>) {
+    /// Waits for the visitors, and then for the one who resizes or closes; gives up if nothing happens
+    /// any more.
+    fn watch(&self, seed: &Seed, visitors: Vec<Thread<'_>>, other: Option<Thread<'_>>) {
         let (mut seen, mut since) = ((0, 0), Instant::now());
-        while seen.1 < threads.len() {
+        let count = |threads: &[Thread<'_>]| threads.iter().filter(|t| t.is_finished()).count();
+        while count(&visitors) < visitors.len() || count(other.as_slice()) < other.iter().count() {
             thread::sleep(Duration::from_millis(1));
-            let finished = threads.iter().filter(|thread| thread.is_finished()).count();
-            let now = (self.taken.load(SeqCst), finished);
+            let now = (self.taken.load(SeqCst), count(&visitors));
+            self.over.store(now.1 == visitors.len(), SeqCst);
             if now != seen {
                 (seen, since) = (now, Instant::now());
             } else if since.elapsed() > Duration::from_secs(60) {
                 // The threads would hang for ever, and what tests print would never be seen.
-                let text = "nobody gets in any more (`--nocapture` shows who has panicked)";
-                let _ = writeln!(io::stderr(), "{text}: {:?}; {seed}", self.hall);
+                let text = "nothing happens any more (`--nocapture` shows who has panicked)";
+                let hall = &self.hall;
+                let _ = writeln!(io::stderr(), "{text}: {hall:?}, {} are out; {seed}", now.1);
                 process::exit(101);
             }
         }
-        self.over.store(true, SeqCst);
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        visitors.into_iter().chain(other).for_each(|thread| thread.join().unwrap());
     }
 
     /// Everything is as it was in the beginning.
@@ -201,7 +206,8 @@ impl Run {
 fn any_passages_at_most_k_and_nothing_lost() {
     let seed = Seed::new();
     let share = (passages() - passages() / CLOSED_SHARE) / CASES.len() as u64;
-    for case in &CASES {
+    let wanted = env::var("HALLPASS_STRESS_CASE").unwrap_or_default();
+    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
         let start = Instant::now();
         let hall = hall(case.most, case.room, case.barging);
         let run = Run::new(hall, case.most, case.room, case.threads, share);
@@ -211,10 +217,9 @@ fn any_passages_at_most_k_and_nothing_lost() {
                 scope.spawn(move || run.visitor(thread, case.many, random))
             });
             let visitors = visitors.collect();
-            if case.least < case.most {
-                scope.spawn(|| run.resizer(case, seed.rng(case.threads)));
-            }
-            run.watch(&seed, visitors);
+            let resizer = (case.least < case.most)
+                .then(|| scope.spawn(|| run.resizer(case, seed.rng(case.threads))));
+            run.watch(&seed, visitors, resizer);
         });
         run.assert_whole();
         println!("{}: {share} passages in {:.1?}", case.name, start.elapsed());
@@ -239,13 +244,13 @@ fn any_passages_until_closed() {
             });
             let visitors = visitors.collect();
             let run = &run;
-            scope.spawn(move || {
+            let closer = scope.spawn(move || {
                 while run.taken.load(SeqCst) < close_at && !run.over.load(SeqCst) {
                     thread::yield_now();
                 }
                 run.hall.close();
             });
-            run.watch(&seed, visitors);
+            run.watch(&seed, visitors, Some(closer));
         });
         assert!(run.hall.is_closed());
         run.assert_whole();
