@@ -3,7 +3,11 @@
 #[cfg(loom)]
 pub(crate) use self::thread::Thread;
 #[cfg(loom)]
-pub(crate) use loom::{cell::UnsafeCell, hint::spin_loop, sync::atomic::{AtomicI64, AtomicPtr}};
+pub(crate) use loom::{
+    cell::UnsafeCell,
+    hint::spin_loop,
+    sync::atomic::{AtomicI64, AtomicPtr},
+};
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
