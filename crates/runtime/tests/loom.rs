@@ -58,8 +58,16 @@ struct Room {
 
 impl Room {
     fn new(k: usize, most: usize) -> Arc<Self> {
-        let hall = Arc::new(Hall::builder(k).most(most).build().unwrap());
-        Arc::new(Room { hall, cells: (0..k).map(|_| UnsafeCell::new(0)).collect() })
+        Self::of(Hall::builder(k).most(most).build().unwrap())
+    }
+
+    fn barging(k: usize) -> Arc<Self> {
+        Self::of(Hall::builder(k).barging().build().unwrap())
+    }
+
+    fn of(hall: Hall) -> Arc<Self> {
+        let cells = (0..hall.slots()).map(|_| UnsafeCell::new(0)).collect();
+        Arc::new(Room { hall: Arc::new(hall), cells })
     }
 
     fn touch(&self, slot: usize) {
@@ -83,8 +91,7 @@ impl Room {
 }
 
 /// So many threads, each of which gets in once.
-fn crowd(k: usize, most: usize, threads: u32) {
-    let room = Room::new(k, most);
+fn crowd(room: Arc<Room>, threads: u32) {
     let others: Vec<_> = (1..threads)
         .map(|_| {
             let room = Arc::clone(&room);
@@ -98,19 +105,26 @@ fn crowd(k: usize, most: usize, threads: u32) {
 
 #[test]
 fn two_threads_one_slot() {
-    model(8, || crowd(1, 1, 2));
-    model(8, || crowd(1, 33, 2));
+    model(8, || crowd(Room::new(1, 1), 2));
+    model(8, || crowd(Room::new(1, 33), 2));
 }
 
 #[test]
 fn three_threads_one_slot() {
-    model(3, || crowd(1, 1, 3));
+    model(3, || crowd(Room::new(1, 1), 3));
 }
 
 #[test]
 fn three_threads_two_slots() {
-    model(3, || crowd(2, 2, 3));
-    model(3, || crowd(2, 33, 3));
+    model(3, || crowd(Room::new(2, 2), 3));
+    model(3, || crowd(Room::new(2, 33), 3));
+}
+
+#[test]
+fn threads_that_barge() {
+    model(8, || crowd(Room::barging(1), 2));
+    model(3, || crowd(Room::barging(1), 3));
+    model(3, || crowd(Room::barging(2), 3));
 }
 
 /// A task's waker, for which one can wait.
@@ -215,6 +229,26 @@ fn a_future_dropped_after_its_waker_was_replaced() {
         let room = Room::new(1, 1);
         meanwhile(&room, vec![|room| task(room, Some(2))]);
         assert!(room.touched() >= 1);
+    });
+}
+
+/// With barging, a future is only told to try again: if it is dropped instead, somebody else is told.
+#[test]
+fn futures_that_barge() {
+    model(3, || {
+        let room = Room::barging(1);
+        meanwhile(&room, vec![|room| task(room, Some(1)), Room::pass]);
+        assert!(room.touched() >= 2);
+    });
+    model(3, || {
+        let room = Room::barging(1);
+        meanwhile(&room, vec![|room| task(room, Some(1)), |room| task(room, None)]);
+        assert!(room.touched() >= 2);
+    });
+    model(8, || {
+        let room = Room::barging(1);
+        meanwhile(&room, vec![|room| task(room, None)]);
+        assert_eq!(room.touched(), 2);
     });
 }
 
