@@ -108,11 +108,11 @@ changes! { Fair;
 }
 
 changes! { Barging;
-    /// Who was called does not call the next one, though others may have left meanwhile.
-    LastCall: |d, _p| {
-        Line::L10 => {
-            d.word(Op::FetchAdd(-super::CALLED));
-            Goto(At(Line::L1))
+    /// Who leaves does not serve: nobody is called.
+    NoCall: |d, _p| {
+        Line::X1 { take } => {
+            d.word(Op::FetchAdd(take));
+            Next::Leave
         },
     }
 }

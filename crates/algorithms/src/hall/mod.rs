@@ -43,6 +43,7 @@ mod lines;
 mod model;
 mod pool;
 pub mod queue;
+mod wide;
 
 pub mod broken;
 pub mod names;
@@ -54,6 +55,7 @@ pub use lines::{
 };
 pub use model::{Cast, MOST_PROCESSES, Model, Sleep, model};
 pub use pool::{Count, MOST_SLOTS, Pool, Slots};
+pub use wide::Wide;
 
 use crate::memory::Word;
 

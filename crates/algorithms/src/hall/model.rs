@@ -117,12 +117,17 @@ impl<P: Pool, M: Manner> Model<P, M> {
 
     /// What the terms can be, with so few slots that all can be listed.
     fn all_terms(cast: Cast, k: usize) -> Vec<Word> {
-        let fewest = if cast == Cast::Resize { k - 1 } else { k };
+        let fewest = if cast == Cast::Resize { Self::fewer(k) } else { k };
         let owed = if cast == Cast::Resize { P::all(k) } else { 0 };
         let sizes = (fewest..=k).flat_map(|k| [false, true].map(|closed| (k as u16, closed)));
         sizes
             .flat_map(|(k, closed)| (0..=owed).map(move |owed| Terms { k, closed, owed }.pack()))
             .collect()
+    }
+
+    /// One slot less, if any is left then.
+    fn fewer(k: usize) -> usize {
+        (k - 1).max(1)
     }
 
     /// Whether `p` is the one that is not after a slot.
@@ -214,7 +219,7 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
     }
 
     fn needs(&self, who: Pid) -> u32 {
-        if self.model.cast == Cast::Many && who == 0 { 2 } else { 1 }
+        if self.model.cast == Cast::Many && who == 0 { self.model.k.min(2) as u32 } else { 1 }
     }
 
     fn may_serve(&self, _: Pid) -> bool {
@@ -262,7 +267,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
             }
             Look => {
                 let now = Terms::unpack(m.read(self.terms)).k as usize;
-                let k = if now == self.k { now - 1 } else { self.k };
+                let k = if now == self.k { Self::fewer(now) } else { self.k };
                 Goto(At(Line::L5 { job: Job::Resize(k as u16) }))
             }
             At(line) => {
@@ -292,7 +297,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            At(Line::X1 { take }) => Some(take.trailing_zeros() as usize),
+            At(Line::X1 { take }) if P::HAS_SLOTS => Some(take.trailing_zeros() as usize),
             _ => None,
         }
     }

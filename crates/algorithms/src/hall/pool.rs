@@ -6,6 +6,8 @@ use crate::memory::Word;
 ///
 /// After the hall was made smaller, some of what is held is *owed*: it does not come back into use.
 pub trait Pool: Send + Sync + 'static {
+    /// Whether it knows the slots apart.
+    const HAS_SLOTS: bool;
     /// What a hall of `k` slots has.
     fn all(k: usize) -> Word;
     /// How many slots these are.
@@ -26,6 +28,8 @@ pub struct Slots;
 pub const MOST_SLOTS: usize = 32;
 
 impl Pool for Slots {
+    const HAS_SLOTS: bool = true;
+
     #[inline]
     fn all(k: usize) -> Word {
         (1 << k) - 1
@@ -65,6 +69,8 @@ impl Pool for Slots {
 pub struct Count;
 
 impl Pool for Count {
+    const HAS_SLOTS: bool = false;
+
     #[inline]
     fn all(k: usize) -> Word {
         k as Word

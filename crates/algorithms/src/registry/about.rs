@@ -212,7 +212,7 @@ pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
         promises_fife_strong: false,
         promises_resilience: false,
         promises_everybody: true,
-        promises_exit: false,
+        promises_exit: true,
         least_gap: 1,
         most_processes: hall::MOST_PROCESSES,
         most_inside: 8,
@@ -227,5 +227,5 @@ pub(super) const fn hall_wrong(title: &'static str) -> Entry {
 
 /// It again, where who comes may overtake those who wait.
 pub(super) const fn barging(title: &'static str) -> Entry {
-    Entry { promises_everybody: false, ..hall(false, title) }
+    Entry { promises_everybody: false, promises_exit: false, ..hall(false, title) }
 }

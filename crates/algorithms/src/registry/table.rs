@@ -57,6 +57,7 @@ table! {
     "hall-sleep-resize" => |n, k| hall::model(Fair, Cast::Resize, Sleep::Deep, n, k), hall(false, "the last process takes a slot away and back; a waiter looks only when rung for");
     "hall-close" => |n, k| hall::model(Fair, Cast::Close, Sleep::Light, n, k), hall(false, "the last process closes it");
     "hall-sleep-close" => |n, k| hall::model(Fair, Cast::Close, Sleep::Deep, n, k), hall(false, "the last process closes it; a waiter looks only when rung for");
+    "hall-wide" => hall::Wide::new, hall(false, "more slots than fit into the word: a count, and names");
     "hall:no-count" => |n, k| Changed::<_, hall::broken::NoCount>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("line 3 does not count the waiter");
     "hall:early-count" => |n, k| Changed::<_, hall::broken::EarlyCount>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("a waiter is no longer counted before it has its grant");
     "hall:no-take" => |n, k| Changed::<_, hall::broken::NoTake>::new(hall::model(Fair, Cast::Plain, Sleep::Light, n, k)), hall_wrong("what is granted stays free");
@@ -72,7 +73,7 @@ table! {
     "hall-sleep-barging-many" => |n, k| hall::model(Barging, Cast::Many, Sleep::Deep, n, k), barging("one may barge in, process 0 takes two slots");
     "hall-sleep-barging-resize" => |n, k| hall::model(Barging, Cast::Resize, Sleep::Deep, n, k), barging("one may barge in, the last process takes a slot away and back");
     "hall-sleep-barging-close" => |n, k| hall::model(Barging, Cast::Close, Sleep::Deep, n, k), barging("one may barge in, the last process closes it");
-    "hall-sleep-barging:last-call" => |n, k| Changed::<_, hall::broken::LastCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who was called does not call the next one") };
+    "hall-sleep-barging:no-call" => |n, k| Changed::<_, hall::broken::NoCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who leaves calls nobody") };
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

@@ -1,51 +1,23 @@
-//! The algorithms of the papers on real atomics: the source that the lab checks.
+//! The algorithms of the papers on real atomics: the source that the lab checks, with names, as
+//! `Hall::with` runs it.
 
-use hallpass_algorithms::{
-    Algorithm, Pid,
-    registry::{self, Entry, Visitor},
-};
-use hallpass_runtime::Native;
+use hallpass_algorithms::registry::Entry;
+use hallpass_runtime::{Hall, PaperHall, PaperPass};
 
 use crate::{
     Semaphore,
     race::{self, Load, Sample, Watch},
 };
 
-/// Where a process is that is in; goes through its exit section when dropped.
-pub struct Guard<'a, A: Algorithm> {
-    native: &'a Native<A>,
-    p: Pid,
-    exit: A::State,
-}
+impl Semaphore for PaperHall {
+    type Guard<'a> = PaperPass<'a>;
 
-impl<A: Algorithm + Send + Sync + 'static> Semaphore for Native<A> {
-    type Guard<'a> = Guard<'a, A>;
-
-    fn enter(&self, p: usize) -> Guard<'_, A> {
-        Guard { native: self, p, exit: Native::enter(self, p) }
+    fn enter(&self, _: usize) -> PaperPass<'_> {
+        self.acquire()
     }
 
-    fn slot(guard: &Guard<'_, A>) -> Option<usize> {
-        guard.native.algorithm().name(guard.exit)
-    }
-}
-
-impl<A: Algorithm> Drop for Guard<'_, A> {
-    fn drop(&mut self) {
-        self.native.leave(self.p, self.exit);
-    }
-}
-
-struct Run<'a> {
-    load: &'a Load,
-    watch: Watch<'a>,
-}
-
-impl Visitor for Run<'_> {
-    type Output = Sample;
-
-    fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Sample {
-        race::run(Native::new(algorithm), self.load, self.watch)
+    fn slot(pass: &PaperPass<'_>) -> Option<usize> {
+        Some(pass.slot())
     }
 }
 
@@ -58,10 +30,12 @@ pub fn run(entry: &Entry, load: &Load, watch: Watch<'_>) -> Result<Sample, Strin
     if n <= load.k {
         return Err(format!("built for at most n = {n} processes"));
     }
-    registry::visit(entry.id, n, load.k, Run { load, watch }).map_err(|error| {
+    let hall = Hall::with(entry.id, n, load.k).map_err(|error| {
         // Without the name, those with the same reason are listed together.
         let why = error.to_string();
-        let why = why.strip_prefix(entry.id).unwrap_or(&why).trim_start();
+        let id = format!("{}+names", entry.id);
+        let why = why.strip_prefix(&id).unwrap_or(&why).trim_start();
         why.strip_prefix("is ").unwrap_or(why).to_string()
-    })
+    })?;
+    Ok(race::run(hall, load, watch))
 }

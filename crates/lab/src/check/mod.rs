@@ -108,7 +108,9 @@ impl Question {
         let is_promised = |property: &Property| match property {
             Property::Fife => fife,
             Property::FifeStrong => entry.is_some_and(|entry| entry.promises_fife_strong),
-            Property::Starvation => entry.is_none_or(|entry| entry.promises_everybody),
+            Property::Starvation | Property::Doorway => {
+                entry.is_none_or(|entry| entry.promises_everybody)
+            }
             Property::Exit => entry.is_none_or(|entry| entry.promises_exit),
             _ => true,
         };
