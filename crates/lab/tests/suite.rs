@@ -40,7 +40,7 @@ fn confirm_all(report: &Report) {
 /// Whether it takes minutes or more.
 fn is_large(id: &str, n: usize) -> bool {
     let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
-    id.contains('@') || n > 2 && large.contains(&id)
+    id.contains('@') || n > 2 && (large.contains(&id) || id.starts_with("hall"))
 }
 
 #[test]

@@ -39,6 +39,5 @@ pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
 pub use hall::{Hall, MAX_SLOTS};
 #[cfg(feature = "metrics")]
 pub use metrics::Metrics;
-pub use native::Native;
 pub use paper::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};

@@ -10,7 +10,7 @@ use crate::{
 
 /// An algorithm and its shared variables, each on cache lines of its own, as the papers count. Every
 /// access is sequentially consistent, as in the checker; who waits spins, and lets others run.
-pub struct Native<A> {
+pub(crate) struct Native<A> {
     algorithm: A,
     variables: Box<[Apart<AtomicI64>]>,
 }
@@ -26,14 +26,14 @@ impl Memory for Variables<'_> {
 
 impl<A: Algorithm> Native<A> {
     /// With its variables as they are at first.
-    pub fn new(algorithm: A) -> Self {
+    pub(crate) fn new(algorithm: A) -> Self {
         let initial = algorithm.layout().first_initial();
         let variables = initial.into_iter().map(|word| Apart(AtomicI64::new(word))).collect();
         Native { algorithm, variables }
     }
 
     /// The algorithm.
-    pub fn algorithm(&self) -> &A {
+    pub(crate) fn algorithm(&self) -> &A {
         &self.algorithm
     }
 
@@ -41,12 +41,12 @@ impl<A: Algorithm> Native<A> {
     ///
     /// # Panics
     /// If the algorithm has no such process.
-    pub fn enter(&self, p: Pid) -> A::State {
+    pub(crate) fn enter(&self, p: Pid) -> A::State {
         self.steps(p, self.algorithm.begin(p)).expect("a passage enters before it leaves")
     }
 
     /// Gets it out again.
-    pub fn leave(&self, p: Pid, exit: A::State) {
+    pub(crate) fn leave(&self, p: Pid, exit: A::State) {
         self.steps(p, exit);
     }
 

@@ -36,8 +36,9 @@ use Line::*;
 /// Executes a line: the next one, or the bit that was taken and from which word.
 #[inline(always)]
 pub fn step<R: Rack>(rack: &mut R, at: Line) -> Result<Line, (usize, Word)> {
+    let shelves = rack.shelves();
     let look = |shelf, free: Word| match free {
-        0 => N1 { shelf: shelf + 1 },
+        0 => N1 { shelf: (shelf + 1) % shelves }, // never from the last, by I1
         _ => N2 { shelf, bit: free & free.wrapping_neg() },
     };
     match at {
