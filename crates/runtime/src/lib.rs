@@ -3,7 +3,8 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `hall` | [`Hall`], its fast path and everything one calls |
+//! | `hall` | [`Hall`], and everything one calls |
+//! | `passage` | how it runs its machine |
 //! | `builder` | [`Builder`] |
 //! | `pass` | the guards |
 //! | `future` | [`Acquire`], the future |
@@ -27,6 +28,7 @@ mod names;
 mod native;
 mod paper;
 mod pass;
+mod passage;
 mod patience;
 mod seat;
 mod sync;

@@ -40,6 +40,7 @@
 
 mod desk;
 mod lines;
+mod manage;
 mod model;
 mod pool;
 pub mod queue;
