@@ -28,8 +28,8 @@
 //! - **At most k.** Never are more than [`Hall::slots`] passes held, except for those that were held
 //!   already when a [resize](Hall::resize) made the hall smaller.
 //! - **Distinct slots, the smallest first.** Whoever gets in has the smallest number that is free. So few
-//!   users use few slots, and what is behind slot 0 stays warm. With more than 32 slots, "free" is when
-//!   one looks, going upwards: a smaller one may become free just after.
+//!   users use few slots, and what is behind slot 0 stays warm. "Free" is when one looks: for one who
+//!   had to wait, and with more than 32 slots, a smaller one may become free just after.
 //! - **First in, first enabled.** Whoever has taken its place in the queue gets in before all who come
 //!   later. Nothing overtakes: neither [`try_acquire`](Hall::try_acquire), which fails while anybody
 //!   waits, nor a small request a large one, nor one who has just left and comes again. What is given
@@ -44,7 +44,8 @@
 //!
 //! The algorithm is not only tested. It is a step machine that the project's model checker explores
 //! in every interleaving for small numbers, with time-outs, requests for many, resizing and closing; the
-//! same code runs here on atomics. The queue and the wake-ups around it run under loom.
+//! same code runs here on atomics. (With more than 32 slots, plain passages only.) The queue and the wake-ups
+//! around it run under loom.
 //!
 //! # What is not
 //!
@@ -99,8 +100,8 @@
 //!
 //! When nobody waits, getting in is one look and one atomic read-modify-write, and leaving is one: two
 //! in all for up to 32 slots, four above (numbers are then kept beside the count). There is no allocation,
-//! for waiters neither: a thread waits on its stack, a task in its future. Requests for many allocate a
-//! list above 32 slots. A hall is some hundred bytes, for its parts have cache lines of their own.
+//! for waiters neither: a thread waits on its stack, a task in its future. Above 32 slots, the first pass
+//! allocates the numbers, and a request for many a list. At most 2^27 - 1 can wait. A hall is some hundred bytes, for its parts have cache lines of their own.
 //!
 //! Who waits spins for a moment, in case the holder is about to leave; then lets others run, in case
 //! there are more threads than cores; then parks.

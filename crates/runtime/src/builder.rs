@@ -29,17 +29,20 @@ impl Builder {
     }
 
     /// How many slots it may ever have. With at most 32, which is what it is if nothing else is said
-    /// and `k` is not more, a pass costs one atomic access in and one out; with more, two.
+    /// and `k` is not more, a pass costs one atomic read-modify-write in and one out; with more, two.
     pub fn most(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// Lets who finds a slot free take it, even if others wait. That is faster where many threads
-    /// share few cores and passes are held for a short time: nobody is put to sleep while a slot
-    /// is free, and no slot waits until a sleeper has woken up. In return there is no order, and
-    /// somebody may never get in; all that is promised is that slots do not lie idle while somebody
-    /// waits for one.
+    /// Lets who finds a slot free take it, even if others wait; `try_acquire` too. That is faster where
+    /// many threads share few cores and passes are held for a short time: nobody is put to sleep while
+    /// a slot is free, and no slot waits until a sleeper has woken up. In return there is no order, and
+    /// somebody may never get in. All that is promised is that the first in line is called when what it
+    /// asked for is free.
+    ///
+    /// One is called at a time. If that is a future which is not polled again, nobody else in the queue
+    /// is called until it is polled or dropped; who comes still gets in.
     pub fn barging(mut self) -> Self {
         self.barging = true;
         self

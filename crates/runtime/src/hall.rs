@@ -106,7 +106,8 @@ impl Hall {
 
 /// Getting in, blocking.
 impl Hall {
-    /// Waits for a pass. First in, first enabled: nobody who comes later is given one before.
+    /// Waits for a pass. First in, first enabled: nobody who comes later is given one before, unless
+    /// the hall is [barging](Builder::barging).
     ///
     /// # Panics
     /// If the hall is [closed](Hall::close). Where that can happen, use
@@ -128,7 +129,9 @@ impl Hall {
         }
     }
 
-    /// Takes a pass if one is free and nobody waits for it: this does not overtake.
+    /// Takes a pass if one is free and nobody waits for it: this does not overtake, unless the hall is
+    /// [barging](Builder::barging). It does not wait for a pass, but it may wait for a moment until
+    /// somebody has handed one out.
     #[inline]
     pub fn try_acquire(&self) -> Result<Pass<'_>, TryAcquireError> {
         match self.one(Limit::Now) {
@@ -207,6 +210,16 @@ impl Hall {
             Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
             None => Err(self.why_not()),
         }
+    }
+
+    /// [`try_acquire_many`](Hall::try_acquire_many), with passes that share the hall.
+    pub fn try_acquire_many_owned(
+        self: &Arc<Self>,
+        m: usize,
+    ) -> Result<OwnedPasses, TryAcquireError> {
+        let need = self.need(m)?;
+        let slots = self.several(need, Limit::Now).ok_or_else(|| self.why_not())?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
     /// [`acquire_many`](Hall::acquire_many), with passes that share the hall.
@@ -312,6 +325,9 @@ impl Hall {
     /// `m` as the machine has it, if there are so many slots.
     pub(crate) fn need(&self, m: usize) -> Result<u32, AcquireError> {
         let slots = self.slots();
+        if m == 0 && self.is_closed() {
+            return Err(AcquireError::Closed);
+        }
         if m > slots {
             return Err(AcquireError::TooMany { asked: m, slots });
         }

@@ -96,7 +96,8 @@ macro_rules! one {
             }
 
             /// Takes the slot out of the hall for ever: it is not given back, and there is one pass
-            /// less. To `Hall::resize` it is held for ever.
+            /// less. To `Hall::resize` it is held for ever: a hall that is then made so small that the
+            /// slot is none of its own waits for it for ever, and hands out all passes by its queue.
             pub fn forget(mut self) {
                 self.0.slot = FORGOTTEN;
             }

@@ -59,7 +59,7 @@ impl Patience {
     /// Waits a little longer each time, in the end until it is woken up. Says whether there is any
     /// reason to look again, which time being over is not.
     pub(crate) fn rest(&mut self) -> bool {
-        self.rounds += 1;
+        self.rounds = self.rounds.saturating_add(1);
         if self.limit.is_now() {
             return false;
         } else if self.rounds <= SPINS {
@@ -100,7 +100,7 @@ impl Pause {
 
     #[cfg(not(loom))]
     pub(crate) fn rest(&mut self) {
-        self.0 += 1;
+        self.0 = self.0.wrapping_add(1);
         // Whoever is waited for may have lost its core.
         if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
     }

@@ -77,6 +77,8 @@ pub(crate) struct Seat<'a> {
     memory: &'a Memory,
     /// Of whom was taken off the queue last.
     bell: Option<Bell>,
+    /// Of tasks that were granted something, to be rung when this one does not serve any more.
+    later: Vec<Bell>,
     /// The own one, after giving up: kept until the lock is given back.
     own: Option<Bell>,
     patience: Patience,
@@ -90,6 +92,7 @@ impl<'a> Seat<'a> {
         Seat {
             memory,
             bell: None,
+            later: Vec::new(),
             own: None,
             patience: Patience::new(limit),
             pause: Pause::new(),
@@ -108,19 +111,26 @@ impl<'a> Seat<'a> {
         mut at: Line<Who>,
         stops: impl Fn(&Line<Who>) -> bool,
     ) -> End {
-        loop {
+        let end = loop {
             match step::<P, M, _>(self, me, at) {
-                Next::Goto(next) if stops(&next) => return End::Stopped(next),
+                Next::Goto(next) if stops(&next) => break End::Stopped(next),
                 Next::Goto(next) => at = next,
                 Next::Spin(next) => {
                     self.pause.rest();
                     at = next;
                 }
-                Next::Enter(Line::X1 { take }) => return End::Inside(take),
+                Next::Enter(Line::X1 { take }) => break End::Inside(take),
                 Next::Enter(_) => unreachable!("the exit section begins at X1"),
-                Next::Leave => return End::Left,
+                Next::Leave => break End::Left,
             }
-        }
+        };
+        self.ring_later();
+        end
+    }
+
+    /// Wakes the tasks that were granted something. It does not serve here.
+    fn ring_later(&mut self) {
+        self.later.drain(..).for_each(Bell::ring);
     }
 
     /// Joins the queue, and waits there until it is in or has given up.
@@ -293,13 +303,19 @@ impl Desk for Seat<'_> {
 
     fn ring(&mut self, _: Who) {
         // The node may be gone: what is needed was taken out before the grant was written.
-        if let Some(bell) = self.bell.take() {
-            self.woke_a_thread |= matches!(bell, Bell::Thread(_));
-            bell.ring();
+        match self.bell.take() {
+            Some(bell @ Bell::Thread(_)) => {
+                self.woke_a_thread = true;
+                bell.ring();
+            }
+            // A waker is somebody else's code, which may come back to this hall: not while serving.
+            Some(bell) => self.later.push(bell),
+            None => {}
         }
     }
 
     fn rung(&mut self, _: Who) -> bool {
+        self.ring_later();
         self.patience.rest()
     }
 

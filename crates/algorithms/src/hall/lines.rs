@@ -105,7 +105,6 @@ pub enum Line<W> {
     L8,
     L9 { take: Word },
     L10,
-    L11,
     // Exit
     X1 { take: Word },
     // Serving

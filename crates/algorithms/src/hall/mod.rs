@@ -26,7 +26,8 @@
 //! - No lost wake-up: who has changed something sets the lock afterwards, so whoever serves sees the
 //!   change, or the news. A waiter is rung for after its grant is written, and a bell that is rung
 //!   stays rung.
-//! - Everybody gets in, and out: who serves makes a bounded number of grants. Giving up, resizing and
+//! - Everybody gets in, and out: who serves makes a bounded number of grants, if the head of the queue
+//!   can be asked to go on (natively a thread can, a task cannot). Giving up, resizing and
 //!   closing wait for others who go on without them, and may in theory do so for ever; one who gives up
 //!   is granted something at last.
 //! - What it does not have is resilience: one that stops for ever while it serves keeps all others
