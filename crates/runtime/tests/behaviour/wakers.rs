@@ -62,6 +62,33 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
     }
 }
 
+/// Being woken drops what the waker keeps.
+struct LetsGo(Mutex<Option<Pin<Box<AcquireOwned>>>>);
+
+impl Wake for LetsGo {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock().unwrap().take());
+    }
+}
+
+/// Waking may drop a future that is in the queue: nobody must be serving then.
+#[test]
+fn waker_was_rung_while_serving() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let kept = Arc::new(LetsGo(Mutex::new(None)));
+        let mut first = Task::new(hall.acquire_async());
+        let waker = Waker::from(Arc::clone(&kept));
+        assert!(first.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let second = Task::new(hall.acquire_owned_async()).waits();
+        *kept.0.lock().unwrap() = Some(second.future);
+        let third = Task::new(hall.acquire_async()).waits();
+        hall.close();
+        assert_eq!((hall.waiting(), third.rung()), (0, 1));
+        drop((first, third, held));
+    }
+}
+
 /// Panics when woken.
 struct Explodes(AtomicUsize);
 
