@@ -59,10 +59,14 @@ fn what_is_meant_to_be_right_is() {
                 let report = ask(&question);
                 assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
                 let least = Some(entry.crashes(k) + 1);
-                if entry.promises_everybody {
+                // Among two users of a hall, one may be a clock, and then nobody keeps anybody out.
+                let compete = entry.nameable || n > 2;
+                if compete && entry.promises_everybody {
                     assert_eq!(report.outcome(Property::Starvation).resilience, least, "{id}");
                 }
-                assert_eq!(report.outcome(Property::Deadlock).resilience, least, "{id}");
+                if compete {
+                    assert_eq!(report.outcome(Property::Deadlock).resilience, least, "{id}");
+                }
                 if entry.promises_exit {
                     assert!(matches!(report.outcome(Property::Exit).bound, Some(Bound::Most(_))));
                 }
