@@ -39,7 +39,7 @@ enum Phase {
 struct Entering<H: AsHall> {
     hall: H,
     phase: Phase,
-    /// Who is woken. The node's own copy can only be looked at with the lock.
+    /// Who is woken. The node's own copy is for whoever serves.
     waker: Option<Waker>,
     /// From when it has had to wait.
     waiting: Option<Waiting>,
