@@ -26,7 +26,7 @@ pub enum Kind {
     },
     /// Figure 2's counter and queue of processes; see [`anderson_moir::fig2`](crate::anderson_moir::fig2).
     CounterAndQueue,
-    /// A queue of processes; see [`hall::queue`](crate::hall::queue).
+    /// A queue of processes; see [`queue`](crate::queue).
     Queue,
     /// Labels, colours and flags of a timestamp system.
     Timestamp(Shape),
@@ -158,7 +158,7 @@ impl Decl {
             Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
             Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
             Kind::Pair { width } => write!(out, "({}, {})", value / width, value % width),
-            Kind::Queue => write!(out, "{:?}", crate::hall::queue::unpack(value)),
+            Kind::Queue => write!(out, "{:?}", crate::queue::unpack(value)),
             Kind::CounterAndQueue => {
                 let (x, queue) = crate::anderson_moir::fig2::unpack(value);
                 write!(out, "X={x} Q={queue:?}")
@@ -174,7 +174,7 @@ impl Decl {
                 vec![]
             }
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
-            Kind::Queue => crate::hall::queue::unpack(value),
+            Kind::Queue => crate::queue::unpack(value),
             Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
         }
     }
@@ -187,8 +187,8 @@ impl Decl {
             }
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
             Kind::Queue => {
-                let queue = crate::hall::queue::unpack(value);
-                crate::hall::queue::pack(&queue.into_iter().map(new).collect::<Vec<_>>())
+                let queue = crate::queue::unpack(value);
+                crate::queue::pack(&queue.into_iter().map(new).collect::<Vec<_>>())
             }
             Kind::CounterAndQueue => {
                 let (x, mut queue) = crate::anderson_moir::fig2::unpack(value);

@@ -10,6 +10,7 @@
 //! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
 //! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
 //! | [`pids`] | a small set of processes |
+//! | [`queue`] | a queue of processes in one word |
 //! | [`timestamps`] | concurrent timestamp systems, for the algorithms that build on one |
 //! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
 //! | [`afek`] | Afek et al. 1994, Figure 2 |
@@ -60,6 +61,7 @@ pub mod machine;
 pub mod memory;
 pub mod omori;
 pub mod pids;
+pub mod queue;
 pub mod registry;
 pub mod timestamps;
 pub mod zehavi;

@@ -120,7 +120,7 @@ impl Hall {
         if need == 0 { Some(0) } else { by_kind!(self, self.grab(need)) }
     }
 
-    /// From line 1 on.
+    /// From line 3 on.
     #[cold]
     fn wait<P: Pool, M: Manner>(&self, need: u32, limit: Limit) -> Option<Word> {
         let free = access(&self.memory.word.0, Op::Read) & FREE;

@@ -6,7 +6,7 @@
 //! Differs from the paper in nothing else: line 4 takes the head off the queue, if there is one,
 //! before it adds to X.
 
-use alloc::{string::String, vec, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use crate::{
     layout::{Decl, Init, Kind, Layout},
@@ -15,6 +15,7 @@ use crate::{
         Next::{self, Enter, Goto, Leave, Spin},
     },
     memory::{Memory, Pid, Var, Word},
+    queue,
 };
 
 /// The most processes it is offered for: every content of the queue is listed, and there are over
@@ -24,8 +25,6 @@ pub const MOST_PROCESSES: usize = 7;
 /// X is kept this much higher, so that its field is never negative.
 const X_BIAS: Word = 16;
 const X_FIELD: Word = 32;
-/// A place in the queue holds a process's identifier plus one; zero ends the queue.
-const PLACE: Word = 16;
 
 /// The machine.
 pub struct Fig2 {
@@ -47,19 +46,12 @@ use Line::*;
 
 /// The word that holds X and the queue, head first.
 pub fn pack(x: Word, queue: &[Pid]) -> Word {
-    let places = queue.iter().rev().fold(0, |rest, &p| rest * PLACE + p as Word + 1);
-    places * X_FIELD + x + X_BIAS
+    queue::pack(queue) * X_FIELD + x + X_BIAS
 }
 
 /// X and the queue, head first.
 pub fn unpack(word: Word) -> (Word, Vec<Pid>) {
-    let mut places = word / X_FIELD;
-    let mut queue = Vec::new();
-    while places > 0 {
-        queue.push((places % PLACE - 1) as Pid);
-        places /= PLACE;
-    }
-    (word % X_FIELD - X_BIAS, queue)
+    (word % X_FIELD - X_BIAS, queue::unpack(word / X_FIELD))
 }
 
 fn take_place_or_queue(word: Word, p: Word) -> Word {
@@ -78,27 +70,12 @@ fn release_head(word: Word, _: Word) -> Word {
     pack(x + 1, &queue)
 }
 
-/// Every content the queue can have: each process at most once, in any order.
-fn queues(n: usize) -> Vec<Vec<Pid>> {
-    let mut all: Vec<Vec<Pid>> = vec![vec![]];
-    let mut next = 0;
-    while next < all.len() {
-        for p in (0..n).filter(|p| !all[next].contains(p)).collect::<Vec<_>>() {
-            let mut longer = all[next].clone();
-            longer.push(p);
-            all.push(longer);
-        }
-        next += 1;
-    }
-    all
-}
-
 impl Fig2 {
     /// For `n` processes, of which `k` may be in.
     pub fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         // With x free places, at most n - k wait; a queue that long has no place free.
-        let domain = queues(n)
+        let domain = queue::contents(n)
             .iter()
             .filter(|queue| queue.len() <= n - k)
             .flat_map(|queue| (k as Word - n as Word..=k as Word).map(|x| pack(x, queue)))

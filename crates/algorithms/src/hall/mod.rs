@@ -44,7 +44,6 @@ mod lines;
 mod manage;
 mod model;
 mod pool;
-pub mod queue;
 mod wide;
 
 pub mod broken;
@@ -64,7 +63,7 @@ use crate::memory::Word;
 /// The most slots a hall can have.
 pub const MOST: usize = u16::MAX as usize;
 
-/// How many slots there are, and what becomes of those that are no more. Only whoever has the lock
+/// How many slots there are, and what becomes of those that are no more. Only whoever serves
 /// changes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Terms {

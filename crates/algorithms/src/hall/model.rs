@@ -8,7 +8,6 @@ use super::{
     desk::Desk,
     lines::{self, CALLED, FREE, Fair, HELD, Job, Line, MARK, Manner, NEWS, WAITER},
     pool::{Pool, Slots},
-    queue,
 };
 use crate::{
     layout::{Array, Decl, Init, Kind, Layout},
@@ -18,6 +17,7 @@ use crate::{
         View,
     },
     memory::{Memory, Op, Pid, Var, Word},
+    queue,
 };
 
 /// The most processes it is offered for: every content of the queue is listed.

@@ -1,4 +1,4 @@
-//! A queue of processes in one word, for the lab: what the lock protects natively.
+//! A queue of processes in one word.
 
 use alloc::{vec, vec::Vec};
 
@@ -22,17 +22,17 @@ pub fn unpack(mut word: Word) -> Vec<Pid> {
     queue
 }
 
-pub(super) fn push(word: Word, p: Word) -> Word {
+pub(crate) fn push(word: Word, p: Word) -> Word {
     let mut queue = unpack(word);
     queue.push(p as Pid);
     pack(&queue)
 }
 
-pub(super) fn pop(word: Word, _: Word) -> Word {
+pub(crate) fn pop(word: Word, _: Word) -> Word {
     word / PLACE
 }
 
-pub(super) fn remove(word: Word, p: Word) -> Word {
+pub(crate) fn remove(word: Word, p: Word) -> Word {
     let mut queue = unpack(word);
     queue.retain(|&other| other != p as Pid);
     pack(&queue)
