@@ -56,7 +56,7 @@ pub trait Board {
     fn bury(&mut self, member: usize, dead: Self::Identity);
 
     /// Nobody is watched.
-    fn no_watch(&self) -> Self::Watch;
+    fn no_watch(&mut self) -> Self::Watch;
     /// `member` as well, of whom [`life`](Board::life) has just told that it lives.
     fn watch(&mut self, watch: Self::Watch, member: usize) -> Self::Watch;
     /// The first to look after among those that are watched, from `member` on.

@@ -184,7 +184,7 @@ impl<M: Memory> Board for Seat<'_, M> {
         self.memory.compare_and_swap(self.model.life.at(member), DEAD, NOBODY);
     }
 
-    fn no_watch(&self) -> u8 {
+    fn no_watch(&mut self) -> u8 {
         0
     }
 
