@@ -80,7 +80,7 @@ pub fn try_disk(path: &str) -> String {
     let Ok(passes) = passes else { return format!("{:?}", passes.err()) };
     let refused = matches!(hall.try_acquire(), Err(Error::NoPermits));
     drop(passes);
-    let again = Place::at(path).open_existing(NAME).and_then(|hall| hall.acquire()).is_ok();
+    let again = Place::at(path).open_existing(NAME).and_then(|hall| hall.acquire_owned()).is_ok();
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 

@@ -49,7 +49,7 @@ fn processes_get_in_as_they_came() {
 #[test]
 fn threads_and_processes_are_in_one_queue() {
     let scene = Scene::new(1);
-    let mut next = Some(scene.hall.acquire().unwrap());
+    let mut next = Some(scene.hall.acquire_owned().unwrap());
     let mut waiters = Vec::new();
     for _ in 0..3 {
         let thread = scene.waiting_thread(Result::unwrap);

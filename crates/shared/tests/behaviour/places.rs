@@ -128,7 +128,7 @@ fn opening_many_times_at_once_makes_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::at(folder.path().join("place"));
-        let open = || place.open(NAME, 8).unwrap().acquire().unwrap();
+        let open = || place.open(NAME, 8).unwrap().acquire_owned().unwrap();
         let mut passes = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()

@@ -97,7 +97,7 @@ fn one_who_asks_for_other_slots_hears_both_numbers() {
 fn clones_are_one_handle_and_handles_are_one_hall() {
     let scene = Scene::new(2);
     let (clone, other) = (scene.hall.clone(), scene.place().open(NAME, 2).unwrap());
-    let (a, b) = (clone.acquire().unwrap(), other.acquire().unwrap());
+    let (a, b) = (clone.acquire_owned().unwrap(), other.acquire_owned().unwrap());
     assert_eq!((a.slot(), b.slot()), (0, 1));
     assert!(is_full(&scene.hall) && is_full(&other));
     // A pass keeps what it needs.
@@ -111,9 +111,10 @@ fn clones_are_one_handle_and_handles_are_one_hall() {
 
 #[test]
 fn a_pass_goes_back_when_dropped_from_any_thread() {
-    let scene = Scene::new(1);
-    let pass = scene.hall.acquire().unwrap();
-    std::thread::spawn(|| drop(pass)).join().unwrap();
+    let scene = Scene::new(2);
+    let (one, other) = (scene.hall.acquire_owned().unwrap(), scene.hall.acquire().unwrap());
+    std::thread::spawn(|| drop(one)).join().unwrap();
+    std::thread::scope(|scope| drop(scope.spawn(|| drop(other))));
     scene.assert_whole();
 }
 

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_shared::{Error, Place, SharedHall, SharedPass};
+use hallpass_shared::{Error, OwnedSharedPass, Place, SharedHall, SharedPass};
 use tempfile::TempDir;
 
 use crate::puppet::Puppet;
@@ -61,11 +61,11 @@ impl Scene {
     /// A thread that is last in the queue.
     pub fn waiting_thread<T: Send + 'static>(
         &self,
-        f: impl FnOnce(Result<SharedPass, Error>) -> T + Send + 'static,
+        f: impl FnOnce(Result<OwnedSharedPass, Error>) -> T + Send + 'static,
     ) -> JoinHandle<T> {
         let before = self.hall.status().queue.len();
         let hall = self.hall.clone();
-        let thread = thread::spawn(move || f(hall.acquire()));
+        let thread = thread::spawn(move || f(hall.acquire_owned()));
         wait_until("one more in the queue", || self.hall.status().queue.len() == before + 1);
         thread
     }

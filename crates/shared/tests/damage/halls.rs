@@ -1,7 +1,6 @@
 //! Sound halls, to be damaged.
 
 use std::{
-    ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
     thread,
@@ -30,41 +29,45 @@ impl Kind {
     pub const ALL: [Kind; 3] = [Kind::Nobody, Kind::Living, Kind::Dead];
 }
 
-/// The files of halls of each kind, and those who live in them.
+/// Halls of each kind, and those who live in them.
 pub struct Halls {
-    files: [Vec<u8>; 3],
-    file_name: OsString,
+    places: [PathBuf; 3],
     living: Vec<Pid>,
 }
 
 impl Halls {
     pub fn new(folder: &Path) -> Halls {
         let mut living = Vec::new();
-        let mut file_name = OsString::new();
-        let files = Kind::ALL.map(|kind| {
+        let places = Kind::ALL.map(|kind| {
             let place = folder.join(format!("{kind:?}"));
             let count = if let Kind::Nobody = kind { 0 } else { SLOTS + 2 };
             let pids: Vec<Pid> = (0..count).map(|_| process::fork(|| stay(&place))).collect();
             process::wait(process::fork(|| watch(&place, count)));
-            let file = file_in(&place);
-            file_name = file.file_name().expect("it has a name").to_owned();
             if let Kind::Dead = kind {
                 pids.iter().for_each(end);
             } else {
                 living.extend(pids);
             }
-            fs::read(file).unwrap()
+            place
         });
-        Halls { files, file_name, living }
+        Halls { places, living }
     }
 
-    pub fn bytes(&self, kind: Kind) -> &[u8] {
-        &self.files[kind as usize]
+    /// What is in the file.
+    pub fn bytes(&self, kind: Kind) -> Vec<u8> {
+        fs::read(file_in(&self.places[kind as usize])).unwrap()
     }
 
-    /// What the file is called.
-    pub fn file_name(&self) -> &OsStr {
-        &self.file_name
+    /// Puts a hall there that has something else in its file, but the same people: all else is linked.
+    pub fn lay(&self, kind: Kind, bytes: &[u8], place: &Path) {
+        let (from, to) = (self.places[kind as usize].join(NAME), place.join(NAME));
+        fs::create_dir_all(&to).unwrap();
+        fs::write(to.join(FILE), bytes).unwrap();
+        for name in fs::read_dir(from.as_path()).unwrap().map(|entry| entry.unwrap().file_name()) {
+            if name != FILE {
+                fs::hard_link(from.join(&name), to.join(&name)).unwrap();
+            }
+        }
     }
 }
 
@@ -79,16 +82,17 @@ pub fn open(place: &Path) -> SharedHall {
     Place::at(place).open(NAME, SLOTS).unwrap()
 }
 
-/// The hall's file, whatever the library calls it.
+/// What the file in a hall's folder is called.
+const FILE: &str = "hall";
+
+/// The hall's file.
 pub fn file_in(place: &Path) -> PathBuf {
-    let files: Vec<_> = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let is_it = |path: &&PathBuf| path.to_string_lossy().contains(NAME) && path.is_file();
-    files.iter().find(is_it).unwrap_or_else(|| panic!("no hall among {files:?}")).clone()
+    place.join(NAME).join(FILE)
 }
 
 /// Asks, and stays until it is killed.
 fn stay(place: &Path) -> i32 {
-    let _pass = open(place).acquire();
+    let _pass = open(place).acquire_owned();
     loop {
         thread::park();
     }

@@ -36,8 +36,8 @@ use rustix::{
     process::WaitStatus,
 };
 
-use exercise::exercise;
-use halls::{Halls, Kind};
+use exercise::{NAME, exercise};
+use halls::{Halls, Kind, file_in};
 use number::number;
 
 const SEED: &str = "HALLPASS_DAMAGE_SEED";
@@ -90,12 +90,11 @@ fn before_it_is_opened() {
     loop {
         let mut random = random(case);
         let kind = Kind::ALL[random.usize(0..Kind::ALL.len())];
-        let mut bytes = halls.bytes(kind).to_vec();
+        let mut bytes = halls.bytes(kind);
         let what = mutate::several(&mut bytes, &mut random);
         let what = format!("{CASE}={case}, a hall with {kind:?}, {what}");
         let place = folder.path().join(format!("case-{case}"));
-        fs::create_dir(&place).unwrap();
-        fs::write(place.join(halls.file_name()), bytes).unwrap();
+        halls.lay(kind, &bytes, &place);
         running.push((process::fork(|| exercise(&place)), place, what));
         let over = single.is_some() || Instant::now() > end;
         while running.len() > if over { 0 } else { AT_ONCE } {
@@ -138,15 +137,17 @@ fn other_things_in_its_place() {
         }),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let halls = Halls::new(folder.path());
     for (index, (what, put)) in things.iter().enumerate() {
-        let place = folder.path().join(format!("place-{index}"));
-        fs::create_dir(&place).unwrap();
-        let path = place.join(halls.file_name());
-        put(&path);
-        check(process::wait(process::fork(|| exercise(&place))), what);
-        if let Ok(text) = fs::read(path.with_extension("other")) {
-            assert_eq!(text, b"mine", "{what}: it was written to");
+        // In place of the hall's folder, and in place of the file in it.
+        for file in [false, true] {
+            let place = folder.path().join(format!("place-{index}-{file}"));
+            let path = if file { file_in(&place) } else { place.join(NAME) };
+            fs::create_dir_all(path.parent().expect("it is in the place")).unwrap();
+            put(&path);
+            check(process::wait(process::fork(|| exercise(&place))), what);
+            if let Ok(text) = fs::read(path.with_extension("other")) {
+                assert_eq!(text, b"mine", "{what}: it was written to");
+            }
         }
     }
     // The place itself.

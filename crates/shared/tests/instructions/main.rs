@@ -125,7 +125,7 @@ fn come(
 ) -> Pid {
     let came = signs.came.load(SeqCst);
     let pid = process::fork(|| {
-        let pass = hall().acquire().unwrap();
+        let pass = hall().acquire_owned().unwrap();
         signs.came.fetch_add(1, SeqCst);
         until("it may leave", || signs.leave.load(SeqCst) == 1);
         drop(pass);

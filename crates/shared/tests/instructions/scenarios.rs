@@ -95,7 +95,7 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "leave to who waits",
         victim: |place, ready| {
-            let pass = open(place, 1).acquire().unwrap();
+            let pass = open(place, 1).acquire_owned().unwrap();
             ready();
             drop(pass);
             // Who came in sees to the rest.

@@ -198,7 +198,7 @@ impl Worker {
         Ok(())
     }
 
-    fn enter(&self, note: &Note, how: How) -> Result<Option<(SharedPass, Stay)>, String> {
+    fn enter(&self, note: &Note, how: How) -> Result<Option<(SharedPass<'_>, Stay)>, String> {
         let Job { case, index, .. } = self.job;
         let board = self.board();
         let tries = matches!(how, How::Tries);

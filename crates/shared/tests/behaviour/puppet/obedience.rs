@@ -16,8 +16,8 @@ use crate::{disks, forks};
 /// What a puppet has.
 #[derive(Default)]
 struct Things {
-    hall: Option<SharedHall>,
-    passes: Vec<SharedPass>,
+    hall: Option<&'static SharedHall>,
+    passes: Vec<SharedPass<'static>>,
 }
 
 /// Does what it is told until nobody tells it anything.
@@ -39,7 +39,7 @@ impl Things {
             "open" => {
                 let (name, place) = rest.split_once(' ').unwrap();
                 match Place::at(place).open_existing(name) {
-                    Ok(hall) => self.hall = Some(hall),
+                    Ok(hall) => self.hall = Some(Box::leak(Box::new(hall))),
                     Err(error) => return error.to_string(),
                 }
                 "open".into()
@@ -83,11 +83,11 @@ impl Things {
         }
     }
 
-    fn hall(&self) -> &SharedHall {
-        self.hall.as_ref().expect("it is open")
+    fn hall(&self) -> &'static SharedHall {
+        self.hall.expect("it is open")
     }
 
-    fn came_in(&mut self, answer: Result<SharedPass, Error>) -> String {
+    fn came_in(&mut self, answer: Result<SharedPass<'static>, Error>) -> String {
         match answer {
             Ok(pass) => {
                 let slot = pass.slot();
@@ -98,7 +98,7 @@ impl Things {
         }
     }
 
-    fn pass(&mut self, slot: &str) -> SharedPass {
+    fn pass(&mut self, slot: &str) -> SharedPass<'static> {
         let place = self.passes.iter().position(|pass| pass.slot().to_string() == slot);
         self.passes.swap_remove(place.expect("it holds the slot"))
     }
