@@ -17,6 +17,14 @@ pub enum Other {
     Waiter,
 }
 
+/// How the hall may be afterwards.
+#[derive(PartialEq)]
+pub enum Left {
+    Same,
+    Resized,
+    Closed,
+}
+
 pub struct Scenario {
     pub name: &'static str,
     pub slots: usize,
@@ -26,10 +34,10 @@ pub struct Scenario {
     pub after: &'static [Other],
     /// Where the halls are; and what to call when it comes to the instructions that count.
     pub victim: fn(&Path, &dyn Fn()),
-    /// How many slots others make of it afterwards, if the victim may have changed that.
-    pub slots_after: Option<usize>,
-    /// Whether it may be closed afterwards.
-    pub closes: bool,
+    /// Whether a slot is left for others while the victim is stopped.
+    pub spare: bool,
+    /// What the victim may have made of the hall.
+    pub left: Left,
 }
 
 const PLAIN: Scenario = Scenario {
@@ -38,8 +46,8 @@ const PLAIN: Scenario = Scenario {
     before: &[],
     after: &[],
     victim: |_, _| {},
-    slots_after: None,
-    closes: false,
+    spare: false,
+    left: Left::Same,
 };
 
 fn open(place: &Path, slots: usize) -> SharedHall {
@@ -53,6 +61,7 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "enter and leave a free hall",
         slots: 2,
+        spare: true,
         victim: |place, ready| {
             let hall = open(place, 2);
             ready();
@@ -61,12 +70,12 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "enter for the second time",
+        name: "enter and leave it again",
         slots: 2,
+        spare: true,
         victim: |place, ready| {
             let hall = open(place, 2);
             drop(hall.acquire().unwrap());
-            let _other = hall.acquire().unwrap();
             ready();
             drop(hall.acquire().unwrap());
         },
@@ -117,6 +126,7 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "free what the dead held",
         slots: 3,
+        spare: true,
         before: &[Other::DeadHolder, Other::Holder, Other::DeadHolder],
         victim: |place, ready| {
             let hall = open(place, 3);
@@ -133,12 +143,13 @@ pub const SCENARIOS: [Scenario; 10] = [
             ready();
             hall.resize(2).unwrap();
         },
-        slots_after: Some(3),
+        left: Left::Resized,
         ..PLAIN
     },
     Scenario {
         name: "make a hall",
         slots: 2,
+        spare: true,
         victim: |place, ready| {
             ready();
             drop(open(place, 2).acquire().unwrap());
@@ -152,7 +163,7 @@ pub const SCENARIOS: [Scenario; 10] = [
             ready();
             hall.close();
         },
-        closes: true,
+        left: Left::Closed,
         ..PLAIN
     },
 ];

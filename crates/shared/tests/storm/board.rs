@@ -56,6 +56,8 @@ pub struct Note {
     from: AtomicU64,
     /// How often it had been stopped until then.
     stops: AtomicU64,
+    /// How often it has asked. Who asks for the first time opens files on its way to the queue.
+    times: AtomicU64,
 }
 
 /// One who got in: when, and when it had asked.
@@ -109,6 +111,12 @@ impl Note {
         STATES[self.state.load(SeqCst) as usize]
     }
 
+    /// A new process begins.
+    pub fn reset(&self) {
+        self.set(State::Outside);
+        self.times.store(0, SeqCst);
+    }
+
     pub fn asked(&self) -> u64 {
         self.asked.load(SeqCst)
     }
@@ -119,6 +127,7 @@ impl Board {
     pub fn asks(&self, worker: usize, note: &Note, state: State) {
         note.from.store(self.entries.load(SeqCst), SeqCst);
         note.stops.store(self.stops[worker].load(SeqCst), SeqCst);
+        note.times.fetch_add(1, SeqCst);
         note.asked.store(now(), SeqCst);
         note.set(state);
     }
@@ -139,10 +148,10 @@ impl Board {
     /// of the two counts, for what happens between asking and having a place in the queue, and between
     /// having a slot and saying so, takes whatever time the scheduler likes.
     ///
-    /// Who was stopped meanwhile does not count.
+    /// Who was stopped meanwhile does not count, and who asks for the first time.
     pub fn check_order(&self, worker: usize, note: &Note, until: u64, allowed: u64) {
         let asked = note.asked();
-        if until.saturating_sub(asked) <= 2 * allowed {
+        if until.saturating_sub(asked) <= 2 * allowed || note.times.load(SeqCst) == 1 {
             return;
         }
         let end = self.entries.load(SeqCst);

@@ -104,7 +104,7 @@ pub fn work(mut job: Job) -> i32 {
     let mut random = Rng::with_seed(job.seed);
     job.seed = random.u64(..);
     let board = Mapped::<Board>::open(&job.folder.join("board"));
-    board.notes[job.index].iter().for_each(|note| note.set(State::Outside));
+    board.notes[job.index].iter().for_each(Note::reset);
     let note = &board.notes[job.index][0];
     note.set(State::Opening);
     let witness = Witness { board, folder: job.folder.clone(), me: Life::own() };
@@ -149,6 +149,9 @@ impl Worker {
     /// Comes and goes until something goes wrong.
     fn visits(&self, thread: usize, kind: Kind, random: &mut Rng) -> Result<(), String> {
         let note = &self.board().notes[self.job.index][thread];
+        if random.bool() {
+            self.visit(note, How::Tries, random)?;
+        }
         let short = |random: &mut Rng| Duration::from_micros(random.u64(0..5000));
         loop {
             match kind {
