@@ -271,7 +271,7 @@ impl Algorithm for Model {
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            At(Line::X1 { j, .. } | Line::X2 { j, .. }) => Some(j),
+            At(Line::X1 { j } | Line::X2 { j, .. }) => Some(j),
             _ => None,
         }
     }
@@ -297,7 +297,7 @@ impl Algorithm for Model {
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let broken = state.processes.iter().enumerate().any(|(p, loc)| {
             let Loc::Critical(At(line)) = *loc else { return false };
-            let (Line::X1 { j, .. } | Line::X2 { j, .. }) = line else { return true };
+            let (Line::X1 { j } | Line::X2 { j, .. }) = line else { return true };
             let card = Card::unpack(state.value(self.card.at(p)));
             Tag::unpack(state.value(self.slot.at(j)))
                 .is_none_or(|tag| tag.member != p || tag.means(j, card) != Meaning::Held)

@@ -223,7 +223,6 @@ impl Small<'_> {
             W6 { number, i, watch } => W6 { number: own(number), i, watch },
             W7 { number, i, watch } => W7 { number: own(number), i, watch },
             C2 { number } => C2 { number: own(number) },
-            X1 { x, j } => X1 { x: own(x), j },
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },
             X5 { c } => X5 { c: self.copy(c) },
