@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     time::{Duration, Instant, SystemTime},
 };
@@ -49,8 +52,13 @@ pub(crate) struct Inner {
     command: Mutex<Option<String>>,
 }
 
-/// The line by which a passage leaves.
-pub(crate) type Exit = seat::Place;
+/// What a passage holds, and how it came by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    pub slot: usize,
+    /// It waited, and leaves by line X2.
+    pub queued: bool,
+}
 
 impl SharedHall {
     /// Opens the hall `name` of this user, or makes it with `k` slots.
@@ -115,9 +123,9 @@ impl SharedHall {
     /// # Errors
     /// [`Error::Closed`], and what can go wrong with the first passage of a process: no room for another
     /// participant, on the disk or among the open files.
-    #[inline]
+    #[inline(always)]
     pub fn acquire(&self) -> Result<SharedPass<'_>, Error> {
-        self.inner.enter(Limit::Never).map(|(member, exit)| SharedPass::new(self, member, exit))
+        self.inner.enter(Limit::Never).map(|(member, held)| SharedPass::new(self, member, held))
     }
 
     /// A slot, if one is free and nobody waits.
@@ -125,7 +133,7 @@ impl SharedHall {
     /// # Errors
     /// [`Error::NoPermits`] otherwise, and those of [`acquire`](SharedHall::acquire).
     pub fn try_acquire(&self) -> Result<SharedPass<'_>, Error> {
-        self.inner.enter(Limit::Now).map(|(member, exit)| SharedPass::new(self, member, exit))
+        self.inner.enter(Limit::Now).map(|(member, held)| SharedPass::new(self, member, held))
     }
 
     /// Waits its turn for so long.
@@ -145,7 +153,7 @@ impl SharedHall {
     /// [`Error::NoPermits`] if the time is over, and those of [`acquire`](SharedHall::acquire).
     pub fn try_acquire_until(&self, until: Instant) -> Result<SharedPass<'_>, Error> {
         let entered = self.inner.enter(Limit::Until(until));
-        entered.map(|(member, exit)| SharedPass::new(self, member, exit))
+        entered.map(|(member, held)| SharedPass::new(self, member, held))
     }
 
     /// [`acquire`](SharedHall::acquire) with a pass that does not borrow the hall.
@@ -178,11 +186,11 @@ impl SharedHall {
         let member = self.inner.member()?;
         let own = member.lifeline().try_clone_to_owned();
         bell(own.map_err(Error::system("wait at", self.path()))?);
-        self.owned(self.inner.enter_as(member, Limit::Unless(given_up)))
+        self.owned(self.inner.wait(member, Limit::Unless(given_up)))
     }
 
-    fn owned(&self, entered: Result<(Box<Member>, Exit), Error>) -> Result<OwnedSharedPass, Error> {
-        entered.map(|(member, exit)| OwnedSharedPass::new(self.clone(), member, exit))
+    fn owned(&self, entered: Result<(Box<Member>, Held), Error>) -> Result<OwnedSharedPass, Error> {
+        entered.map(|(member, held)| OwnedSharedPass::new(self.clone(), member, held))
     }
 
     /// Changes the number of slots while the hall is in use. Who holds a slot that is no more keeps it
@@ -297,7 +305,7 @@ impl Inner {
     }
 
     /// A place at the board: one that is not in use, or a new one.
-    #[inline]
+    #[inline(always)]
     fn member(&self) -> Result<Box<Member>, Error> {
         loop {
             match self.pool.take() {
@@ -323,42 +331,38 @@ impl Inner {
     }
 
     /// One passage's way in.
-    #[inline]
-    fn enter(&self, limit: Limit<'_>) -> Result<(Box<Member>, Exit), Error> {
-        self.enter_as(self.member()?, limit)
+    #[inline(always)]
+    fn enter(&self, limit: Limit<'_>) -> Result<(Box<Member>, Held), Error> {
+        let mut member = self.member()?;
+        match self.grab(&mut member) {
+            Some(held) => Ok((member, held)),
+            None => self.wait(member, limit),
+        }
     }
 
-    #[inline]
-    fn enter_as(
-        &self,
-        mut member: Box<Member>,
-        limit: Limit<'_>,
-    ) -> Result<(Box<Member>, Exit), Error> {
+    /// Takes a slot if all is quiet.
+    #[inline(always)]
+    fn grab(&self, member: &mut Member) -> Option<Held> {
         let x = member.number;
-        let mut seat = member.seat(&self.words, self.dir.as_fd(), limit);
-        match first_lines(&mut seat, x) {
-            Ok(exit) => {
-                self.words.since(member.index).store(now_roughly(), SeqCst);
-                Ok((member, exit))
-            }
-            Err(line) => self.wait(member, line, limit),
-        }
+        let held = first_lines(&mut member.seat(&self.words, self.dir.as_fd(), Limit::Now), x)?;
+        self.words.since(member.index).store(now_roughly(), Relaxed);
+        Some(held)
     }
 
     #[inline(never)]
     fn wait(
         &self,
         mut member: Box<Member>,
-        line: Exit,
         limit: Limit<'_>,
-    ) -> Result<(Box<Member>, Exit), Error> {
+    ) -> Result<(Box<Member>, Held), Error> {
         self.words.since(member.index).store(now(), SeqCst);
+        let line = Line::E6 { x: member.number };
         let end = member.seat(&self.words, self.dir.as_fd(), limit).go(line);
         member.number = self.card(member.index).number;
         match end {
-            End::In(exit) => {
+            End::In(slot) => {
                 self.words.since(member.index).store(now(), SeqCst);
-                Ok((member, exit))
+                Ok((member, Held { slot, queued: true }))
             }
             End::Out => {
                 self.pool.give(member);
@@ -372,20 +376,23 @@ impl Inner {
     }
 
     /// A passage's way out.
-    #[inline]
-    pub(crate) fn exit(&self, mut member: Box<Member>, exit: Exit) {
+    #[inline(always)]
+    pub(crate) fn exit(&self, mut member: Box<Member>, held: Held) {
         if !member.is_ours() {
             return;
         }
-        let mut seat = member.seat(&self.words, self.dir.as_fd(), Limit::Now);
-        if let Some(line) = last_lines(&mut seat, exit) {
-            self.serve(&mut member, line);
+        if held.queued {
+            let number = self.card(member.index).number;
+            self.serve(&mut member, Line::X2 { number, j: held.slot });
+        } else if last_lines(&mut member.seat(&self.words, self.dir.as_fd(), Limit::Now), held.slot)
+        {
+            self.serve(&mut member, Line::S1 { role: Role::Leaver });
         }
         self.pool.give(member);
     }
 
     #[inline(never)]
-    fn serve(&self, member: &mut Member, line: Exit) {
+    fn serve(&self, member: &mut Member, line: seat::Place) {
         let _ = member.seat(&self.words, self.dir.as_fd(), Limit::Now).go(line);
         member.number = self.card(member.index).number;
     }
@@ -420,36 +427,39 @@ impl Drop for Inner {
     }
 }
 
-/// Lines E1 to E5, as long as all is quiet: how to leave, or where to go on.
+/// Lines E1 to E5: a slot, if all is quiet and one is free. Written out so that each call of `step` is no
+/// more than its line.
 #[inline(always)]
-fn first_lines(seat: &mut Seat<'_>, x: machine::Number) -> Result<Exit, Exit> {
+fn first_lines(seat: &mut Seat<'_>, x: machine::Number) -> Option<Held> {
     let me = seat.me;
-    let mut at = Line::E1 { x };
-    loop {
-        at = match machine::step(seat, me, at) {
-            Next::Enter(exit) => return Ok(exit),
-            Next::Goto(line @ Line::E6 { .. }) => return Err(line),
-            Next::Goto(line) => line,
-            Next::Spin(line) => return Err(line),
-            Next::Leave => return Err(Line::E6 { x }),
-        };
+    let Next::Goto(look @ Line::E2 { .. }) = machine::step(seat, me, Line::E1 { x }) else {
+        return None;
+    };
+    let Next::Goto(Line::E3 { x }) = machine::step(seat, me, look) else { return None };
+    let Next::Goto(mut look) = machine::step(seat, me, Line::E3 { x }) else { return None };
+    while let Line::E4 { x, k, j } = look {
+        match machine::step(seat, me, Line::E4 { x, k, j }) {
+            Next::Goto(Line::E5 { x, k, j }) => {
+                match machine::step(seat, me, Line::E5 { x, k, j }) {
+                    Next::Enter(_) => return Some(Held { slot: j, queued: false }),
+                    Next::Goto(line) => look = line,
+                    _ => return None,
+                }
+            }
+            Next::Goto(line) => look = line,
+            _ => return None,
+        }
     }
+    None
 }
 
-/// Lines X1 to X5: where to go on, if somebody waits.
+/// Lines X1, X4 and X5: says whether somebody may wait.
 #[inline(always)]
-fn last_lines(seat: &mut Seat<'_>, exit: Exit) -> Option<Exit> {
+fn last_lines(seat: &mut Seat<'_>, slot: usize) -> bool {
     let me = seat.me;
-    let mut at = exit;
-    loop {
-        at = match machine::step(seat, me, at) {
-            Next::Goto(line @ (Line::S1 { .. } | Line::X2 { .. } | Line::X3 { .. })) => {
-                return Some(line);
-            }
-            Next::Goto(line) => line,
-            _ => return None,
-        };
-    }
+    let _ = machine::step(seat, me, Line::X1 { j: slot });
+    let Next::Goto(Line::X5 { c }) = machine::step(seat, me, Line::X4) else { return true };
+    !matches!(machine::step(seat, me, Line::X5 { c }), Next::Leave)
 }
 
 /// Nanoseconds since 1970.

@@ -162,7 +162,7 @@ impl Pool {
     }
 
     /// Takes one out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&self) -> Option<Box<Member>> {
         let last = self.last.swap(ptr::null_mut(), SeqCst);
         if last.is_null() {
@@ -173,7 +173,7 @@ impl Pool {
     }
 
     /// Puts one back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn give(&self, member: Box<Member>) {
         let new = Box::into_raw(member);
         if let Err(_other) = self.last.compare_exchange(ptr::null_mut(), new, SeqCst, SeqCst) {

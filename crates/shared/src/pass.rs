@@ -2,10 +2,8 @@
 
 use std::{fmt, mem, os::fd::BorrowedFd};
 
-use hallpass_algorithms::shared::Line;
-
 use crate::{
-    hall::{Exit, SharedHall},
+    hall::{Held, SharedHall},
     member::Member,
 };
 
@@ -18,19 +16,19 @@ macro_rules! pass {
             hall: $hall,
             /// Taken out when it is dropped.
             member: Option<Box<Member>>,
-            exit: Exit,
+            held: Held,
         }
 
         impl $(<$life>)? $name $(<$life>)? {
             #[inline]
-            pub(crate) fn new(hall: $hall, member: Box<Member>, exit: Exit) -> Self {
-                $name { hall, member: Some(member), exit }
+            pub(crate) fn new(hall: $hall, member: Box<Member>, held: Held) -> Self {
+                $name { hall, member: Some(member), held }
             }
 
             /// The slot: below the number of slots, and nobody else's meanwhile.
             #[inline]
             pub fn slot(&self) -> usize {
-                slot_of(self.exit)
+                self.held.slot
             }
 
             /// While any process has this descriptor open, the slot stays taken even if this process
@@ -49,10 +47,10 @@ macro_rules! pass {
         }
 
         impl $(<$life>)? Drop for $name $(<$life>)? {
-            #[inline]
+            #[inline(always)]
             fn drop(&mut self) {
                 if let Some(member) = self.member.take() {
-                    self.hall.inner.exit(member, self.exit);
+                    self.hall.inner.exit(member, self.held);
                 }
             }
         }
@@ -73,12 +71,4 @@ pass! {
 pass! {
     /// A slot, held until this is dropped, which does not borrow the hall.
     OwnedSharedPass, SharedHall
-}
-
-#[inline]
-fn slot_of(exit: Exit) -> usize {
-    match exit {
-        Line::X1 { j, .. } | Line::X2 { j, .. } => j,
-        _ => unreachable!("nobody is in who leaves by another line"),
-    }
 }

@@ -55,8 +55,8 @@ pub(crate) enum Limit<'a> {
 
 /// How it ended.
 pub(crate) enum End {
-    /// It is in, and leaves by this line.
-    In(Place),
+    /// It is in, with this slot.
+    In(usize),
     /// It is out.
     Out,
     /// The words are such that it would go on for ever.
@@ -120,7 +120,8 @@ impl Seat<'_> {
                     lines = 0;
                     line
                 }
-                Next::Enter(exit) => return End::In(exit),
+                Next::Enter(Line::X2 { j, .. }) => return End::In(j),
+                Next::Enter(_) => unreachable!("who waited leaves by line X2"),
                 Next::Leave => return End::Out,
             };
             lines += 1;

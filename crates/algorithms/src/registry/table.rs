@@ -76,6 +76,8 @@ table! {
     "hall-sleep-barging:no-call" => |n, k| Changed::<_, hall::broken::NoCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who leaves calls nobody") };
     "shared" => |n, k| shared::Model::new(shared::Cast::Plain, n, k), shared(true, "members that nobody kills");
     "shared-mortal" => |n, k| shared::Model::new(shared::Cast::Mortal, n, k), shared(true, "anybody may be killed at any line");
+    "shared-once" => |n, k| shared::Model::new(shared::Cast::Once, n, k), shared(true, "members that nobody kills, one passage each");
+    "shared-mortal-once" => |n, k| shared::Model::new(shared::Cast::MortalOnce, n, k), shared(true, "anybody may be killed at any line, one passage each");
     "shared-timeout" => |n, k| shared::Model::new(shared::Cast::Timeout, n, k), shared(false, "waiters give up at any time");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;

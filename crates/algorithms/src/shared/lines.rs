@@ -71,7 +71,7 @@ pub enum Line<I, W> {
     C1,
     C2 { number: Number },
     // Leaving
-    X1 { x: Number, j: usize },
+    X1 { j: usize },
     X2 { number: Number, j: usize },
     X3 { number: Number, j: usize },
     X4,
@@ -111,14 +111,14 @@ pub fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
         E5 { x, k, j } => {
             let new = Tag { member: me, number: x }.pack();
             if b.slot(j, Op::CompareAndSwap { old: FREE, new }) == FREE {
-                Enter(X1 { x, j })
+                Enter(X1 { j })
             } else if j + 1 < k {
                 Goto(E4 { x, k, j: j + 1 })
             } else {
                 Goto(E6 { x })
             }
         }
-        X1 { j, .. } => {
+        X1 { j } => {
             b.slot(j, Op::Write(FREE));
             Goto(X4)
         }

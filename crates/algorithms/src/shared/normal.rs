@@ -118,7 +118,11 @@ fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
             tickets.extend(seen.first.map(|first| first.number / 2));
         }
         E8 { x } => tickets.push(x / 2),
-        W2 { before: Some(before), .. } => tickets.push(before.number / 2),
+        W2 { number, before, .. } => {
+            tickets.push(number / 2);
+            tickets.extend(before.map(|before| before.number / 2));
+        }
+        W6 { number, .. } | W7 { number, .. } => tickets.push(number / 2),
         _ => {}
     }
 }
@@ -147,7 +151,7 @@ impl Small<'_> {
 
     fn card(&self, card: Card) -> Card {
         let number = match card.stand {
-            Stand::Waiting => waits_with(self.ticket(card.number / 2)),
+            Stand::Waiting => self.ordered(card.number),
             Stand::Granted(_) | Stand::In(_) => waits_with(0),
             Stand::Vacant | Stand::Idle | Stand::Arriving => after(waits_with(0)),
         };
@@ -176,8 +180,13 @@ impl Small<'_> {
         }
     }
 
+    /// A number whose order matters.
+    fn ordered(&self, number: Number) -> Number {
+        waits_with(self.ticket(number / 2))
+    }
+
     fn ordered_tag(&self, tag: Tag) -> Tag {
-        Tag { number: waits_with(self.ticket(tag.number / 2)), ..tag }
+        Tag { number: self.ordered(tag.number), ..tag }
     }
 
     fn seen(&self, seen: Seen) -> Seen {
@@ -186,6 +195,7 @@ impl Small<'_> {
 
     fn line(&self, p: Pid, line: Line<(), u8>) -> Line<(), u8> {
         let own = |number| self.own(p, number);
+        let ordered = |number| self.ordered(number);
         match line {
             E1 { x } => E1 { x: own(x) },
             E2 { x, c } => E2 { x: own(x), c: self.copy(c) },
@@ -194,7 +204,7 @@ impl Small<'_> {
             E5 { x, k, j } => E5 { x: own(x), k, j },
             E6 { x } => E6 { x: own(x) },
             E7 { x } => E7 { x: own(x) },
-            E8 { x } => E8 { x: waits_with(self.ticket(x / 2)) },
+            E8 { x } => E8 { x: ordered(x) },
             S2 { role, c } => S2 { role, c: self.ticket(c) },
             S3 { role, c, k, i, seen } => {
                 S3 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
@@ -216,14 +226,13 @@ impl Small<'_> {
             G2 { number, j, i } => G2 { number: own(number), j, i },
             G3 { number, j, i } => G3 { number: own(number), j, i },
             W2 { number, i, before } => {
-                W2 { number: own(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
+                W2 { number: ordered(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
             }
             W3 { before } => W3 { before: self.tag(before) },
             W4 { before } => W4 { before: self.tag(before) },
-            W6 { number, i, watch } => W6 { number: own(number), i, watch },
-            W7 { number, i, watch } => W7 { number: own(number), i, watch },
+            W6 { number, i, watch } => W6 { number: ordered(number), i, watch },
+            W7 { number, i, watch } => W7 { number: ordered(number), i, watch },
             C2 { number } => C2 { number: own(number) },
-            X1 { x, j } => X1 { x: own(x), j },
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },
             X5 { c } => X5 { c: self.copy(c) },
