@@ -24,16 +24,17 @@ mod number;
 mod process;
 
 use std::{
+    collections::VecDeque,
     fs::{self, File},
     os::unix::{fs::symlink, net::UnixListener},
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use fastrand::Rng;
 use rustix::{
     fs::{CWD, FileType, Mode, chmod, mknodat},
-    process::WaitStatus,
+    process::{Pid, WaitStatus},
 };
 
 use exercise::{NAME, exercise};
@@ -45,6 +46,7 @@ const CASE: &str = "HALLPASS_DAMAGE_CASE";
 
 fn main() {
     harness::run(&[
+        ("absurd_counts", absurd_counts),
         ("before_it_is_opened", before_it_is_opened),
         ("other_things_in_its_place", other_things_in_its_place),
         ("while_it_is_used", while_it_is_used),
@@ -68,45 +70,96 @@ fn share(percent: u64) -> Duration {
 
 /// Nothing but an orderly end will do.
 fn check(status: WaitStatus, what: &str) {
-    let how = match (status.exit_status(), status.terminating_signal()) {
-        (Some(0), _) => return,
+    if let Some(how) = wrong(status) {
+        panic!("{what}: {how}; repeat with {SEED}={}", seed());
+    }
+}
+
+/// How it ended, if not in an orderly way.
+fn wrong(status: WaitStatus) -> Option<String> {
+    Some(match (status.exit_status(), status.terminating_signal()) {
+        (Some(0), _) => return None,
         (Some(process::PANICKED), _) => "it panicked".into(),
         (_, Some(libc::SIGALRM)) => "it hung".into(),
         (_, Some(signal)) => format!("signal {signal}"),
         (code, _) => format!("exit status {code:?}"),
-    };
-    panic!("{what}: {how}; repeat with {SEED}={}", seed());
+    })
+}
+
+/// Tries damaged halls, some at a time: they mostly sleep.
+struct Trials<'a> {
+    folder: &'a Path,
+    halls: Halls,
+    running: VecDeque<(Pid, PathBuf, String)>,
+    begun: usize,
+    /// What went wrong.
+    wrong: Vec<String>,
+}
+
+impl<'a> Trials<'a> {
+    const AT_ONCE: usize = 8;
+
+    fn new(folder: &'a Path) -> Self {
+        let halls = Halls::new(folder);
+        Trials { folder, halls, running: VecDeque::new(), begun: 0, wrong: Vec::new() }
+    }
+
+    /// Somebody opens a hall with these bytes, and uses it.
+    fn begin(&mut self, kind: Kind, bytes: &[u8], what: String) {
+        let place = self.folder.join(format!("case-{}", self.begun));
+        self.halls.lay(kind, bytes, &place);
+        self.begun += 1;
+        self.running.push_back((process::fork(|| exercise(&place)), place, what));
+        self.wait(Self::AT_ONCE);
+    }
+
+    /// Waits until no more than so many run.
+    fn wait(&mut self, left: usize) {
+        while self.running.len() > left {
+            let Some((pid, place, what)) = self.running.pop_front() else { return };
+            self.wrong.extend(wrong(process::wait(pid)).map(|how| format!("{what}: {how}")));
+            fs::remove_dir_all(place).unwrap();
+        }
+    }
+
+    /// All must have ended in an orderly way.
+    fn end(mut self) {
+        self.wait(0);
+        println!("{} damaged files", self.begun);
+        let wrong = self.wrong.join("\n");
+        assert!(wrong.is_empty(), "repeat with {SEED}={}\n{wrong}", seed());
+    }
 }
 
 /// Any bytes changed, or the file cut or made longer; then somebody opens it.
 fn before_it_is_opened() {
-    const AT_ONCE: usize = 8; // They mostly sleep.
     let folder = tempfile::tempdir().unwrap();
-    let halls = Halls::new(folder.path());
-    let end = Instant::now() + share(50);
+    let mut trials = Trials::new(folder.path());
+    let end = Instant::now() + share(40);
     let single = number(CASE);
     let mut case = single.unwrap_or(0);
-    let mut running = Vec::new();
-    loop {
+    while single.map_or(Instant::now() < end, |single| case == single) {
         let mut random = random(case);
         let kind = Kind::ALL[random.usize(0..Kind::ALL.len())];
-        let mut bytes = halls.bytes(kind);
+        let mut bytes = trials.halls.bytes(kind);
         let what = mutate::several(&mut bytes, &mut random);
-        let what = format!("{CASE}={case}, a hall with {kind:?}, {what}");
-        let place = folder.path().join(format!("case-{case}"));
-        halls.lay(kind, &bytes, &place);
-        running.push((process::fork(|| exercise(&place)), place, what));
-        let over = single.is_some() || Instant::now() > end;
-        while running.len() > if over { 0 } else { AT_ONCE } {
-            let (pid, place, what) = running.remove(0);
-            check(process::wait(pid), &what);
-            fs::remove_dir_all(place).unwrap();
-        }
+        trials.begin(kind, &bytes, format!("{CASE}={case}, a hall with {kind:?}, {what}"));
         case += 1;
-        if over {
-            return println!("{case} damaged files");
-        }
     }
+    trials.end();
+}
+
+/// Counts that cannot be, one at a time.
+fn absurd_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trials = Trials::new(folder.path());
+    let sound = trials.halls.bytes(Kind::Living);
+    for (at, value) in mutate::edges_of_header(&sound) {
+        let mut bytes = sound.clone();
+        mutate::set(&mut bytes, at, value);
+        trials.begin(Kind::Living, &bytes, format!("word {at:#x} = {value:#x}"));
+    }
+    trials.end();
 }
 
 /// Something that is not a file, or not a hall.
@@ -161,7 +214,7 @@ fn other_things_in_its_place() {
 
 /// Words change under those who use it.
 fn while_it_is_used() {
-    let end = Instant::now() + share(35);
+    let end = Instant::now() + share(30);
     let mut round = 0;
     while Instant::now() < end {
         users::disturbed(&mut random(round), mutate::live);

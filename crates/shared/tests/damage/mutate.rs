@@ -30,6 +30,18 @@ const EDGES: [u64; 12] = [
     u64::MAX,
 ];
 
+/// Each word of the first page that is not zero, and each value that it could have instead.
+pub fn edges_of_header(bytes: &[u8]) -> Vec<(usize, u64)> {
+    let words = (0..PAGE).step_by(WORD);
+    let used = words.filter(|at| bytes[*at..at + WORD].iter().any(|byte| *byte != 0));
+    used.flat_map(|at| EDGES.map(|value| (at, value))).collect()
+}
+
+/// Writes a word.
+pub fn set(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + WORD].copy_from_slice(&value.to_ne_bytes());
+}
+
 /// Changes some bytes, and says what was done.
 pub fn several(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
     let count = if random.bool() { 1 } else { random.usize(1..6) };
@@ -49,7 +61,7 @@ fn once(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
         }
         6..13 => {
             let (at, value) = (word(bytes, random), value(bytes, random));
-            bytes[at..at + WORD].copy_from_slice(&value.to_ne_bytes());
+            set(bytes, at, value);
             format!("word {at:#x} = {value:#x}")
         }
         13 => {
