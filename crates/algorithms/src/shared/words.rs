@@ -53,9 +53,6 @@ pub struct Card {
 }
 
 impl Card {
-    /// The card of who is not there.
-    pub const NOBODY: Card = Card { stand: Stand::Vacant, number: 0 };
-
     /// A card.
     pub const fn new(stand: Stand, number: Number) -> Self {
         Card { stand, number }
