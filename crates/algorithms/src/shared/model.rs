@@ -141,9 +141,9 @@ impl Model {
 }
 
 /// One process's view of the variables.
-struct Seat<'a, M> {
-    model: &'a Model,
-    memory: &'a mut M,
+pub(super) struct Seat<'a, M> {
+    pub(super) model: &'a Model,
+    pub(super) memory: &'a mut M,
 }
 
 impl<M: Memory> Board for Seat<'_, M> {

@@ -31,6 +31,11 @@ const fn stale(n: usize) -> Number {
     waits_with(most(n) + 2)
 }
 
+/// A card that no member has in a normal state.
+pub(super) const fn no_card(n: usize) -> Card {
+    Card::new(Stand::Waiting, stale(n))
+}
+
 /// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
 const OLD: Word = -2;
 const OLD_QUIET: Word = -1;
@@ -173,11 +178,7 @@ impl Small<'_> {
 
     /// A card as somebody saw it.
     fn seen_card(&self, member: Pid, card: Card) -> Card {
-        if card == self.cards[member] {
-            self.card(card)
-        } else {
-            Card::new(Stand::Waiting, stale(self.n))
-        }
+        if card == self.cards[member] { self.card(card) } else { no_card(self.n) }
     }
 
     /// A number whose order matters.
