@@ -72,6 +72,18 @@ fn the_living_keep_their_slots_beside_the_dead() {
     scene.assert_whole();
 }
 
+/// The smallest slot first, also when it was a dead one's.
+#[test]
+fn a_slot_that_was_freed_comes_before_larger_ones() {
+    let scene = Scene::new(3);
+    let (holder, slot) = scene.holder();
+    assert_eq!(slot, 0);
+    let _other = scene.hall.acquire().unwrap();
+    holder.kill();
+    assert_eq!(scene.hall.reap().unwrap(), 1);
+    assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);
+}
+
 #[test]
 fn a_stopped_holder_is_not_dead() {
     let scene = Scene::new(1);

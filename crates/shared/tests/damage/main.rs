@@ -49,8 +49,8 @@ fn main() {
         ("absurd_counts", absurd_counts),
         ("before_it_is_opened", before_it_is_opened),
         ("other_things_in_its_place", other_things_in_its_place),
-        ("while_it_is_used", while_it_is_used),
-        ("cut_while_it_is_used", cut_while_it_is_used),
+        ("changed_under_its_users", changed_under_its_users),
+        ("cut_under_its_users", cut_under_its_users),
     ]);
 }
 
@@ -213,23 +213,24 @@ fn other_things_in_its_place() {
 }
 
 /// Words change under those who use it.
-fn while_it_is_used() {
+fn changed_under_its_users() {
     let end = Instant::now() + share(30);
     let mut round = 0;
     while Instant::now() < end {
-        users::disturbed(&mut random(round), mutate::live);
+        users::disturbed(&mut random(round), mutate::live, None);
         round += 1;
     }
     println!("{round} halls damaged while they were used");
 }
 
-/// The file is cut under those who use it.
-fn cut_while_it_is_used() {
+/// The file is cut under those who use it, which may end them by a bus error, as it does with every
+/// mapped file; but nothing else may happen.
+fn cut_under_its_users() {
     let end = Instant::now() + share(15);
-    let mut round = 0;
+    let (mut round, mut ended) = (0, 0);
     while Instant::now() < end {
-        users::disturbed(&mut random(round), mutate::cut);
+        ended += users::disturbed(&mut random(round), mutate::cut, Some(libc::SIGBUS));
         round += 1;
     }
-    println!("{round} halls cut while they were used");
+    println!("{round} halls cut while they were used: {ended} users ended by a bus error");
 }

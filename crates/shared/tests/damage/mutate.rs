@@ -32,9 +32,8 @@ const EDGES: [u64; 12] = [
 
 /// Each word of the first page that is not zero, and each value that it could have instead.
 pub fn edges_of_header(bytes: &[u8]) -> Vec<(usize, u64)> {
-    let words = (0..PAGE).step_by(WORD);
-    let used = words.filter(|at| bytes[*at..at + WORD].iter().any(|byte| *byte != 0));
-    used.flat_map(|at| EDGES.map(|value| (at, value))).collect()
+    let words = used(&bytes[..PAGE]).into_iter();
+    words.flat_map(|at| EDGES.map(|value| (at, value))).collect()
 }
 
 /// Writes a word.
@@ -98,14 +97,18 @@ fn once(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
     }
 }
 
+/// The words that are not zero.
+fn used(bytes: &[u8]) -> Vec<usize> {
+    let words = bytes.chunks(WORD).enumerate();
+    words.filter(|(_, word)| word.iter().any(|byte| *byte != 0)).map(|(at, _)| at * WORD).collect()
+}
+
 /// A place, rather one where something is than one of many zeros.
 fn spot(bytes: &[u8], random: &mut Rng) -> usize {
-    let anywhere = random.usize(0..bytes.len());
-    let something = bytes[anywhere..].iter().position(|byte| *byte != 0);
-    match (random.u8(0..4), something) {
-        (0, _) | (_, None) => anywhere,
+    match (random.u8(0..4), random.choice(used(bytes))) {
+        (0, _) | (_, None) => random.usize(0..bytes.len()),
         // Near it, too: what is zero there is so for a reason.
-        (_, Some(distance)) => (anywhere + distance + random.usize(0..16)).min(bytes.len() - 1),
+        (_, Some(at)) => (at + random.usize(0..2 * WORD)).min(bytes.len() - 1),
     }
 }
 

@@ -20,9 +20,9 @@ const USERS: usize = 4;
 /// Longer than any damage takes.
 const TIME: Duration = Duration::from_millis(200);
 
-/// Some use a new hall while `damage` works on its file. All of them must end in an orderly way, and
-/// what is left can be removed.
-pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng)) {
+/// Some use a new hall while `damage` works on its file. All of them must end in an orderly way, or by
+/// this signal, and what is left can be removed. How many were ended by the signal?
+pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i32>) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     let mut process = |f: &dyn Fn(&mut Rng)| {
@@ -37,14 +37,21 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng)) {
     let file = file_in(place);
     let mut pids: Vec<_> = (0..USERS).map(|_| process(&|random| uses(place, random))).collect();
     pids.push(process(&|random| damage(&file, random)));
+    let mut ended = 0;
     for pid in pids {
-        check(process::wait(pid), "one of those who used the hall while it was damaged");
+        let status = process::wait(pid);
+        if signal.is_some() && status.terminating_signal() == signal {
+            ended += 1;
+        } else {
+            check(status, "one of those who used the hall while it was damaged");
+        }
     }
     let renew = process(&|_| {
         Place::at(place).remove(NAME, true).unwrap();
         drop(open(place).try_acquire().unwrap());
     });
     check(process::wait(renew), "a new hall in place of the damaged one");
+    ended
 }
 
 fn uses(place: &Path, random: &mut Rng) {
