@@ -107,7 +107,7 @@ impl Member {
         let (member, dead) = (self.index, Some(self.wires.id));
         let card = Card::unpack(words.card(member).load(SeqCst));
         // Nobody else rescues one that lives, so it does that for itself.
-        let then = Then::Serve(hallpass_algorithms::shared::Role::Hurried);
+        let then = Then::Nothing;
         let end = self.seat(words, hall, Limit::Now).go(Line::R3 { member, then, card, dead });
         debug_assert!(matches!(end, End::Out | End::Lost));
     }
