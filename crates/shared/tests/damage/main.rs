@@ -11,6 +11,7 @@
 //! Everything is tried in a process of its own, which an alarm ends if it hangs. It need not work,
 //! but then it has to say so with an error.
 
+mod cards;
 mod exercise;
 mod halls;
 mod mutate;
@@ -47,6 +48,8 @@ const CASE: &str = "HALLPASS_DAMAGE_CASE";
 fn main() {
     harness::run(&[
         ("absurd_counts", absurd_counts),
+        ("a_dead_ones_card_makes_no_sense", cards::a_dead_ones_card_makes_no_sense),
+        ("one_is_given_a_slot_that_cannot_be", cards::one_is_given_a_slot_that_cannot_be),
         ("before_it_is_opened", before_it_is_opened),
         ("other_things_in_its_place", other_things_in_its_place),
         ("changed_under_its_users", changed_under_its_users),
