@@ -54,10 +54,12 @@ pub struct Note {
     asked: AtomicU64,
     /// How long the log was then.
     from: AtomicU64,
-    /// How often it had been stopped until then.
-    stops: AtomicU64,
-    /// How often it has asked. Who asks for the first time opens files on its way to the queue.
-    times: AtomicU64,
+    /// When it had asked who was seen in the queue,
+    seen: AtomicU64,
+    /// for the first time before this,
+    first_seen: AtomicU64,
+    /// and for the last time after this.
+    last_seen: AtomicU64,
 }
 
 /// One who got in: when, and when it had asked.
@@ -79,16 +81,16 @@ pub struct Board {
     pub heirs: AtomicU64,
     /// What must not be: how often.
     pub violations: AtomicU64,
-    /// Waits that were so long that somebody could have overtaken by more than is allowed.
-    pub long_waits: AtomicU64,
-    /// The farthest that anybody was overtaken, in nanoseconds.
+    /// Waits that were seen more than once.
+    pub watched_waits: AtomicU64,
+    /// How many were overtaken.
     pub overtaken: AtomicU64,
     /// The longest that a dead process's lock outlived it, in nanoseconds.
     pub lingered: AtomicU64,
     /// Who is in which slot.
     pub owners: [AtomicU64; SLOTS],
-    /// How often each process was stopped.
-    pub stops: [AtomicU64; WORKERS],
+    /// The pid of each process that has one thread only; 0 of others.
+    pub pids: [AtomicU64; WORKERS],
     pub notes: [[Note; THREADS]; WORKERS],
     log: [Entry; LOG],
 }
@@ -111,10 +113,13 @@ impl Note {
         STATES[self.state.load(SeqCst) as usize]
     }
 
-    /// A new process begins.
-    pub fn reset(&self) {
-        self.set(State::Outside);
-        self.times.store(0, SeqCst);
+    /// It was seen in the queue by one who began to look then; it had asked then.
+    pub fn seen_in_queue(&self, asked: u64, began: u64) {
+        if self.seen.load(SeqCst) != asked {
+            self.first_seen.store(now(), SeqCst);
+            self.seen.store(asked, SeqCst);
+        }
+        self.last_seen.store(began, SeqCst);
     }
 
     pub fn asked(&self) -> u64 {
@@ -124,10 +129,8 @@ impl Note {
 
 impl Board {
     /// The thread is about to ask.
-    pub fn asks(&self, worker: usize, note: &Note, state: State) {
+    pub fn asks(&self, note: &Note, state: State) {
         note.from.store(self.entries.load(SeqCst), SeqCst);
-        note.stops.store(self.stops[worker].load(SeqCst), SeqCst);
-        note.times.fetch_add(1, SeqCst);
         note.asked.store(now(), SeqCst);
         note.set(state);
     }
@@ -143,29 +146,28 @@ impl Board {
         entry.asked.store(note.asked(), SeqCst);
     }
 
-    /// Looks whether this thread, which asked and was not in before `until`, was overtaken: by
-    /// somebody who asked later, and got in. How much later, and how long before `until`: the lesser
-    /// of the two counts, for what happens between asking and having a place in the queue, and between
-    /// having a slot and saying so, takes whatever time the scheduler likes.
-    ///
-    /// Who was stopped meanwhile does not count, and who asks for the first time.
-    pub fn check_order(&self, worker: usize, note: &Note, until: u64, allowed: u64) {
-        let asked = note.asked();
-        if until.saturating_sub(asked) <= 2 * allowed || note.times.load(SeqCst) == 1 {
+    /// Looks whether this thread, whose wait is over, was overtaken: by somebody who asked after this
+    /// one was seen in the queue, and was in before this one was seen there again.
+    pub fn check_order(&self, note: &Note) {
+        let (first, last) = (note.first_seen.load(SeqCst), note.last_seen.load(SeqCst));
+        if note.seen.load(SeqCst) != note.asked() || first >= last {
             return;
         }
         let end = self.entries.load(SeqCst);
         let start = note.from.load(SeqCst).max(end.saturating_sub(LOG as u64));
-        let by = |entry: &Entry| {
-            let later = entry.asked.load(SeqCst).saturating_sub(asked);
-            later.min(until.saturating_sub(entry.entered.load(SeqCst)))
-        };
-        let entries = (start..end).map(|index| &self.log[index as usize % LOG]);
-        let overtaken = entries.map(by).max().unwrap_or(0);
-        if note.stops.load(SeqCst) == self.stops[worker].load(SeqCst) {
-            self.long_waits.fetch_add(1, SeqCst);
-            self.overtaken.fetch_max(overtaken, SeqCst);
-        }
+        let overtakes =
+            |entry: &Entry| entry.asked.load(SeqCst) > first && entry.entered.load(SeqCst) < last;
+        let mut entries = (start..end).map(|index| &self.log[index as usize % LOG]);
+        self.overtaken.fetch_add(entries.any(overtakes).into(), SeqCst);
+        self.watched_waits.fetch_add(1, SeqCst);
+    }
+
+    /// When the process with this pid asked, if it has one thread only and still waits for the answer.
+    pub fn asks_since(&self, pid: u32) -> Option<(&Note, u64)> {
+        let worker = self.pids.iter().position(|other| other.load(SeqCst) == u64::from(pid))?;
+        let note = &self.notes[worker][0];
+        let asked = note.asked();
+        (note.state() == State::Asking).then_some((note, asked))
     }
 
     /// Says that something is wrong.

@@ -12,11 +12,10 @@ use fastrand::Rng;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 
 use crate::{
-    ALLOWED,
-    board::{Board, State, WORKERS, complaints, now},
+    board::{Board, State, WORKERS, complaints},
     cases::Case,
     mapped::Mapped,
-    process,
+    observer, process,
     tally::Tally,
     worker::{self, Job},
 };
@@ -35,6 +34,7 @@ pub struct Storm<'a> {
     folder: &'a Path,
     board: Mapped<Board>,
     random: Rng,
+    observer: Pid,
     workers: Vec<Worker>,
     youngest: usize,
     pub tally: Tally,
@@ -45,7 +45,8 @@ impl<'a> Storm<'a> {
         let board = Mapped::open(&folder.join("board"));
         let random = Rng::with_seed(seed);
         let (workers, youngest, tally) = (Vec::new(), 0, Tally::default());
-        let mut storm = Storm { case, folder, board, random, workers, youngest, tally };
+        let observer = process::fork(|| observer::observe(case, folder));
+        let mut storm = Storm { case, folder, board, random, observer, workers, youngest, tally };
         for index in 0..WORKERS {
             let pid = storm.spawn(index);
             storm.workers.push(Worker { pid, stopped: None });
@@ -91,8 +92,9 @@ impl<'a> Storm<'a> {
 
     /// Kills everybody, also those who were left a slot: they end by themselves.
     pub fn finish(&mut self) -> Result<(), String> {
-        for worker in self.workers.drain(..) {
-            let _ = kill_process(worker.pid, Signal::KILL);
+        let workers = self.workers.drain(..).map(|worker| worker.pid);
+        for pid in workers.chain([self.observer]) {
+            let _ = kill_process(pid, Signal::KILL);
         }
         self.bury(WaitOptions::empty())?;
         self.complaints()
@@ -160,7 +162,7 @@ impl<'a> Storm<'a> {
         let mut victims = victims.to_vec();
         victims.sort_unstable();
         victims.dedup();
-        let moment = (now(), Instant::now());
+        let moment = Instant::now();
         for &index in &victims {
             // Who ended by itself is still there to be buried.
             let _ = kill_process(self.workers[index].pid, Signal::KILL);
@@ -169,9 +171,9 @@ impl<'a> Storm<'a> {
             let status = process::wait(self.workers[index].pid);
             if status.terminating_signal() == Some(Signal::KILL.as_raw()) {
                 let notes = &self.board.notes[index];
-                self.tally.killed(notes, self.workers[index].stopped.is_some(), moment.1);
+                self.tally.killed(notes, self.workers[index].stopped.is_some(), moment);
                 for note in notes.iter().filter(|note| note.state() == State::Asking) {
-                    self.board.check_order(index, note, moment.0, ALLOWED);
+                    self.board.check_order(note);
                 }
             }
             self.replace(index);
@@ -188,7 +190,6 @@ impl<'a> Storm<'a> {
         let index = self.victim();
         if self.workers[index].stopped.is_none() {
             let time = Duration::from_micros(self.random.u64(100..30_000));
-            self.board.stops[index].fetch_add(1, SeqCst);
             let _ = kill_process(self.workers[index].pid, Signal::STOP);
             self.workers[index].stopped = Some(Instant::now() + time);
             self.tally.stops += 1;

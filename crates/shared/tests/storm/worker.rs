@@ -9,7 +9,6 @@ use fastrand::Rng;
 use hallpass_shared::{Error, Place, SharedHall, SharedPass};
 
 use crate::{
-    ALLOWED,
     board::{Board, Note, State},
     cases::Case,
     life::Life,
@@ -104,7 +103,8 @@ pub fn work(mut job: Job) -> i32 {
     let mut random = Rng::with_seed(job.seed);
     job.seed = random.u64(..);
     let board = Mapped::<Board>::open(&job.folder.join("board"));
-    board.notes[job.index].iter().for_each(Note::reset);
+    board.notes[job.index].iter().for_each(|note| note.set(State::Outside));
+    board.pids[job.index].store(0, SeqCst);
     let note = &board.notes[job.index][0];
     note.set(State::Opening);
     let witness = Witness { board, folder: job.folder.clone(), me: Life::own() };
@@ -117,7 +117,11 @@ pub fn work(mut job: Job) -> i32 {
     };
     note.set(State::Outside);
     let worker = Worker { job, hall, witness };
-    match worker.run(kind(&mut random), &mut random) {
+    let kind = kind(&mut random);
+    if !matches!(kind, Kind::Pair) {
+        board.pids[worker.job.index].store(std::process::id().into(), SeqCst);
+    }
+    match worker.run(kind, &mut random) {
         Ok(()) => 0,
         Err(what) => {
             board.accuse(&worker.job.folder, &what);
@@ -149,9 +153,6 @@ impl Worker {
     /// Comes and goes until something goes wrong.
     fn visits(&self, thread: usize, kind: Kind, random: &mut Rng) -> Result<(), String> {
         let note = &self.board().notes[self.job.index][thread];
-        if random.bool() {
-            self.visit(note, How::Tries, random)?;
-        }
         let short = |random: &mut Rng| Duration::from_micros(random.u64(0..5000));
         loop {
             match kind {
@@ -202,10 +203,9 @@ impl Worker {
     }
 
     fn enter(&self, note: &Note, how: How) -> Result<Option<(SharedPass<'_>, Stay)>, String> {
-        let Job { case, index, .. } = self.job;
         let board = self.board();
         let tries = matches!(how, How::Tries);
-        board.asks(index, note, if tries { State::Trying } else { State::Asking });
+        board.asks(note, if tries { State::Trying } else { State::Asking });
         let asked = match how {
             How::Waits => self.hall.acquire(),
             How::WaitsFor(time) => self.hall.try_acquire_for(time),
@@ -215,12 +215,15 @@ impl Worker {
             Ok(pass) => {
                 board.enters(note);
                 if !tries {
-                    board.check_order(index, note, crate::board::now(), ALLOWED);
+                    board.check_order(note);
                 }
-                let stay = self.witness.enter(pass.slot(), case.most)?;
+                let stay = self.witness.enter(pass.slot(), self.job.case.most)?;
                 Ok(Some((pass, stay)))
             }
             Err(Error::NoPermits) if !matches!(how, How::Waits) => {
+                if !tries {
+                    board.check_order(note);
+                }
                 note.set(State::Outside);
                 board.gave_up.fetch_add(1, SeqCst);
                 Ok(None)
