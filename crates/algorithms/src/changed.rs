@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use crate::{
     layout::Layout,
-    machine::{Algorithm, Label, Loc, Next, View},
+    machine::{Algorithm, Label, Loc, Mortality, Next, View},
     memory::{Memory, Pid, Word},
 };
 
@@ -58,6 +58,10 @@ impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
 
     fn name(&self, at: A::State) -> Option<usize> {
         self.0.name(at)
+    }
+
+    fn mortality(&self, p: Pid) -> Option<Mortality> {
+        self.0.mortality(p)
     }
 
     fn is_symmetric(&self) -> bool {

@@ -63,10 +63,11 @@ pub mod omori;
 pub mod pids;
 pub mod queue;
 pub mod registry;
+pub mod shared;
 pub mod timestamps;
 pub mod zehavi;
 
 pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
-pub use machine::{Algorithm, Label, Loc, Next, Section, View};
+pub use machine::{Algorithm, Label, Loc, Mortality, Next, Section, View};
 pub use memory::{Memory, Op, Pid, Var, Word};
 pub use pids::Pids;

@@ -56,6 +56,19 @@ pub enum Loc<S> {
     Exit(S),
 }
 
+/// How memory tells that a process has died, as a kernel does: a killed process goes back to its
+/// remainder, where another may take its place, and this variable, if it said that the process was
+/// alive, says that it is dead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mortality {
+    /// The variable.
+    pub var: Var,
+    /// What it holds while the process lives.
+    pub alive: Word,
+    /// What it holds once it has died.
+    pub dead: Word,
+}
+
 /// A line as the paper numbers it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Label {
@@ -126,6 +139,12 @@ pub trait Algorithm {
     /// The name (slot) a process holds whose exit section begins here, where the algorithm
     /// assigns names.
     fn name(&self, _at: Self::State) -> Option<usize> {
+        None
+    }
+
+    /// How one sees that `p` has died, if it may be killed. With none, a process may still stop for
+    /// ever, which nobody sees.
+    fn mortality(&self, _p: Pid) -> Option<Mortality> {
         None
     }
 

@@ -32,6 +32,12 @@ impl Graph {
         self.targets.is_empty()
     }
 
+    /// The same without the edges of agents from `agents` on.
+    pub fn of_first(&self, agents: usize) -> Graph {
+        let edges = self.targets.chunks(self.agents);
+        Graph { agents, targets: edges.flat_map(|edges| &edges[..agents]).copied().collect() }
+    }
+
     /// Where `agent` goes from `node`.
     #[inline]
     pub fn target(&self, node: Id, agent: Agent) -> Option<Id> {

@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use hallpass_algorithms::{
-    Algorithm, Label, Layout, Loc, Memory, Next, Pid, Section, View, Word, registry,
+    Algorithm, Label, Layout, Loc, Memory, Mortality, Next, Pid, Section, View, Word, registry,
 };
 use indexmap::IndexSet;
 
@@ -32,6 +32,8 @@ pub trait Machine: Send + Sync {
     fn k(&self) -> usize;
     /// The shared variables.
     fn layout(&self) -> &Layout;
+    /// How one sees that `p` has died, if it may be killed.
+    fn mortality(&self, p: Pid) -> Option<Mortality>;
     /// Whether processes may be renamed.
     fn is_symmetric(&self) -> bool;
     /// The paper's invariants.
@@ -102,6 +104,10 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
 
     fn layout(&self) -> &Layout {
         self.algorithm.layout()
+    }
+
+    fn mortality(&self, p: Pid) -> Option<Mortality> {
+        self.algorithm.mortality(p)
     }
 
     fn is_symmetric(&self) -> bool {

@@ -12,7 +12,8 @@ pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
-/// Whoever can make a step: a process, or in a store-buffer model also a process's buffer.
+/// Whoever can make a step: a process; in a store-buffer model also a process's buffer; where
+/// processes may be killed, also whoever kills a process.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -89,6 +90,8 @@ pub struct Sequential<'a> {
     pub initial: Initial,
     /// The normal form of states, where an algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
+    /// Whether processes that may be killed are. Agents `n..2n` do it.
+    pub deaths: bool,
     /// What to look for.
     pub watch: Watch,
     /// The paper's invariants.
@@ -128,6 +131,18 @@ impl Sequential<'_> {
     }
 }
 
+impl Sequential<'_> {
+    /// What becomes of a state when `p` is killed.
+    #[inline]
+    fn killed<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let mut next = self.tables.killed(state, p)?;
+        if let Some(normal) = &self.normal {
+            normal.after_step(self.tables, p, state, &mut next);
+        }
+        Some(next)
+    }
+}
+
 /// Whether names clash or are out of range.
 pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
     let mut taken = 0u64;
@@ -144,7 +159,7 @@ pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
 
 impl<const W: usize> Space<W> for Sequential<'_> {
     fn agents(&self) -> usize {
-        self.tables.n
+        self.tables.n * if self.deaths { 2 } else { 1 }
     }
 
     fn bits(&self) -> u32 {
@@ -186,6 +201,13 @@ impl<const W: usize> Space<W> for Sequential<'_> {
         for p in 0..self.tables.n {
             if self.may_move(state, p) {
                 each(p, self.step(state, p));
+            }
+        }
+        if self.deaths {
+            for p in 0..self.tables.n {
+                if let Some(next) = self.killed(state, p) {
+                    each(self.tables.n + p, next);
+                }
             }
         }
     }

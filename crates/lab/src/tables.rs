@@ -10,7 +10,7 @@ mod closure;
 
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Domain, Pid, Section, Word};
+use hallpass_algorithms::{Domain, Mortality, Pid, Section, Word};
 
 use closure::{Raw, close};
 
@@ -89,6 +89,15 @@ pub struct Tables {
     domains: Vec<Vec<Word>>,
     numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
+    deaths: Vec<Option<Death>>,
+}
+
+/// What changes when a process is killed, besides that it is back in its remainder.
+#[derive(Clone, Copy, Debug)]
+struct Death {
+    life: Field,
+    alive: usize,
+    dead: usize,
 }
 
 /// Why a machine cannot be compiled.
@@ -189,6 +198,12 @@ impl Tables {
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
             .collect();
+        let death = |p| {
+            let Mortality { var, alive, dead } = machine.mortality(p)?;
+            let number = |word| numbers[var.index()][&word] as usize;
+            Some(Death { life: vars[var.index()], alive: number(alive), dead: number(dead) })
+        };
+        let deaths = (0..n).map(death).collect();
         Ok(Tables {
             n,
             k: machine.k(),
@@ -207,6 +222,7 @@ impl Tables {
             domains,
             numbers,
             initial,
+            deaths,
         })
     }
 
@@ -275,6 +291,23 @@ impl Tables {
     #[inline]
     pub fn apply_local<const W: usize>(&self, state: &mut [u64; W], p: Pid, step: &Step) {
         state[self.locals[p].word as usize] ^= step.local_bits;
+    }
+
+    /// Whether anybody may be killed.
+    pub fn is_mortal(&self) -> bool {
+        self.deaths.iter().any(Option::is_some)
+    }
+
+    /// What becomes of a state when `p` is killed, if it may be and that makes a difference.
+    #[inline]
+    pub fn killed<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let death = self.deaths[p]?;
+        let mut next = *state;
+        self.locals[p].set(&mut next, REMAINDER as usize);
+        if death.life.get_in(state) == death.alive {
+            death.life.set(&mut next, death.dead);
+        }
+        (next != *state).then_some(next)
     }
 
     /// The part of the passage `p` is in.

@@ -1,7 +1,7 @@
 //! What entries of the table have in common, paper by paper.
 
 use super::{Claim, Entry, MOST_PROCESSES, Model, Standing};
-use crate::{anderson_moir::fig2, choi, hall};
+use crate::{anderson_moir::fig2, choi, hall, shared};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
 pub(super) const CC: &str = "fetch-and-add";
@@ -228,4 +228,20 @@ pub(super) const fn hall_wrong(title: &'static str) -> Entry {
 /// It again, where who comes may overtake those who wait.
 pub(super) const fn barging(title: &'static str) -> Entry {
     Entry { promises_everybody: false, promises_exit: false, ..hall(false, title) }
+}
+
+/// The semaphore behind `SharedHall`.
+pub(super) const fn shared(promises_fife: bool, title: &'static str) -> Entry {
+    Entry {
+        promises_resilience: true,
+        promises_exit: false,
+        most_processes: shared::MOST_PROCESSES,
+        figure: "SharedHall",
+        ..hall(promises_fife, title)
+    }
+}
+
+/// One of its variants that are wrong on purpose.
+pub(super) const fn shared_wrong(title: &'static str) -> Entry {
+    Entry { standing: Standing::Broken, ..shared(true, title) }
 }

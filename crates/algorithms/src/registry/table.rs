@@ -11,7 +11,7 @@ use crate::{
     choi::{self, Bounded, Choi},
     hall::{self, Barging, Cast, Fair, Sleep},
     machine::Algorithm,
-    omori,
+    omori, shared,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
     zehavi::{self, Bakery, Zehavi},
 };
@@ -74,6 +74,9 @@ table! {
     "hall-sleep-barging-resize" => |n, k| hall::model(Barging, Cast::Resize, Sleep::Deep, n, k), barging("one may barge in, the last process takes a slot away and back");
     "hall-sleep-barging-close" => |n, k| hall::model(Barging, Cast::Close, Sleep::Deep, n, k), barging("one may barge in, the last process closes it");
     "hall-sleep-barging:no-call" => |n, k| Changed::<_, hall::broken::NoCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who leaves calls nobody") };
+    "shared" => |n, k| shared::Model::new(shared::Cast::Plain, n, k), shared(true, "members that nobody kills");
+    "shared-mortal" => |n, k| shared::Model::new(shared::Cast::Mortal, n, k), shared(true, "anybody may be killed at any line");
+    "shared-timeout" => |n, k| shared::Model::new(shared::Cast::Timeout, n, k), shared(false, "waiters give up at any time");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

@@ -94,7 +94,9 @@ impl<const W: usize> Analysis<'_, W> {
             }
             return outcomes;
         }
-        let needed = self.explored.bytes + self.explored.graph_bytes(self.agents);
+        let mortal = self.standing.tables.is_mortal();
+        let also = if mortal { self.question.n } else { 0 };
+        let needed = self.explored.bytes + self.explored.graph_bytes(self.agents + also);
         if needed > self.resources.bytes {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
                 let note = format!("the graph would take {} MiB of memory", needed >> 20);
@@ -103,21 +105,25 @@ impl<const W: usize> Analysis<'_, W> {
             return outcomes;
         }
         (self.resources.phase)("building the graph");
-        let graph = (self.graph)();
+        let all = (self.graph)();
+        // Nobody need get in while others are killed for ever: what follows happens after the last
+        // of finitely many deaths.
+        let after_deaths = mortal.then(|| all.of_first(self.question.n));
+        let graph = after_deaths.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
             (self.resources.phase)("deadlock");
-            outcomes.insert(Property::Deadlock.name(), self.deadlock(&graph));
+            outcomes.insert(Property::Deadlock.name(), self.deadlock(graph));
         }
         if self.asked(Property::Starvation) {
-            outcomes.insert(Property::Starvation.name(), self.starvation(&graph));
+            outcomes.insert(Property::Starvation.name(), self.starvation(graph));
         }
         for property in [Property::Exit, Property::Doorway] {
             if self.asked(property) {
-                outcomes.insert(property.name(), self.bound(&graph, property));
+                outcomes.insert(property.name(), self.bound(graph, property));
             }
         }
         if self.asked(Property::Fife) || self.asked(Property::FifeStrong) {
-            let [plain, strong] = self.fife(&graph);
+            let [plain, strong] = self.fife(&all, graph);
             for (property, outcome) in [(Property::Fife, plain), (Property::FifeStrong, strong)] {
                 if self.asked(property) {
                     outcomes.insert(property.name(), outcome);
@@ -253,7 +259,8 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    fn fife(&self, graph: &Graph) -> [Outcome; 2] {
+    /// `all` with the steps that kill, `graph` without.
+    fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {
             vec![(0, 1)]
@@ -280,7 +287,7 @@ impl<const W: usize> Analysis<'_, W> {
                 continue;
             };
             let pair = Pair {
-                graph,
+                graph: all,
                 standing: &self.standing,
                 roots: self.explored.roots(),
                 first,

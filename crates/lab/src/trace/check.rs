@@ -15,7 +15,7 @@ pub(super) fn machine(schedule: &Schedule) -> Result<Box<dyn Machine>, Error> {
     let machine = machine::build(&schedule.algorithm, schedule.n, schedule.k)?;
     initial(schedule, &*machine)?;
     for &agent in schedule.stem.iter().chain(&schedule.cycle) {
-        self::agent(schedule, agent)?;
+        self::agent(schedule, &*machine, agent)?;
     }
     finding(schedule, &*machine)?;
     Ok(machine)
@@ -43,10 +43,12 @@ fn initial(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
     Ok(())
 }
 
-fn agent(schedule: &Schedule, agent: Agent) -> Result<(), Error> {
+fn agent(schedule: &Schedule, machine: &dyn Machine, agent: Agent) -> Result<(), Error> {
     let n = schedule.n;
+    let may_die = |p: Pid| p < n && machine.mortality(p).is_some();
     match schedule.memory {
         _ if agent < n => Ok(()),
+        MemoryModel::Sequential if may_die(agent - n) => Ok(()),
         MemoryModel::StoreBuffers if agent < 2 * n => Ok(()),
         MemoryModel::StoreBuffers => Err(Error::Part(format!(
             "there is no agent {agent}: the processes are 0 to {}, their buffers {n} to {}",

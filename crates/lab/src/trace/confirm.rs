@@ -35,7 +35,7 @@ impl Evidence<'_> {
 
     /// The section `p` is in after that many steps of the stem.
     pub(super) fn section(&self, p: Pid, after: usize) -> Section {
-        let own = self.stem[..after].iter().rev().find(|step| step.agent == p);
+        let own = self.stem[..after].iter().rev().find(|step| step.process == p);
         own.map_or(Section::Remainder, |step| step.after.section)
     }
 

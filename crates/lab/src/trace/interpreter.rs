@@ -3,11 +3,12 @@
 //! With store buffers, a read is answered by the youngest own buffered store to its variable, else
 //! by memory; a write goes to the end of the own buffer; a read-modify-write needs that buffer
 //! empty; agent n + p moves the oldest store of p to memory. What a store costs is then counted
-//! when it reaches memory, and a read that the buffer answers costs nothing.
+//! when it reaches memory, and a read that the buffer answers costs nothing. Without store buffers,
+//! agent n + p kills p, where processes may be killed.
 
 use std::collections::VecDeque;
 
-use hallpass_algorithms::{Decl, Memory, Op, Pid, Section, Var, Word};
+use hallpass_algorithms::{Decl, Memory, Mortality, Op, Pid, Section, Var, Word};
 
 use super::{
     Error,
@@ -182,6 +183,7 @@ impl Interpreter {
         let n = self.machine.n();
         match agent.checked_sub(n) {
             None => self.own_step(agent),
+            Some(p) if p < n && self.model == MemoryModel::Sequential => self.die(p),
             Some(p) if p < n => self.flush(p),
             Some(_) => Err(format!("there is no agent {agent}")),
         }
@@ -238,6 +240,21 @@ impl Interpreter {
         Ok(Step { stays: false, ..self.perform(agent, p, stand.clone(), stand, Some(seen)) })
     }
 
+    fn die(&mut self, p: Pid) -> Result<Step, String> {
+        let Some(Mortality { var, alive, dead }) = self.machine.mortality(p) else {
+            return Err(format!("process {p} cannot be killed"));
+        };
+        let found = self.state.memory[var.index()];
+        let noted = Seen { var: var.index(), op: Op::Write(dead), via: Via::Kernel, found };
+        let before = self.stand(p);
+        self.state.processes[p] = REMAINDER;
+        self.past_doorway[p] = false;
+        let after = self.stand(p);
+        let seen = (found == alive).then_some(noted);
+        let step = self.perform(self.machine.n() + p, p, before, after, seen);
+        Ok(Step { stays: false, events: vec![Event::Dies], ..step })
+    }
+
     /// Lets the access take effect.
     fn perform(
         &mut self,
@@ -270,6 +287,7 @@ impl Interpreter {
                 step.remote = decl.home != Some(process);
                 self.state.memory[seen.var] = access.left;
             }
+            Via::Kernel => self.state.memory[seen.var] = access.left,
             Via::IntoBuffer => self.state.buffers[process].push_back((seen.var, access.left)),
             Via::FromBuffer => {}
         }

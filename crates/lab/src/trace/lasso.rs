@@ -32,7 +32,7 @@ pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
 /// `p` is in a section that `allowed` allows at every state of the cycle.
 fn all_along(run: &Evidence<'_>, p: Pid, allowed: impl Fn(Section) -> bool) -> bool {
     allowed(run.section(p, run.stem.len()))
-        && run.cycle.iter().filter(|s| s.agent == p).all(|s| allowed(s.after.section))
+        && run.cycle.iter().filter(|s| s.process == p).all(|s| allowed(s.after.section))
 }
 
 fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {

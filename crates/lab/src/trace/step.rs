@@ -59,6 +59,8 @@ pub enum Via {
     FromBuffer,
     /// An earlier store that now leaves the buffer for memory.
     Flush,
+    /// The kernel's note that the process is dead.
+    Kernel,
 }
 
 /// One access to shared memory.
@@ -89,7 +91,7 @@ pub struct Access {
 impl Access {
     /// Whether memory holds another value afterwards.
     pub fn changes_memory(&self) -> bool {
-        matches!(self.via, Via::Memory | Via::Flush) && self.found != self.left
+        matches!(self.via, Via::Memory | Via::Flush | Via::Kernel) && self.found != self.left
     }
 }
 
@@ -106,6 +108,8 @@ pub enum Event {
     LeavesCritical,
     /// It is back in its remainder.
     Returns,
+    /// It is killed.
+    Dies,
 }
 
 /// One step.
@@ -134,7 +138,12 @@ pub struct Step {
 impl Step {
     /// Whether a store buffer moves and not the process.
     pub fn is_flush(&self) -> bool {
-        self.agent != self.process
+        self.agent != self.process && !self.is_death()
+    }
+
+    /// Whether the process is killed.
+    pub fn is_death(&self) -> bool {
+        self.events.contains(&Event::Dies)
     }
 }
 

@@ -105,6 +105,9 @@ impl Printer<'_> {
         if step.is_flush() {
             return "flush".into();
         }
+        if step.is_death() {
+            return "killed".into();
+        }
         match (&step.before.label, step.before.section) {
             (Some(label), _) => words::label(label, self.figure),
             (None, Section::Critical) => "in".into(),

@@ -117,7 +117,7 @@ pub fn describe(schedule: &Schedule) -> String {
 /// What a trace shows: [`describe`] with who it is at the end, where the run itself tells.
 pub fn shows(trace: &Trace) -> String {
     let sentence = describe(&trace.schedule);
-    let stands = |p: Pid| trace.steps.iter().rev().find(|s| s.agent == p).map(|s| &s.after);
+    let stands = |p: Pid| trace.steps.iter().rev().find(|s| s.process == p).map(|s| &s.after);
     let all = 0..trace.schedule.n;
     match &trace.schedule.finding {
         Finding::Exclusion => {
@@ -187,6 +187,7 @@ pub(super) fn access(access: &Access) -> String {
         (Via::IntoBuffer, _) => format!("{name}: {left} into its buffer"),
         (Via::FromBuffer, _) => format!("{name}: read {found} from its buffer"),
         (Via::Flush, _) => format!("{name}: {found} -> {left} out of its buffer"),
+        (Via::Kernel, _) => format!("{name}: {found} -> {left} by the kernel"),
         (Via::Memory, Operation::Read) => format!("{name}: read {found}"),
         (Via::Memory, Operation::TestAndSet) if access.failed => {
             format!("{name}: {found}, set already")
@@ -221,6 +222,7 @@ pub(super) fn event(event: &Event) -> String {
         Event::Enters(Some(name)) => format!("ENTERS as name {name}"),
         Event::LeavesCritical => "leaves".into(),
         Event::Returns => "is back".into(),
+        Event::Dies => "IS KILLED".into(),
     }
 }
 

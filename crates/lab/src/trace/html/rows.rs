@@ -196,6 +196,7 @@ impl Table<'_> {
         }
         let label = match (&step.before.label, step.before.section) {
             _ if step.is_flush() => "buffer".into(),
+            _ if step.is_death() => "killed".into(),
             (Some(label), _) => words::label(label, self.figure),
             (None, Section::Critical) => match step.before.name {
                 Some(name) => format!("in, name {name}"),

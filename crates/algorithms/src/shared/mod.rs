@@ -1,0 +1,51 @@
+//! The semaphore behind `SharedHall`: its members are processes that can be killed at any instruction,
+//! and the kernel tells who has died. Not from a paper.
+//!
+//! card: how each member stands, and the number of its claim.   slot: free, or tagged with a member and
+//! a number.   next: the next ticket.   quiet: all tickets before it have been served.   link: whom a
+//! sleeper follows.   bell: whether it was rung for.   life: whether the member's process lives.
+//!
+//! - A tag counts only while its number is that of its member's card. So one compare-and-swap of a dead
+//!   member's card frees whatever it had, or was about to get, and there is nothing else to repair
+//!   (R1 to R4). Each slot has one responsible member at every instant.
+//! - Who comes when all is quiet tags the first free slot (E1 to E5). Otherwise it draws a ticket and
+//!   waits (E6 to E8).
+//! - Who waits, who has left while others wait, and who has rescued somebody *serves*: looks for who
+//!   waits with the lowest ticket (S1 to S5), and for a slot that is free (S6 to S8); offers the slot
+//!   by tagging it (S9), and settles it on the card (S10). Offers may be made by several at once, and
+//!   by some that are late. The card decides, and makes void what it did not choose.
+//! - Who lies down watches one that waits before it, which rings when it waits no longer (G2, G3), or
+//!   everybody if there is none (W1 to W7), and looks once more whether a slot is free before it sleeps
+//!   (W8 to W10). So whoever waits longest watches everybody who may hold or free a slot, and each
+//!   other waiter hangs on to it by a chain.
+//!
+//! I1: a void tag stays void, whatever is written later. So who has seen that a tag is void may remove
+//! it at any time, and whoever tags a free slot makes it its member's alone.
+//!
+//! - Exclusion, and names: a slot has one tag, and a card chooses at most one slot.
+//! - FIFE: the doorway is lines E1 to E8. At S3 only those are eligible whose tickets were out at S1:
+//!   of these nobody can be missed who was through its doorway before another of them came.
+//! - k-1 undetected stops are survived: nobody waits for one that serves, and one that stops while it
+//!   waits, or after it was given a slot, takes no more than that.
+//! - No lost wake-up, though anybody may die: who frees a slot serves afterwards, and those who could
+//!   need it watch who held it. A sleeper that follows is told when its chain ends, by the one that
+//!   it follows or by the kernel.
+
+mod board;
+mod lines;
+mod model;
+mod normal;
+mod rescue;
+mod serve;
+mod words;
+
+pub mod broken;
+
+pub use board::{Board, Life};
+pub use lines::{Line, LineOn, Role, step};
+pub use model::{Cast, MOST_PROCESSES, Model};
+pub use rescue::Then;
+pub use serve::Seen;
+pub use words::{
+    Card, FREE, MOST_MEMBERS, MOST_SLOTS, Meaning, Number, Stand, Tag, after, waits_with,
+};

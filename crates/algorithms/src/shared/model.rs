@@ -1,0 +1,307 @@
+//! The machine as the lab sees it: a few processes, and a kernel that tells who has died.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{
+    board::{Board, Life},
+    lines::{self, Line},
+    normal,
+    rescue::Then,
+    words::{Card, FREE, Meaning, Stand, Tag, after, waits_with},
+};
+use crate::{
+    layout::{Array, Decl, Init, Kind, Layout},
+    machine::{
+        Algorithm, Label, Loc, Mortality,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Op, Pid, Var, Word},
+};
+
+/// The most processes it is offered for.
+pub const MOST_PROCESSES: usize = 4;
+
+/// What may happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cast {
+    /// Nobody dies.
+    Plain,
+    /// Whoever is not in its remainder may die, and comes back as another process.
+    Mortal,
+    /// Waiters may give up: the last process is a clock that runs out at any time.
+    Timeout,
+}
+
+/// What `life` holds.
+const NOBODY: Word = 0;
+const ALIVE: Word = 1;
+const DEAD: Word = 2;
+
+/// A hall and those who use it.
+pub struct Model {
+    pub(super) n: usize,
+    k: usize,
+    cast: Cast,
+    layout: Layout,
+    pub(super) next: Var,
+    pub(super) quiet: Var,
+    pub(super) card: Array,
+    pub(super) slot: Array,
+    link: Array,
+    bell: Array,
+    life: Array,
+    clock: Var,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum State {
+    /// On a line of a passage.
+    At(Line<(), u8>),
+    /// About to look whether it is a member.
+    Come,
+    /// About to look what is on its card.
+    Recall,
+    /// About to turn the clock.
+    Clock,
+}
+use State::*;
+
+impl Model {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(cast: Cast, n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        let next = layout.add(Decl::number("next", -2, normal::most(n) + 3, 1).unbounded());
+        let quiet =
+            layout.add(Decl::number("quiet", -2, normal::most(n) + 3, 1).unbounded().waited_on());
+        let cards = Self::all_cards(n, k);
+        let idle = Card::new(Stand::Idle, after(waits_with(0))).pack();
+        let card = layout.array(n, |p| {
+            let name = format!("card[{p}]");
+            Decl::listed(name, Kind::Number, cards.clone(), Init::Is(idle)).unbounded().at(p)
+        });
+        let tags: Vec<Word> = (0..n)
+            .flat_map(|member| {
+                normal::tag_numbers(n).map(move |number| Tag { member, number }.pack())
+            })
+            .chain([FREE])
+            .collect();
+        let slot = layout.array(k, |j| {
+            let name = format!("slot[{j}]");
+            Decl::listed(name, Kind::Number, tags.clone(), Init::Is(FREE)).unbounded()
+        });
+        let link =
+            layout.array(n, |p| Decl::number(format!("link[{p}]"), 0, n as Word, n as Word).at(p));
+        let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
+        let life = layout
+            .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
+        let clock = layout.add(Decl::flag("clock", false));
+        Model { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock }
+    }
+
+    fn all_cards(n: usize, k: usize) -> Vec<Word> {
+        let given = (0..k).flat_map(|j| [Stand::Granted(j), Stand::In(j)]);
+        let waiting = given
+            .chain([Stand::Waiting, Stand::Vacant])
+            .flat_map(|stand| normal::waiting_numbers(n).map(move |x| (stand, x)));
+        let idle = [Stand::Idle, Stand::Vacant, Stand::Arriving]
+            .into_iter()
+            .flat_map(|stand| normal::idle_numbers(n).map(move |x| (stand, x)));
+        waiting.chain(idle).map(|(stand, number)| Card::new(stand, number).pack()).collect()
+    }
+
+    /// How many of the processes are members: a clock is none.
+    fn members(&self) -> usize {
+        self.n - usize::from(self.cast == Cast::Timeout)
+    }
+}
+
+/// One process's view of the variables.
+struct Seat<'a, M> {
+    model: &'a Model,
+    memory: &'a mut M,
+}
+
+impl<M: Memory> Board for Seat<'_, M> {
+    type Identity = ();
+    /// A set of members.
+    type Watch = u8;
+
+    fn members(&self) -> usize {
+        self.model.members()
+    }
+
+    fn size(&mut self) -> usize {
+        self.model.k // it does not change, so this is no access
+    }
+
+    fn next(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.next, op)
+    }
+
+    fn quiet(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.quiet, op)
+    }
+
+    fn card(&mut self, member: usize, op: Op) -> Word {
+        self.memory.access(self.model.card.at(member), op)
+    }
+
+    fn slot(&mut self, slot: usize, op: Op) -> Word {
+        self.memory.access(self.model.slot.at(slot), op)
+    }
+
+    fn link(&mut self, member: usize, op: Op) -> Word {
+        self.memory.access(self.model.link.at(member), op)
+    }
+
+    fn ring(&mut self, member: usize) {
+        self.memory.write(self.model.bell.at(member), 1);
+    }
+
+    fn rung(&mut self, me: usize) -> bool {
+        self.memory.access(self.model.bell.at(me), Op::Write(0)) != 0
+    }
+
+    fn expired(&mut self, _: usize) -> bool {
+        self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
+    }
+
+    fn life(&mut self, member: usize) -> Life<()> {
+        match self.memory.read(self.model.life.at(member)) {
+            NOBODY => Life::Nobody,
+            ALIVE => Life::Alive,
+            _ => Life::Dead(()),
+        }
+    }
+
+    fn claim(&mut self, me: usize) -> bool {
+        self.memory.compare_and_swap(self.model.life.at(me), NOBODY, ALIVE)
+    }
+
+    fn bury(&mut self, member: usize, (): ()) {
+        self.memory.compare_and_swap(self.model.life.at(member), DEAD, NOBODY);
+    }
+
+    fn no_watch(&mut self) -> u8 {
+        0
+    }
+
+    fn watch(&mut self, watch: u8, member: usize) -> u8 {
+        watch | 1 << member
+    }
+
+    fn watched(&mut self, watch: u8, member: usize) -> Option<usize> {
+        (member..self.model.members()).find(|i| watch >> i & 1 == 1)
+    }
+}
+
+fn turn(clock: Word, _: Word) -> Word {
+    1 - clock
+}
+
+impl Algorithm for Model {
+    type State = State;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> State {
+        match self.cast {
+            Cast::Timeout if p + 1 == self.n => Clock,
+            Cast::Mortal => Come,
+            _ => Recall,
+        }
+    }
+
+    fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: State) -> Next<State> {
+        let mut seat = Seat { model: self, memory };
+        match at {
+            Clock => {
+                seat.memory.ideal(self.clock, turn, 0);
+                Leave
+            }
+            Come => match seat.life(p) {
+                Life::Alive => Goto(Recall),
+                Life::Nobody => Goto(At(Line::J1)),
+                Life::Dead(()) => Goto(At(Line::R1 { member: p, then: Then::Join })),
+            },
+            Recall => {
+                let x = Card::unpack(seat.card(p, Op::Read)).number;
+                Goto(At(Line::E1 { x }))
+            }
+            At(line) => match lines::step(&mut seat, p, line) {
+                Goto(next) => Goto(At(next)),
+                Spin(next) => Spin(At(next)),
+                Enter(next) => Enter(At(next)),
+                Leave => Leave,
+            },
+        }
+    }
+
+    fn waits(&self, _: Pid, at: State) -> bool {
+        use Line::*;
+        match at {
+            Clock | Come | Recall => false,
+            At(E1 { .. } | E2 { .. } | E3 { .. } | E4 { .. } | E5 { .. }) => false,
+            At(E6 { .. } | E7 { .. } | E8 { .. } | J1 | J2 | J3 { .. }) => false,
+            At(R1 { then, .. } | R2 { then, .. } | R3 { then, .. } | R4 { then, .. }) => {
+                then != Then::Join
+            }
+            At(_) => true,
+        }
+    }
+
+    fn label(&self, _: Pid, at: State) -> Label {
+        let text = format!("{at:?}");
+        let inner = text.strip_prefix("At(").unwrap_or(&text);
+        let line = inner.split([' ', ')', '{']).next().unwrap_or_default().into();
+        Label { figure: "shared", line, instance: String::new() }
+    }
+
+    fn name(&self, at: State) -> Option<usize> {
+        match at {
+            At(Line::X1 { j } | Line::X2 { j, .. }) => Some(j),
+            _ => None,
+        }
+    }
+
+    fn mortality(&self, p: Pid) -> Option<Mortality> {
+        let var = self.life.at(p);
+        (self.cast == Cast::Mortal).then_some(Mortality { var, alive: ALIVE, dead: DEAD })
+    }
+
+    fn is_unbounded(&self) -> bool {
+        true
+    }
+
+    fn normalize(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
+        normal::normalize(self, processes, memory);
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        &["I2"]
+    }
+
+    /// I2: a process that is in has a slot that is tagged as its own.
+    fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
+        let broken = state.processes.iter().enumerate().any(|(p, loc)| {
+            let Loc::Critical(At(line)) = *loc else { return false };
+            let (Line::X1 { j } | Line::X2 { j, .. }) = line else { return true };
+            let card = Card::unpack(state.value(self.card.at(p)));
+            Tag::unpack(state.value(self.slot.at(j)))
+                .is_none_or(|tag| tag.member != p || tag.means(j, card) != Meaning::Held)
+        });
+        broken.then_some("I2")
+    }
+}

@@ -1,0 +1,151 @@
+//! Why something did not work.
+
+use std::{error, fmt, io, path::PathBuf};
+
+use crate::file::MOST_SLOTS;
+
+/// Why something did not work, in one sentence that says what to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// No slot is free, or others wait for one; with a time limit, until it was over.
+    NoPermits,
+    /// The hall is closed, or was removed.
+    Closed,
+    /// There is no hall of that name.
+    Missing {
+        /// The name.
+        name: String,
+        /// Where it would be.
+        place: PathBuf,
+    },
+    /// The hall has another number of slots.
+    Slots {
+        /// Its name.
+        name: String,
+        /// How many were asked for.
+        asked: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// The file is of another version.
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that this library knows.
+        ours: u32,
+    },
+    /// The file is no hall, or a damaged one.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The hall cannot be removed now.
+    InUse {
+        /// Its name.
+        name: String,
+        /// How many slots are held.
+        holders: usize,
+        /// How many wait.
+        waiting: usize,
+    },
+    /// No hall can have that name.
+    BadName {
+        /// The name.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// No hall can have that many slots.
+    BadSlots {
+        /// How many were asked for.
+        asked: usize,
+    },
+    /// There are as many participants as there is room for.
+    Full {
+        /// The hall's name.
+        name: String,
+        /// How many there is room for.
+        most: usize,
+    },
+    /// The operating system refused something.
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Says what was tried when the operating system refused.
+    pub(crate) fn system<E: Into<io::Error>>(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(E) -> Error {
+        let path = path.into();
+        move |source| Error::System { doing, path, source: source.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoPermits => f.write_str("no slot is free"),
+            Error::Closed => f.write_str("the hall is closed or was removed"),
+            Error::Missing { name, place } => {
+                write!(f, "there is no hall `{name}` in {}", place.display())
+            }
+            Error::Slots { name, asked, found } => write!(
+                f,
+                "hall `{name}` has {found} slots and {asked} were asked for: ask for {found}, or \
+                 resize it"
+            ),
+            Error::Version { path, found, ours } => write!(
+                f,
+                "{} has version {found} and this hallpass knows version {ours}: use the hallpass \
+                 that made it, or remove the hall",
+                path.display()
+            ),
+            Error::Damaged { path, why } => write!(
+                f,
+                "{} is no hall or is damaged ({why}): if nothing uses it, remove it",
+                path.display()
+            ),
+            Error::InUse { name, holders, waiting } => write!(
+                f,
+                "hall `{name}` is in use: {holders} inside, {waiting} waiting; force it to remove \
+                 it all the same"
+            ),
+            Error::BadName { name, why } => {
+                write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
+            }
+            Error::BadSlots { asked } => {
+                write!(f, "a hall can have 1 to {MOST_SLOTS} slots, not {asked}")
+            }
+            Error::Full { name, most } => write!(
+                f,
+                "hall `{name}` has {most} participants, which is as many as there is room for: wait \
+                 until some are gone"
+            ),
+            Error::System { doing, path, source } => {
+                write!(f, "cannot {doing} {}: {source}", path.display())
+            }
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Error::System { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
