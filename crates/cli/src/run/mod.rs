@@ -1,0 +1,217 @@
+//! `hallpass run`: waits for a slot, and runs a command in it.
+
+mod display;
+mod environment;
+mod inherited;
+mod options;
+mod supervise;
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal},
+    os::fd::{BorrowedFd, OwnedFd},
+    process::{Command, ExitCode},
+    time::{Duration, Instant},
+};
+
+use hallpass_shared::{Error, Place, SharedHall, SharedPass};
+use nix::libc;
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+
+pub use self::options::Args;
+use self::{
+    display::Line,
+    environment::Environment,
+    options::{Errand, OnKill},
+    supervise::{Post, become_command},
+};
+use crate::{output::say, people::printable};
+
+/// Exit status: `-n`, and no slot is free. As `flock(1)`.
+const NO_SLOT: u8 = 1;
+/// Exit status: the time of `-w` is over. This one and the rest as `timeout(1)` and `env(1)`.
+const TIMED_OUT: u8 = 124;
+/// Exit status: we failed, not the command.
+pub const OWN_FAILURE: u8 = 125;
+/// Exit status: the command is there and cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+/// Exit status: the command is not there.
+const NOT_FOUND: u8 = 127;
+
+/// Who is willing to wait for longer than this waits for ever; a clock may not reach that far.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// Scripts open files under small numbers of their choice, and would close the lifeline by that.
+/// Smaller than 64, for which every process has room.
+const LIFELINE: i32 = 60;
+
+/// Why the command did not run, and the exit status that says so.
+struct Refusal {
+    code: u8,
+    /// Nothing, where the status is meant to say it all.
+    why: Option<String>,
+}
+
+impl Refusal {
+    fn failure(why: impl ToString) -> Self {
+        Refusal { code: OWN_FAILURE, why: Some(why.to_string()) }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::failure(error)
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Refusal::failure(error)
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Refusal::failure(why)
+    }
+}
+
+pub fn run(args: Args) -> ExitCode {
+    obtain_and_run(args).unwrap_or_else(|Refusal { code, why }| {
+        if let Some(why) = why {
+            say(format_args!("{why}"));
+        }
+        ExitCode::from(code)
+    })
+}
+
+fn obtain_and_run(mut args: Args) -> Result<ExitCode, Refusal> {
+    let Errand { name, command } = args.errand()?;
+    let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
+    if let Some(slots) = args.slots {
+        // Before a hall is made that this command could not use.
+        environment.check(slots)?;
+    }
+    let place = args.location.place()?;
+    let hall = open(&place, &name, args.slots, environment.slots().unwrap_or(1))?;
+    environment.check(hall.slots())?;
+    hall.describe_as(&shown(&command));
+    let waiting = Waiting { nonblock: args.nonblock, limit: args.wait, verbose: args.verbose };
+    let pass = waiting.acquire(&hall).map_err(|refusal| match args.conflict_exit_code {
+        Some(code) if refusal.code != OWN_FAILURE => Refusal { code, ..refusal },
+        _ => refusal,
+    })?;
+
+    let mut run = Command::new(&command[0]);
+    run.args(&command[1..]);
+    run.envs(environment.variables(&name, pass.slot(), hall.slots())?);
+    if args.verbose {
+        say(format_args!("{name}: slot {}: running {}", pass.slot(), shown(&command)));
+    }
+    let lifeline = if args.close { None } else { Some(to_inherit(pass.lifeline())?) };
+    if args.no_fork {
+        return Err(not_started(&command[0], &become_command(run)));
+    }
+    let ended = Post::start(run, lifeline, args.on_kill == OnKill::Kill)
+        .map_err(|error| not_started(&command[0], &error))?
+        .wait()?;
+    match args.descendants {
+        true => pass.leave_to_lifeline(),
+        false => drop(pass),
+    }
+    Ok(ended.exit_code())
+}
+
+/// Opens the hall with as many slots as it has, unless the user says how many; a new one gets
+/// `otherwise`.
+fn open(
+    place: &Place,
+    name: &str,
+    slots: Option<usize>,
+    otherwise: usize,
+) -> Result<SharedHall, Error> {
+    if let Some(slots) = slots {
+        return place.open(name, slots);
+    }
+    match place.open_existing(name) {
+        Err(Error::Missing { .. }) => match place.open(name, otherwise) {
+            // Somebody else made it since.
+            Err(Error::Slots { .. }) => place.open_existing(name),
+            opened => opened,
+        },
+        opened => opened,
+    }
+}
+
+/// How to wait for a slot.
+struct Waiting {
+    nonblock: bool,
+    limit: Option<Duration>,
+    verbose: bool,
+}
+
+impl Waiting {
+    fn acquire<'a>(&self, hall: &'a SharedHall) -> Result<SharedPass<'a>, Refusal> {
+        match hall.try_acquire() {
+            Err(Error::NoPermits) => {}
+            done => return Ok(done?),
+        }
+        let name = hall.name();
+        if self.nonblock {
+            return Err(self.conflict(NO_SLOT, || format!("{name}: no slot is free")));
+        }
+        let begun = Instant::now();
+        let line = io::stderr().is_terminal().then(|| Line::show(hall.clone()));
+        if self.verbose && line.is_none() {
+            say(format_args!("{name}: no slot is free; {} in line before us", hall.waiting()));
+        }
+        let got = match self.limit {
+            Some(limit) if limit < FOR_EVER => hall.try_acquire_for(limit),
+            _ => hall.acquire(),
+        };
+        drop(line);
+        let waited = begun.elapsed().as_secs_f64();
+        match got {
+            Err(Error::NoPermits) => Err(self
+                .conflict(TIMED_OUT, || format!("{name}: no slot was free within {waited:.1} s"))),
+            done => {
+                let pass = done?;
+                if self.verbose {
+                    say(format_args!("{name}: got in after {waited:.1} s"));
+                }
+                Ok(pass)
+            }
+        }
+    }
+
+    /// What to refuse with. Like `flock(1)` and `timeout(1)` we let the status speak.
+    fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
+        Refusal { code, why: self.verbose.then(why) }
+    }
+}
+
+/// A copy of the lifeline that the command inherits.
+fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let copy = fcntl_dupfd_cloexec(lifeline, LIFELINE)
+        // Where so many files are not allowed.
+        .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
+    fcntl_setfd(&copy, FdFlags::empty())?;
+    Ok(copy)
+}
+
+fn not_started(program: &OsString, error: &io::Error) -> Refusal {
+    let code = match error.raw_os_error() {
+        Some(libc::ENOENT) => NOT_FOUND,
+        // The command is not to blame.
+        Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => OWN_FAILURE,
+        _ => NOT_EXECUTABLE,
+    };
+    let program = printable(&program.to_string_lossy());
+    Refusal { code, why: Some(format!("cannot run {program}: {error}")) }
+}
+
+/// The command in one line.
+fn shown(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
