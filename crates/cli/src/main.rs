@@ -16,6 +16,7 @@ mod rm;
 mod run;
 mod status;
 mod time;
+mod top;
 
 use std::{env, process::ExitCode};
 
@@ -36,6 +37,8 @@ enum Command {
     Status(status::Args),
     /// List the halls
     List(list::Args),
+    /// Show who holds the slots and who waits, live
+    Top(top::Args),
     /// Free what the dead hold
     Reap(reap::Args),
     /// Change how many may be in at once
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(*args),
         Command::Status(args) => halls::finish(status::run(args)),
         Command::List(args) => halls::finish(list::run(args)),
+        Command::Top(args) => halls::finish(top::run(args)),
         Command::Reap(args) => halls::finish(reap::run(args)),
         Command::Resize(args) => halls::finish(resize::run(args)),
         Command::Rm(args) => halls::finish(rm::run(args)),
