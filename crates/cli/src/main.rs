@@ -2,10 +2,12 @@
 #![deny(unsafe_code)]
 
 mod bench;
+mod completions;
 mod files;
 mod halls;
 mod lab;
 mod list;
+mod man;
 mod output;
 mod people;
 mod place;
@@ -45,6 +47,10 @@ enum Command {
     Resize(resize::Args),
     /// Remove halls
     Rm(rm::Args),
+    /// Print completions for a shell
+    Completions(completions::Args),
+    /// Write manual pages
+    Man(man::Args),
     /// Run, check and measure k-exclusion algorithms
     #[command(subcommand)]
     Lab(lab::Command),
@@ -70,6 +76,8 @@ fn main() -> ExitCode {
         Command::Reap(args) => halls::finish(reap::run(args)),
         Command::Resize(args) => halls::finish(resize::run(args)),
         Command::Rm(args) => halls::finish(rm::run(args)),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::Lab(command) => finish(lab::run(command)),
         Command::Bench(args) => finish(bench::run(args)),
     }
