@@ -40,6 +40,8 @@ fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> 
     let below = command.get_subcommands().cloned().collect::<Vec<_>>();
     let mut page = Vec::new();
     Man::new(command.display_name(name))
+        .source(concat!("hallpass ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands")
         .render(&mut page)
         .map_err(|error| format!("cannot write the page {name}: {error}"))?;
     let page = String::from_utf8(page).map_err(|error| error.to_string())?;

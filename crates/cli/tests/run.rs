@@ -3,8 +3,9 @@
 mod common;
 
 use std::{
+    ffi::OsStr,
     fs,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt, process::ExitStatusExt},
     process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
@@ -226,6 +227,10 @@ fn bad_input_is_refused_with_125_and_nothing_is_made() {
         assert!(output.stdout.is_empty(), "{words:?}");
         assert!(!output.stderr.is_empty(), "{words:?}");
     }
+    let not_text = OsStr::from_bytes(b"\xff");
+    let output = halls.command("run", &[]).arg(not_text).arg("true").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("UTF-8"), "{}", text(&output.stderr));
     let left: Vec<_> = fs::read_dir(halls.path()).expect("there").collect();
     assert!(left.is_empty(), "{left:?}");
     let help = halls.output("run", &["--help"]);

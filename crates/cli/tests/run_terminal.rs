@@ -128,6 +128,8 @@ fn ctrl_c_ends_a_script_that_runs_us() {
     terminal.press(CTRL_C);
     assert_eq!(terminal.end().signal(), Some(2));
     assert!(!terminal.text().contains("next"), "{}", terminal.text());
+    let left = fs::read_dir(halls.path().join("x")).expect("there").count();
+    assert_eq!(left, 1, "we leave the hall as we found it");
     assert!(halls.is_free("x"));
 }
 

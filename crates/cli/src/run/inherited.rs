@@ -105,10 +105,3 @@ pub fn die_with_us(command: &mut Command) {
     // exec, and does not allocate.
     unsafe { command.pre_exec(in_child) };
 }
-
-/// Lets the command be started by `execvp`, which gives a file that is no program to the shell as
-/// `flock(1)` and `env(1)` do; the faster way that is taken without this does not.
-pub fn start_by_execvp(command: &mut Command) {
-    // SAFETY: it does nothing.
-    unsafe { command.pre_exec(|| Ok(())) };
-}

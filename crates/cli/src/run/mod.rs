@@ -23,7 +23,7 @@ use self::{
     display::Line,
     environment::Environment,
     options::{Errand, OnKill},
-    supervise::{Post, become_command},
+    supervise::{Ended, Post, become_command},
 };
 use crate::{output::say, people::printable};
 
@@ -77,15 +77,19 @@ impl From<String> for Refusal {
 }
 
 pub fn run(args: Args) -> ExitCode {
-    obtain_and_run(args).unwrap_or_else(|Refusal { code, why }| {
-        if let Some(why) = why {
-            say(format_args!("{why}"));
+    match obtain_and_run(args) {
+        // Only now: we may die of it, and have left the hall in good order.
+        Ok(ended) => ended.exit_code(),
+        Err(Refusal { code, why }) => {
+            if let Some(why) = why {
+                say(format_args!("{why}"));
+            }
+            ExitCode::from(code)
         }
-        ExitCode::from(code)
-    })
+    }
 }
 
-fn obtain_and_run(mut args: Args) -> Result<ExitCode, Refusal> {
+fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let Errand { name, command } = args.errand()?;
     let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
     if let Some(slots) = args.slots {
@@ -119,7 +123,7 @@ fn obtain_and_run(mut args: Args) -> Result<ExitCode, Refusal> {
         true => pass.leave_to_lifeline(),
         false => drop(pass),
     }
-    Ok(ended.exit_code())
+    Ok(ended)
 }
 
 /// Opens the hall with as many slots as it has, unless the user says how many; a new one gets

@@ -7,7 +7,7 @@
 use std::{
     io,
     os::{fd::OwnedFd, unix::process::CommandExt},
-    process::{Child, Command, ExitCode},
+    process::{Command, ExitCode},
 };
 
 use nix::{
@@ -72,16 +72,6 @@ pub fn become_command(mut command: Command) -> io::Error {
     command.exec()
 }
 
-fn start(command: &mut Command) -> io::Result<Child> {
-    match command.spawn() {
-        Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
-            inherited::start_by_execvp(command);
-            command.spawn()
-        }
-        started => started,
-    }
-}
-
 /// Our place between the command, which runs, and the world.
 pub struct Post {
     child: Pid,
@@ -110,7 +100,7 @@ impl Post {
         if die_with_us {
             inherited::die_with_us(&mut command);
         }
-        let child = start(&mut command)?;
+        let child = command.spawn()?;
         drop(lifeline);
         // It fits: it came from the system as this type.
         let child = Pid::from_raw(child.id() as i32);
