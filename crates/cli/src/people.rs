@@ -129,20 +129,25 @@ impl View {
         }
     }
 
-    /// How many slots are free. Who holds one that is no more takes nobody's place.
+    /// How many hold a slot. What the dead hold is for the next one who comes.
+    pub fn held(&self) -> usize {
+        self.holders.iter().filter(|one| one.alive).count()
+    }
+
+    /// How many slots one could have. Who holds one that is no more takes nobody's place.
     fn available(&self) -> usize {
-        let held = self.holders.iter().filter(|one| one.slot.is_some_and(|slot| slot < self.slots));
-        self.slots.saturating_sub(held.count())
+        let counts = |one: &&Person| one.alive && one.slot.is_some_and(|slot| slot < self.slots);
+        self.slots.saturating_sub(self.holders.iter().filter(counts).count())
     }
 
     /// Lines of text: a headline, and one line for everybody.
     pub fn table(&self) -> Vec<String> {
         let closed = if self.closed { ", closed" } else { "" };
-        let (name, slots, held) = (&self.name, self.slots, self.holders.len());
+        let (name, slots, held) = (&self.name, self.slots, self.held());
         let waiting = self.queue.len();
         let mut lines =
             vec![format!("{name}: {held} of {slots} slots held, {waiting} waiting{closed}")];
-        if held + waiting > 0 {
+        if self.holders.len() + waiting > 0 {
             lines.extend(aligned(&self.rows()));
         }
         lines
@@ -166,7 +171,7 @@ impl View {
             "name": self.name,
             "slots": self.slots,
             "available": self.available(),
-            "held": self.holders.len(),
+            "held": self.held(),
             "waiting": self.queue.len(),
             "closed": self.closed,
         })
@@ -224,6 +229,7 @@ pub mod tests {
             holders: vec![
                 person(Some(1), 7, "python train.py", 192),
                 person(Some(10), 12, "make", 1),
+                person(Some(11), 13, "ls", 1),
             ],
             queue: vec![person(None, 12345, "evil\x1b[2J\nline", 0)],
         }
@@ -236,6 +242,7 @@ pub mod tests {
             "  SLOT    PID  USER  SINCE  COMMAND",
             "     1      7  ann   3m12s  python train.py",
             "    10     12  ann      1s  make (dead)",
+            "    11     13  ann      1s  ls",
             "    #1  12345  ann      0s  evil\\u{1b}[2J\\nline",
         ];
         assert_eq!(hall().table(), expected);
@@ -250,7 +257,10 @@ pub mod tests {
     #[test]
     fn programs_get_times_and_numbers() {
         let json = hall().to_json();
-        assert_eq!(json["available"], 1, "slot 10 is none of the two");
+        assert_eq!(json["available"], 1, "slots 10 and 11 are none of the two");
+        assert_eq!(json["held"], 2, "the dead hold nothing");
+        let all_dead = View { slots: 11, holders: hall().holders.drain(1..2).collect(), ..hall() };
+        assert_eq!(all_dead.summary()["available"], 11);
         assert_eq!(json["holders"][0]["since"], "2023-11-14T22:10:08.000Z");
         assert_eq!(json["holders"][0]["seconds"], 192.0);
         assert_eq!(json["holders"][1]["alive"], false);

@@ -172,9 +172,12 @@ fn reap_speaks_of_each_hall() {
     assert_eq!(halls.prints("reap", &[]), "a: 0 dead\nb: 0 dead\n");
     let mut killed = halls.hold(&["--close"], "a");
     killed.kill_hallpass();
+    let dead = halls.status("a");
+    assert_eq!((&dead["held"], &dead["available"]), (&0.into(), &1.into()));
+    assert_eq!(dead["holders"][0]["alive"], false, "shown until somebody strikes it off");
     let said = halls.prints("reap", &["a"]);
     assert_eq!(said, "a: 1 dead\n");
-    assert_eq!(halls.status("a")["held"], 0);
+    assert_eq!(halls.status("a")["holders"], Value::Array(vec![]));
     assert!(halls.is_free("a"));
 }
 

@@ -108,7 +108,7 @@ fn wait_fails_when_the_time_is_over() {
 #[test]
 fn who_waits_gets_in_when_somebody_leaves() {
     let halls = Halls::new();
-    for waiting in [&[][..], &["-w", "100000d"], &["-w", "1h"]] {
+    for waiting in [&[][..], &["-w", "1h"], &["-w", "100000d"], &["-w", "99999999999999999d"]] {
         let holder = halls.hold(&["-k", "1"], "x");
         let mut waiter = halls.start(&[waiting, &["x", "echo", "in"]].concat());
         eventually("it waits", || halls.status("x")["waiting"] == 1);

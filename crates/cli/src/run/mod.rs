@@ -5,41 +5,34 @@ mod environment;
 mod inherited;
 mod options;
 mod supervise;
+mod waiting;
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal},
+    io,
     os::fd::{BorrowedFd, OwnedFd},
     process::{Command, ExitCode},
-    time::{Duration, Instant},
 };
 
-use hallpass_shared::{Error, Place, SharedHall, SharedPass};
+use hallpass_shared::{Error, Place, SharedHall};
 use nix::libc;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
 pub use self::options::Args;
 use self::{
-    display::Line,
     environment::Environment,
     options::{Errand, OnKill},
     supervise::{Ended, Post, become_command},
+    waiting::Waiting,
 };
 use crate::{output::say, people::printable};
 
-/// Exit status: `-n`, and no slot is free. As `flock(1)`.
-const NO_SLOT: u8 = 1;
-/// Exit status: the time of `-w` is over. This one and the rest as `timeout(1)` and `env(1)`.
-const TIMED_OUT: u8 = 124;
-/// Exit status: we failed, not the command.
+/// Exit status: we failed, not the command. This and the others as `timeout(1)` and `env(1)` have it.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command is there and cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command is not there.
 const NOT_FOUND: u8 = 127;
-
-/// Who is willing to wait for longer than this waits for ever; a clock may not reach that far.
-const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Scripts open files under small numbers of their choice, and would close the lifeline by that.
 /// Smaller than 64, for which every process has room.
@@ -100,11 +93,13 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let hall = open(&place, &name, args.slots, environment.slots().unwrap_or(1))?;
     environment.check(hall.slots())?;
     hall.describe_as(&shown(&command));
-    let waiting = Waiting { nonblock: args.nonblock, limit: args.wait, verbose: args.verbose };
-    let pass = waiting.acquire(&hall).map_err(|refusal| match args.conflict_exit_code {
-        Some(code) if refusal.code != OWN_FAILURE => Refusal { code, ..refusal },
-        _ => refusal,
-    })?;
+    let waiting = Waiting {
+        nonblock: args.nonblock,
+        limit: args.wait,
+        conflict_code: args.conflict_exit_code,
+        verbose: args.verbose,
+    };
+    let pass = waiting.acquire(&hall)?;
 
     let mut run = Command::new(&command[0]);
     run.args(&command[1..]);
@@ -144,53 +139,6 @@ fn open(
             opened => opened,
         },
         opened => opened,
-    }
-}
-
-/// How to wait for a slot.
-struct Waiting {
-    nonblock: bool,
-    limit: Option<Duration>,
-    verbose: bool,
-}
-
-impl Waiting {
-    fn acquire<'a>(&self, hall: &'a SharedHall) -> Result<SharedPass<'a>, Refusal> {
-        match hall.try_acquire() {
-            Err(Error::NoPermits) => {}
-            done => return Ok(done?),
-        }
-        let name = hall.name();
-        if self.nonblock {
-            return Err(self.conflict(NO_SLOT, || format!("{name}: no slot is free")));
-        }
-        let begun = Instant::now();
-        let line = io::stderr().is_terminal().then(|| Line::show(hall.clone()));
-        if self.verbose && line.is_none() {
-            say(format_args!("{name}: no slot is free; {} in line before us", hall.waiting()));
-        }
-        let got = match self.limit {
-            Some(limit) if limit < FOR_EVER => hall.try_acquire_for(limit),
-            _ => hall.acquire(),
-        };
-        drop(line);
-        let waited = begun.elapsed().as_secs_f64();
-        match got {
-            Err(Error::NoPermits) => Err(self
-                .conflict(TIMED_OUT, || format!("{name}: no slot was free within {waited:.1} s"))),
-            done => {
-                let pass = done?;
-                if self.verbose {
-                    say(format_args!("{name}: got in after {waited:.1} s"));
-                }
-                Ok(pass)
-            }
-        }
-    }
-
-    /// What to refuse with. Like `flock(1)` and `timeout(1)` we let the status speak.
-    fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
-        Refusal { code, why: self.verbose.then(why) }
     }
 }
 
