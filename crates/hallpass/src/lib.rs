@@ -51,7 +51,8 @@
 //!
 //! A thread that stops for ever *in the middle of a call* (not with a pass: there k-1 others go on) may
 //! keep out everybody who has to queue. Threads of one process do not stop alone, unless a debugger or a
-//! signal handler that never returns makes them; for processes that are killed, this is the wrong tool.
+//! signal handler that never returns makes them. Processes are killed alone, and have a hall of their own:
+//! [`shared::SharedHall`].
 //!
 //! A pass is not bound to a thread. Who asks for a second pass while it holds one may wait for
 //! itself: ask for both at once ([`Hall::acquire_many`]).
@@ -147,3 +148,10 @@ pub use hallpass_runtime::{
     MAX_SLOTS, OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError,
     TryAcquireError,
 };
+
+#[cfg(target_os = "linux")]
+#[doc(inline)]
+pub use hallpass_shared as shared;
+#[cfg(target_os = "linux")]
+#[doc(inline)]
+pub use hallpass_shared::{SharedHall, SharedPass};

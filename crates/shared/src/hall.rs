@@ -325,7 +325,8 @@ impl Inner {
             mode: self.mode,
         };
         let member = Member::join(&self.words, hall)?;
-        let own = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not `lock`: in a forked child it may be locked for ever.
+        let own = self.command.try_lock().ok().and_then(|own| own.clone());
         self.words.set_command(member.index, own.as_deref().unwrap_or(command_line()));
         Ok(Box::new(member))
     }

@@ -4,9 +4,10 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
     ptr,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, TryLockError,
         atomic::{AtomicPtr, Ordering::SeqCst},
     },
+    thread,
 };
 
 use hallpass_algorithms::{
@@ -133,8 +134,7 @@ impl Hall<'_> {
                 Ok(own) => return Ok((id, own)),
                 // Somebody has set the count back: look for one that is new.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < 1000 => {
-                    let far = fastrand_like(id);
-                    words.ids().fetch_add(far, SeqCst);
+                    words.ids().fetch_add(far_from(id), SeqCst);
                 }
                 Err(error) => {
                     return Err(Error::system("make a pipe in", self.path)(error));
@@ -146,7 +146,7 @@ impl Hall<'_> {
 }
 
 /// Somewhere else, so that a count that was set back is soon beyond what was used.
-fn fastrand_like(id: i64) -> i64 {
+fn far_from(id: i64) -> i64 {
     (id.wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64) >> 40) & 0xFF_FFFF
 }
 
@@ -166,7 +166,7 @@ impl Pool {
     pub(crate) fn take(&self) -> Option<Box<Member>> {
         let last = self.last.swap(ptr::null_mut(), SeqCst);
         if last.is_null() {
-            return self.others.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            return self.others()?.pop();
         }
         // SAFETY: `give` made it from a box, and the swap took it for us alone.
         Some(unsafe { Box::from_raw(last) })
@@ -179,7 +179,25 @@ impl Pool {
         if let Err(_other) = self.last.compare_exchange(ptr::null_mut(), new, SeqCst, SeqCst) {
             // SAFETY: it was made from a box two lines above, and is still ours.
             let member = unsafe { Box::from_raw(new) };
-            self.others.lock().unwrap_or_else(PoisonError::into_inner).push(member);
+            match self.others() {
+                Some(mut others) => others.push(member),
+                None => drop(member), // its wire goes, and so it is taken for dead
+            }
         }
+    }
+
+    /// The others; none in a child that was forked while another thread of its parent had them, where
+    /// they stay locked for ever.
+    #[inline(never)]
+    fn others(&self) -> Option<MutexGuard<'_, Vec<Box<Member>>>> {
+        const TRIES: usize = 10_000; // it is held for some nanoseconds at a time
+        (0..TRIES).find_map(|_| match self.others.try_lock() {
+            Ok(others) => Some(others),
+            Err(TryLockError::Poisoned(others)) => Some(others.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                thread::yield_now();
+                None
+            }
+        })
     }
 }

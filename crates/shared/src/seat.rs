@@ -230,8 +230,8 @@ impl Board for Seat<'_> {
     fn link(&mut self, member: usize, op: Op) -> Word {
         // Zero is nobody in a new file.
         match op {
-            Op::Write(followed) => access(self.words.link(member), Op::Write(followed + 1)) - 1,
-            op => access(self.words.link(member), op) - 1,
+            Op::Write(followed) => access(self.words.link(member), Op::Write(followed + 1)),
+            op => access(self.words.link(member), op).wrapping_sub(1),
         }
     }
 

@@ -76,7 +76,18 @@ table! {
     "hall-sleep-barging:no-call" => |n, k| Changed::<_, hall::broken::NoCall>::new(hall::model(Barging, Cast::Plain, Sleep::Deep, n, k)), Entry { standing: Standing::Broken, ..barging("who leaves calls nobody") };
     "shared" => |n, k| shared::Model::new(shared::Cast::Plain, n, k), shared(true, "members that nobody kills");
     "shared-mortal" => |n, k| shared::Model::new(shared::Cast::Mortal, n, k), shared(true, "anybody may be killed at any line");
+    "shared-once" => |n, k| shared::Model::new(shared::Cast::Once, n, k), shared(true, "members that nobody kills, one passage each");
+    "shared-mortal-once" => |n, k| shared::Model::new(shared::Cast::MortalOnce, n, k), shared(true, "anybody may be killed at any line, one passage each");
     "shared-timeout" => |n, k| shared::Model::new(shared::Cast::Timeout, n, k), shared(false, "waiters give up at any time");
+    "shared:no-ring" => |n, k| Changed::<_, shared::broken::NoRing>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("who has given a slot to a sleeper does not ring");
+    "shared:no-service" => |n, k| Changed::<_, shared::broken::NoService>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("who leaves looks after nobody");
+    "shared:unannounced" => |n, k| Changed::<_, shared::broken::Unannounced>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("line E6 dropped");
+    "shared-once:any-ticket" => |n, k| Changed::<_, shared::broken::AnyTicket>::new(shared::Model::new(shared::Cast::Once, n, k)), shared_wrong("line S3 takes tickets that were drawn after line S1");
+    "shared-mortal:unsettled" => |n, k| Changed::<_, shared::broken::Unsettled>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S10 writes");
+    "shared-mortal:no-second-look" => |n, k| Changed::<_, shared::broken::NoSecondLook>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("who watches does not look again before it sleeps");
+    "shared-mortal:not-mine" => |n, k| Changed::<_, shared::broken::NotMine>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S7 does not notice what was given to itself");
+    "shared-mortal:late-card" => |n, k| Changed::<_, shared::broken::LateCard>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("lines R1 and R2 swapped");
+    "shared-mortal:unburied" => |n, k| Changed::<_, shared::broken::Unburied>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line R3 dropped");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

@@ -1,1 +1,134 @@
 //! Variants that are wrong on purpose. The checker must reject each, and say why.
+
+use super::{
+    board::{Board, Life},
+    lines::{Line, Role},
+    model::{Model, Seat, State},
+    normal,
+    serve::Seen,
+    words::{Card, Meaning, Stand},
+};
+use crate::{
+    changed::Change,
+    machine::Next::{self, Goto, Leave},
+    memory::{Memory, Op, Pid},
+};
+use State::At;
+
+/// Declares changes: a name, what is wrong, and the changed lines.
+macro_rules! changes {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: |$b:ident, $p:ident| { $($line:pat $(if $guard:expr)? => $body:expr,)+ }
+    )*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl Change<Model> for $name {
+            fn step<S: Memory>(
+                model: &Model, memory: &mut S, $p: Pid, at: State,
+            ) -> Option<Next<State>> {
+                let $b = &mut Seat { model, memory };
+                match at {
+                    $(At($line) $(if $guard)? => Some($body),)+
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+changes! {
+    /// Who has given a slot to a sleeper does not ring.
+    NoRing: |_b, _p| {
+        Line::S11 { role: Role::Leaver, .. } => Leave,
+        Line::S11 { role, .. } => Goto(At(Line::S1 { role })),
+    }
+
+    /// Who leaves looks after nobody.
+    NoService: |_b, _p| {
+        Line::X4 => Leave,
+    }
+
+    /// Nobody says that it is about to wait, so who finds nobody waiting declares it quiet although
+    /// a ticket is out.
+    Unannounced: |_b, _p| {
+        Line::E6 { x } => Goto(At(Line::E7 { x })),
+    }
+
+    /// One that serves takes the lowest ticket it sees, even one that was drawn after it began to look.
+    AnyTicket: |b, p| {
+        Line::S3 { role, k, i, seen, .. } if i < b.members() => {
+            let mut seen = seen;
+            let card = Card::unpack(b.card(i, Op::Read));
+            match card.stand {
+                Stand::Granted(j) if i == p => Goto(At(Line::G1 { number: card.number, j })),
+                stand => {
+                    let first = seen.first.is_none_or(|first| card.number < first.number);
+                    if stand == Stand::Waiting && first {
+                        seen.first = Some(super::Tag { member: i, number: card.number });
+                    }
+                    seen.arriving |= stand == Stand::Arriving;
+                    look_on(role, k, i + 1, b.members(), seen)
+                }
+            }
+        },
+    }
+
+    /// The slot is written on the card whoever it was settled with meanwhile.
+    Unsettled: |b, _p| {
+        Line::S10 { role, who, j, .. } => {
+            b.card(who.member, Op::Write(Card::new(Stand::Granted(j), who.number).pack()));
+            Goto(At(Line::S11 { role, who: who.member }))
+        },
+    }
+
+    /// Who finds everything taken lies down without looking again once it watches.
+    NoSecondLook: |_b, _p| {
+        Line::S1 { role: Role::Watcher(watch) } => Goto(At(Line::W8 { watch })),
+    }
+
+    /// One that serves does not notice that a slot was given to itself since it looked at its card.
+    NotMine: |b, p| {
+        Line::S7 { role, k, who, j, tag } if tag.member == p => {
+            match tag.means(j, Card::unpack(b.card(p, Op::Read))) {
+                Meaning::Held => match role {
+                    _ if j + 1 < k => Goto(At(Line::S6 { role, k, who, j: j + 1 })),
+                    Role::Watcher(watch) => Goto(At(Line::W8 { watch })),
+                    Role::Waiter => Goto(At(Line::W1)),
+                    Role::Leaver | Role::Hurried => Leave,
+                },
+                Meaning::Offered => Goto(At(Line::S10 { role, who: tag, j, own: false })),
+                Meaning::Void => Goto(At(Line::S8 { role, k, who, j, tag })),
+            }
+        },
+    }
+
+    /// Who rescues looks at the card after it has seen that its member is dead: by then the card may be
+    /// another's.
+    LateCard: |b, _p| {
+        Line::R1 { member, then } => match b.life(member) {
+            Life::Alive => Goto(At(Line::S1 { role: Role::Waiter })),
+            _ => Goto(At(Line::R2 { member, then, card: normal::no_card(b.model.n) })),
+        },
+        Line::R2 { member, then, .. } => {
+            let card = Card::unpack(b.card(member, Op::Read));
+            Goto(At(Line::R3 { member, then, card, dead: Some(()) }))
+        },
+    }
+
+    /// A rescuer makes room for another member and leaves the card as it is.
+    Unburied: |_b, _p| {
+        Line::R3 { member, then, dead: Some(dead), .. } => Goto(At(Line::R4 { member, then, dead })),
+    }
+}
+
+/// What follows where one that serves takes any ticket.
+fn look_on(role: Role<u8>, k: usize, i: usize, members: usize, seen: Seen) -> Next<State> {
+    match (seen.first, role) {
+        _ if i < members => Goto(At(Line::S3 { role, c: 0, k, i, seen })),
+        (Some(who), Role::Hurried) => Goto(At(Line::S12 { who: who.member })),
+        (Some(who), _) => Goto(At(Line::S6 { role, k, who, j: 0 })),
+        (None, Role::Waiter | Role::Watcher(_)) => Goto(At(Line::S1 { role })),
+        (None, _) => Leave,
+    }
+}

@@ -31,6 +31,20 @@ pub enum Cast {
     Mortal,
     /// Waiters may give up: the last process is a clock that runs out at any time.
     Timeout,
+    /// Nobody dies, and everybody makes one passage: more processes can be explored then.
+    Once,
+    /// Anybody may die, and everybody makes one passage.
+    MortalOnce,
+}
+
+impl Cast {
+    fn is_mortal(self) -> bool {
+        matches!(self, Cast::Mortal | Cast::MortalOnce)
+    }
+
+    fn is_once(self) -> bool {
+        matches!(self, Cast::Once | Cast::MortalOnce)
+    }
 }
 
 /// What `life` holds.
@@ -52,6 +66,7 @@ pub struct Model {
     bell: Array,
     life: Array,
     clock: Var,
+    been: Array,
 }
 
 /// Where a process stands.
@@ -59,6 +74,8 @@ pub struct Model {
 pub enum State {
     /// On a line of a passage.
     At(Line<(), u8>),
+    /// About to look whether it was here before.
+    First,
     /// About to look whether it is a member.
     Come,
     /// About to look what is on its card.
@@ -97,7 +114,8 @@ impl Model {
         let life = layout
             .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
         let clock = layout.add(Decl::flag("clock", false));
-        Model { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock }
+        let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
+        Model { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock, been }
     }
 
     fn all_cards(n: usize, k: usize) -> Vec<Word> {
@@ -111,6 +129,11 @@ impl Model {
         waiting.chain(idle).map(|(stand, number)| Card::new(stand, number).pack()).collect()
     }
 
+    /// Where a passage begins.
+    fn come(&self, cast: Cast) -> State {
+        if cast.is_mortal() { Come } else { Recall }
+    }
+
     /// How many of the processes are members: a clock is none.
     fn members(&self) -> usize {
         self.n - usize::from(self.cast == Cast::Timeout)
@@ -118,9 +141,9 @@ impl Model {
 }
 
 /// One process's view of the variables.
-struct Seat<'a, M> {
-    model: &'a Model,
-    memory: &'a mut M,
+pub(super) struct Seat<'a, M> {
+    pub(super) model: &'a Model,
+    pub(super) memory: &'a mut M,
 }
 
 impl<M: Memory> Board for Seat<'_, M> {
@@ -197,6 +220,18 @@ impl<M: Memory> Board for Seat<'_, M> {
     }
 }
 
+/// A step, and those after it that make no access here: how many slots there are does not change.
+fn without_local_lines<M: Memory>(
+    seat: &mut Seat<'_, M>,
+    p: Pid,
+    line: Line<(), u8>,
+) -> Next<Line<(), u8>> {
+    match lines::step(seat, p, line) {
+        Goto(local @ (Line::E3 { .. } | Line::S2 { .. })) => lines::step(seat, p, local),
+        next => next,
+    }
+}
+
 fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
@@ -219,8 +254,8 @@ impl Algorithm for Model {
     fn begin(&self, p: Pid) -> State {
         match self.cast {
             Cast::Timeout if p + 1 == self.n => Clock,
-            Cast::Mortal => Come,
-            _ => Recall,
+            cast if cast.is_once() => First,
+            cast => self.come(cast),
         }
     }
 
@@ -231,6 +266,8 @@ impl Algorithm for Model {
                 seat.memory.ideal(self.clock, turn, 0);
                 Leave
             }
+            First if seat.memory.test_and_set(self.been.at(p)) => Leave,
+            First => Goto(self.come(self.cast)),
             Come => match seat.life(p) {
                 Life::Alive => Goto(Recall),
                 Life::Nobody => Goto(At(Line::J1)),
@@ -240,7 +277,7 @@ impl Algorithm for Model {
                 let x = Card::unpack(seat.card(p, Op::Read)).number;
                 Goto(At(Line::E1 { x }))
             }
-            At(line) => match lines::step(&mut seat, p, line) {
+            At(line) => match without_local_lines(&mut seat, p, line) {
                 Goto(next) => Goto(At(next)),
                 Spin(next) => Spin(At(next)),
                 Enter(next) => Enter(At(next)),
@@ -252,7 +289,7 @@ impl Algorithm for Model {
     fn waits(&self, _: Pid, at: State) -> bool {
         use Line::*;
         match at {
-            Clock | Come | Recall => false,
+            Clock | First | Come | Recall => false,
             At(E1 { .. } | E2 { .. } | E3 { .. } | E4 { .. } | E5 { .. }) => false,
             At(E6 { .. } | E7 { .. } | E8 { .. } | J1 | J2 | J3 { .. }) => false,
             At(R1 { then, .. } | R2 { then, .. } | R3 { then, .. } | R4 { then, .. }) => {
@@ -278,7 +315,7 @@ impl Algorithm for Model {
 
     fn mortality(&self, p: Pid) -> Option<Mortality> {
         let var = self.life.at(p);
-        (self.cast == Cast::Mortal).then_some(Mortality { var, alive: ALIVE, dead: DEAD })
+        self.cast.is_mortal().then_some(Mortality { var, alive: ALIVE, dead: DEAD })
     }
 
     fn is_unbounded(&self) -> bool {

@@ -31,6 +31,11 @@ const fn stale(n: usize) -> Number {
     waits_with(most(n) + 2)
 }
 
+/// A card that no member has in a normal state.
+pub(super) const fn no_card(n: usize) -> Card {
+    Card::new(Stand::Waiting, stale(n))
+}
+
 /// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
 const OLD: Word = -2;
 const OLD_QUIET: Word = -1;
@@ -118,7 +123,11 @@ fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
             tickets.extend(seen.first.map(|first| first.number / 2));
         }
         E8 { x } => tickets.push(x / 2),
-        W2 { before: Some(before), .. } => tickets.push(before.number / 2),
+        W2 { number, before, .. } => {
+            tickets.push(number / 2);
+            tickets.extend(before.map(|before| before.number / 2));
+        }
+        W6 { number, .. } | W7 { number, .. } => tickets.push(number / 2),
         _ => {}
     }
 }
@@ -147,7 +156,7 @@ impl Small<'_> {
 
     fn card(&self, card: Card) -> Card {
         let number = match card.stand {
-            Stand::Waiting => waits_with(self.ticket(card.number / 2)),
+            Stand::Waiting => self.ordered(card.number),
             Stand::Granted(_) | Stand::In(_) => waits_with(0),
             Stand::Vacant | Stand::Idle | Stand::Arriving => after(waits_with(0)),
         };
@@ -169,15 +178,16 @@ impl Small<'_> {
 
     /// A card as somebody saw it.
     fn seen_card(&self, member: Pid, card: Card) -> Card {
-        if card == self.cards[member] {
-            self.card(card)
-        } else {
-            Card::new(Stand::Waiting, stale(self.n))
-        }
+        if card == self.cards[member] { self.card(card) } else { no_card(self.n) }
+    }
+
+    /// A number whose order matters.
+    fn ordered(&self, number: Number) -> Number {
+        waits_with(self.ticket(number / 2))
     }
 
     fn ordered_tag(&self, tag: Tag) -> Tag {
-        Tag { number: waits_with(self.ticket(tag.number / 2)), ..tag }
+        Tag { number: self.ordered(tag.number), ..tag }
     }
 
     fn seen(&self, seen: Seen) -> Seen {
@@ -186,6 +196,7 @@ impl Small<'_> {
 
     fn line(&self, p: Pid, line: Line<(), u8>) -> Line<(), u8> {
         let own = |number| self.own(p, number);
+        let ordered = |number| self.ordered(number);
         match line {
             E1 { x } => E1 { x: own(x) },
             E2 { x, c } => E2 { x: own(x), c: self.copy(c) },
@@ -194,7 +205,7 @@ impl Small<'_> {
             E5 { x, k, j } => E5 { x: own(x), k, j },
             E6 { x } => E6 { x: own(x) },
             E7 { x } => E7 { x: own(x) },
-            E8 { x } => E8 { x: waits_with(self.ticket(x / 2)) },
+            E8 { x } => E8 { x: ordered(x) },
             S2 { role, c } => S2 { role, c: self.ticket(c) },
             S3 { role, c, k, i, seen } => {
                 S3 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
@@ -216,12 +227,12 @@ impl Small<'_> {
             G2 { number, j, i } => G2 { number: own(number), j, i },
             G3 { number, j, i } => G3 { number: own(number), j, i },
             W2 { number, i, before } => {
-                W2 { number: own(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
+                W2 { number: ordered(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
             }
             W3 { before } => W3 { before: self.tag(before) },
             W4 { before } => W4 { before: self.tag(before) },
-            W6 { number, i, watch } => W6 { number: own(number), i, watch },
-            W7 { number, i, watch } => W7 { number: own(number), i, watch },
+            W6 { number, i, watch } => W6 { number: ordered(number), i, watch },
+            W7 { number, i, watch } => W7 { number: ordered(number), i, watch },
             C2 { number } => C2 { number: own(number) },
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },

@@ -30,7 +30,7 @@ impl Seen {
         match card.stand {
             Stand::Arriving => self.arriving = true,
             // Who came after this one may be seen, and others who came before that one missed.
-            Stand::Waiting if card.number >= 2 * c => self.later = true,
+            Stand::Waiting if card.number / 2 >= c => self.later = true,
             Stand::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
                 self.first = Some(Tag { member, number: card.number });
             }

@@ -18,7 +18,7 @@ pub const MOST_MEMBERS: usize = 1 << SLOT_BITS;
 
 /// The number of who holds this ticket.
 pub const fn waits_with(ticket: Word) -> Number {
-    2 * ticket & ((1 << NUMBER_BITS) - 1)
+    ticket.wrapping_mul(2) & ((1 << NUMBER_BITS) - 1)
 }
 
 /// The number that follows it.
@@ -53,9 +53,6 @@ pub struct Card {
 }
 
 impl Card {
-    /// The card of who is not there.
-    pub const NOBODY: Card = Card { stand: Stand::Vacant, number: 0 };
-
     /// A card.
     pub const fn new(stand: Stand, number: Number) -> Self {
         Card { stand, number }
