@@ -33,7 +33,9 @@ pub trait Machine: Send + Sync {
     /// The shared variables.
     fn layout(&self) -> &Layout;
     /// How one sees that `p` has died, if it may be killed.
-    fn mortality(&self, p: Pid) -> Option<Mortality>;
+    fn mortality(&self, _p: Pid) -> Option<Mortality> {
+        None
+    }
     /// Whether processes may be renamed.
     fn is_symmetric(&self) -> bool;
     /// The paper's invariants.

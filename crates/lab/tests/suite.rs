@@ -40,7 +40,8 @@ fn confirm_all(report: &Report) {
 /// Whether it takes minutes or more.
 fn is_large(id: &str, n: usize) -> bool {
     let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
-    id.contains('@') || n > 2 && (large.contains(&id) || id.starts_with("hall"))
+    id.contains('@')
+        || n > 2 && (large.contains(&id) || id.starts_with("hall") || id.starts_with("shared"))
 }
 
 #[test]
@@ -107,6 +108,13 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("hall-timeout:blind", 3, 1, Property::Invariants),
     ("hall-resize:forgiving", 3, 2, Property::Invariants),
     ("hall-sleep-barging:no-call", 2, 1, Property::Deadlock),
+    ("shared:no-ring", 2, 1, Property::Deadlock),
+    ("shared:no-service", 2, 1, Property::Deadlock),
+    ("shared:unannounced", 2, 1, Property::Fife),
+    ("shared-mortal:no-second-look", 2, 1, Property::Starvation),
+    ("shared-mortal:not-mine", 2, 1, Property::Starvation),
+    ("shared-mortal:late-card", 2, 1, Property::Exclusion),
+    ("shared-mortal:unburied", 2, 1, Property::Names),
     ("choi-bounded:ageless", 3, 2, Property::Starvation),
     ("choi:printed", 3, 2, Property::Deadlock),
     ("choi:printed-wait", 3, 2, Property::Starvation),

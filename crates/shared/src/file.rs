@@ -5,9 +5,15 @@
 
 use std::{
     fs::File,
+    io::Write,
     os::fd::AsFd,
     path::Path,
     sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed},
+};
+
+use rustix::{
+    fs::{FallocateFlags, fallocate},
+    io::Errno,
 };
 
 use crate::{Error, sys::Mapping};
@@ -60,8 +66,13 @@ impl Words {
     /// Makes an empty file a hall with `k` slots.
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
         // With every page there already, a full disk is an error here and not a fault later.
-        rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, LEN as u64)
-            .map_err(Error::system("make room for", path))?;
+        match fallocate(file, FallocateFlags::empty(), 0, LEN as u64) {
+            // Not every file system can: then it is written.
+            Err(Errno::OPNOTSUPP) => {
+                (&*file).write_all(&vec![0; LEN]).map_err(Error::system("make room for", path))?;
+            }
+            made => made.map_err(Error::system("make room for", path))?,
+        }
         let words = Words(Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?);
         words.0.word(MAGIC_AT).store(MAGIC, Relaxed);
         words.0.word(VERSION_AT).store(VERSION.into(), Relaxed);

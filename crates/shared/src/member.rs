@@ -107,7 +107,7 @@ impl Member {
         let (member, dead) = (self.index, Some(self.wires.id));
         let card = Card::unpack(words.card(member).load(SeqCst));
         // Nobody else rescues one that lives, so it does that for itself.
-        let then = Then::Serve(hallpass_algorithms::shared::Role::Hurried);
+        let then = Then::Nothing;
         let end = self.seat(words, hall, Limit::Now).go(Line::R3 { member, then, card, dead });
         debug_assert!(matches!(end, End::Out | End::Lost));
     }
@@ -153,6 +153,8 @@ fn far_from(id: i64) -> i64 {
 /// Members that are not in use. The one that was used last is at hand without a lock.
 pub(crate) struct Pool {
     last: AtomicPtr<Member>,
+    /// Boxed, as they are handed out.
+    #[allow(clippy::vec_box)]
     others: Mutex<Vec<Box<Member>>>,
 }
 
@@ -189,6 +191,7 @@ impl Pool {
     /// The others; none in a child that was forked while another thread of its parent had them, where
     /// they stay locked for ever.
     #[inline(never)]
+    #[allow(clippy::vec_box)]
     fn others(&self) -> Option<MutexGuard<'_, Vec<Box<Member>>>> {
         const TRIES: usize = 10_000; // it is held for some nanoseconds at a time
         (0..TRIES).find_map(|_| match self.others.try_lock() {

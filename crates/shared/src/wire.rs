@@ -42,7 +42,7 @@ pub(crate) fn create(hall: BorrowedFd<'_>, id: i64, mode: Mode) -> io::Result<Ow
 /// Removes the wire of `id`, if that may be done.
 pub(crate) fn remove(hall: BorrowedFd<'_>, id: i64) {
     // What cannot be removed is litter, and harms nobody: its number does not come again.
-    let _ = unlinkat(hall, &name(id), AtFlags::empty());
+    let _ = unlinkat(hall, name(id), AtFlags::empty());
 }
 
 /// What trying to open a writing end tells.
@@ -59,7 +59,7 @@ pub(crate) enum Reached {
 /// Opens the writing end of the wire of `id`.
 pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    match openat(hall, &name(id), flags, Mode::empty()) {
+    match openat(hall, name(id), flags, Mode::empty()) {
         Ok(wire) => match fstat(&wire) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Fifo => {
                 Reached::Alive(wire)

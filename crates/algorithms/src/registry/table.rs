@@ -82,8 +82,6 @@ table! {
     "shared:no-ring" => |n, k| Changed::<_, shared::broken::NoRing>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("who has given a slot to a sleeper does not ring");
     "shared:no-service" => |n, k| Changed::<_, shared::broken::NoService>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("who leaves looks after nobody");
     "shared:unannounced" => |n, k| Changed::<_, shared::broken::Unannounced>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("line E6 dropped");
-    "shared-once:any-ticket" => |n, k| Changed::<_, shared::broken::AnyTicket>::new(shared::Model::new(shared::Cast::Once, n, k)), shared_wrong("line S3 takes tickets that were drawn after line S1");
-    "shared-mortal:unsettled" => |n, k| Changed::<_, shared::broken::Unsettled>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S10 writes");
     "shared-mortal:no-second-look" => |n, k| Changed::<_, shared::broken::NoSecondLook>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("who watches does not look again before it sleeps");
     "shared-mortal:not-mine" => |n, k| Changed::<_, shared::broken::NotMine>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S7 does not notice what was given to itself");
     "shared-mortal:late-card" => |n, k| Changed::<_, shared::broken::LateCard>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("lines R1 and R2 swapped");

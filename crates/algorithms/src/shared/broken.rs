@@ -5,8 +5,7 @@ use super::{
     lines::{Line, Role},
     model::{Model, Seat, State},
     normal,
-    serve::Seen,
-    words::{Card, Meaning, Stand},
+    words::{Card, Meaning},
 };
 use crate::{
     changed::Change,
@@ -55,33 +54,6 @@ changes! {
         Line::E6 { x } => Goto(At(Line::E7 { x })),
     }
 
-    /// One that serves takes the lowest ticket it sees, even one that was drawn after it began to look.
-    AnyTicket: |b, p| {
-        Line::S3 { role, k, i, seen, .. } if i < b.members() => {
-            let mut seen = seen;
-            let card = Card::unpack(b.card(i, Op::Read));
-            match card.stand {
-                Stand::Granted(j) if i == p => Goto(At(Line::G1 { number: card.number, j })),
-                stand => {
-                    let first = seen.first.is_none_or(|first| card.number < first.number);
-                    if stand == Stand::Waiting && first {
-                        seen.first = Some(super::Tag { member: i, number: card.number });
-                    }
-                    seen.arriving |= stand == Stand::Arriving;
-                    look_on(role, k, i + 1, b.members(), seen)
-                }
-            }
-        },
-    }
-
-    /// The slot is written on the card whoever it was settled with meanwhile.
-    Unsettled: |b, _p| {
-        Line::S10 { role, who, j, .. } => {
-            b.card(who.member, Op::Write(Card::new(Stand::Granted(j), who.number).pack()));
-            Goto(At(Line::S11 { role, who: who.member }))
-        },
-    }
-
     /// Who finds everything taken lies down without looking again once it watches.
     NoSecondLook: |_b, _p| {
         Line::S1 { role: Role::Watcher(watch) } => Goto(At(Line::W8 { watch })),
@@ -119,16 +91,5 @@ changes! {
     /// A rescuer makes room for another member and leaves the card as it is.
     Unburied: |_b, _p| {
         Line::R3 { member, then, dead: Some(dead), .. } => Goto(At(Line::R4 { member, then, dead })),
-    }
-}
-
-/// What follows where one that serves takes any ticket.
-fn look_on(role: Role<u8>, k: usize, i: usize, members: usize, seen: Seen) -> Next<State> {
-    match (seen.first, role) {
-        _ if i < members => Goto(At(Line::S3 { role, c: 0, k, i, seen })),
-        (Some(who), Role::Hurried) => Goto(At(Line::S12 { who: who.member })),
-        (Some(who), _) => Goto(At(Line::S6 { role, k, who, j: 0 })),
-        (None, Role::Waiter | Role::Watcher(_)) => Goto(At(Line::S1 { role })),
-        (None, _) => Leave,
     }
 }

@@ -21,6 +21,8 @@ pub enum Then<W> {
     Serve(Role<W>),
     /// Becoming a member in the dead one's place.
     Join,
+    /// Nothing: who leaves for good does this for itself, and holds nothing.
+    Nothing,
 }
 
 /// Executes a line of rescuing or joining.
@@ -65,5 +67,6 @@ fn go<I, W>(then: Then<W>) -> Next<Line<I, W>> {
     match then {
         Then::Serve(role) => Goto(S1 { role }),
         Then::Join => Goto(J1),
+        Then::Nothing => Leave,
     }
 }

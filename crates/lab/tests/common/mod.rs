@@ -21,6 +21,7 @@ pub type State = [u64; W];
 /// Everything about `tables` under sequential consistency.
 pub fn sequential(tables: &Tables) -> Sequential<'_> {
     Sequential {
+        deaths: tables.is_mortal(),
         tables,
         contention: tables.n,
         initial: Initial::All,
