@@ -1,13 +1,26 @@
 //! `hallpass`, the command.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bench;
+mod completions;
 mod files;
+mod halls;
 mod lab;
+mod list;
+mod man;
 mod output;
+mod people;
+mod place;
 mod progress;
+mod reap;
+mod resize;
+mod rm;
+mod run;
+mod status;
+mod time;
+mod top;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -20,6 +33,24 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a command in a slot: at most K at once, the rest wait their turn
+    Run(Box<run::Args>),
+    /// Show who holds the slots and who waits
+    Status(status::Args),
+    /// List the halls
+    List(list::Args),
+    /// Show who holds the slots and who waits, live
+    Top(top::Args),
+    /// Free what the dead hold
+    Reap(reap::Args),
+    /// Change how many may be in at once
+    Resize(resize::Args),
+    /// Remove halls
+    Rm(rm::Args),
+    /// Print completions for a shell
+    Completions(completions::Args),
+    /// Write manual pages
+    Man(man::Args),
     /// Run, check and measure k-exclusion algorithms
     #[command(subcommand)]
     Lab(lab::Command),
@@ -28,13 +59,46 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Cli { command } = Cli::parse();
-    let result = match command {
-        Command::Lab(command) => lab::run(command),
-        Command::Bench(args) => bench::run(args),
+    // Thousands of short commands may be run in a hall, and describing all of ours to the parser
+    // takes longer than the rest of it.
+    if let Some(args) = run::Args::of_command_line() {
+        return run::run(args);
+    }
+    let command = match Cli::try_parse() {
+        Ok(Cli { command }) => command,
+        Err(error) => return misread(&error),
     };
-    result.unwrap_or_else(|error| {
+    match command {
+        Command::Run(args) => run::run(*args),
+        Command::Status(args) => halls::finish(status::run(args)),
+        Command::List(args) => halls::finish(list::run(args)),
+        Command::Top(args) => halls::finish(top::run(args)),
+        Command::Reap(args) => halls::finish(reap::run(args)),
+        Command::Resize(args) => halls::finish(resize::run(args)),
+        Command::Rm(args) => halls::finish(rm::run(args)),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
+        Command::Lab(command) => finish(lab::run(command)),
+        Command::Bench(args) => finish(bench::run(args)),
+    }
+}
+
+fn finish(done: lab::Result) -> ExitCode {
+    done.unwrap_or_else(|error| {
         output::say(format_args!("{error}"));
         ExitCode::from(lab::BAD_USAGE)
     })
+}
+
+/// Says what is wrong with the command line, or the help or version that was asked for.
+fn misread(error: &clap::Error) -> ExitCode {
+    // Whoever closed the pipe does not want to hear of it.
+    let _ = error.print();
+    let of_run = env::args_os().nth(1).is_some_and(|word| word == "run");
+    match error.exit_code() {
+        0 => ExitCode::SUCCESS,
+        // The statuses below belong to the command that did not run.
+        _ if of_run => ExitCode::from(run::OWN_FAILURE),
+        code => ExitCode::from(code as u8),
+    }
 }

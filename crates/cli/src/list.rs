@@ -1,0 +1,57 @@
+//! `hallpass list`: the halls there are, one line each.
+
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use hallpass_shared::Error;
+use serde_json::json;
+
+use crate::{
+    halls::{self, Complaints},
+    output::outln,
+    people::{self, Users},
+    place::Location,
+};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    location: Location,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, Error> {
+    let place = args.location.place()?;
+    let names = place.names()?;
+    let mut users = Users::default();
+    let mut complaints = Complaints::default();
+    let mut objects = Vec::new();
+    let mut rows = vec![["NAME", "SLOTS", "HELD", "WAITING", ""].map(str::to_string)];
+    for (name, hall) in halls::look(&place, names, &mut users) {
+        match hall {
+            Ok(hall) => {
+                objects.push(hall.summary());
+                let numbers = [hall.slots, hall.held(), hall.queue.len()];
+                let [slots, held, waiting] = numbers.map(|number| number.to_string());
+                let closed = if hall.closed { "  closed" } else { "" };
+                rows.push([people::printable(&name), slots, held, waiting, closed.into()]);
+            }
+            Err(error) => {
+                complaints.about(&error);
+                objects.push(people::unreadable(&name, &error));
+            }
+        }
+    }
+    if args.json {
+        outln!("{}", json!({ "place": place.path().to_string_lossy(), "halls": objects }));
+    } else if rows.len() > 1 {
+        let widest = rows.iter().map(|[name, ..]| console::measure_text_width(name)).max();
+        for [name, slots, held, waiting, closed] in rows {
+            let name = console::pad_str(&name, widest.unwrap_or(0), console::Alignment::Left, None);
+            outln!("{name}  {slots:>5}  {held:>4}  {waiting:>7}{closed}");
+        }
+    }
+    Ok(complaints.exit_code())
+}

@@ -1,0 +1,53 @@
+//! `hallpass man`: a manual page for each command.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::{Args as ClapArgs, Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::{Cli, files, output::say};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Write the pages to this directory
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub fn run(args: Args) -> ExitCode {
+    match write(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(format_args!("{error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(args: Args) -> Result<(), String> {
+    fs::create_dir_all(&args.folder)
+        .map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
+    let mut root = Cli::command().disable_help_subcommand(true);
+    root.build();
+    for (name, text) in pages("hallpass", root)? {
+        files::save(&args.folder.join(name), &text)?;
+    }
+    Ok(())
+}
+
+/// The page of `command` and those of everything below it, with the names of their files.
+fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> {
+    let below = command.get_subcommands().cloned().collect::<Vec<_>>();
+    let mut page = Vec::new();
+    Man::new(command.display_name(name))
+        .source(concat!("hallpass ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands")
+        .render(&mut page)
+        .map_err(|error| format!("cannot write the page {name}: {error}"))?;
+    let page = String::from_utf8(page).map_err(|error| error.to_string())?;
+    let mut all = vec![(format!("{name}.1"), page)];
+    for command in below {
+        all.extend(pages(&format!("{name}-{}", command.get_name()), command)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,26 @@
+//! `hallpass resize`: changes how many may be in at once, while people are in.
+
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use hallpass_shared::Error;
+
+use crate::place::Location;
+
+/// Who holds a slot that is no more keeps it until it leaves.
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    location: Location,
+    /// The hall
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// How many may be in at once from now on
+    #[arg(value_name = "K")]
+    slots: usize,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, Error> {
+    args.location.place()?.open_existing(&args.name)?.resize(args.slots)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,138 @@
+//! What the command finds in its environment: its slot, and what the slot stands for.
+
+use std::num::NonZero;
+
+/// `--env VAR=v0,v1,...`: the value of a variable in each slot, or on each device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    variable: String,
+    values: Vec<String>,
+}
+
+impl Mapping {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((variable, values)) if !variable.is_empty() => Ok(Mapping {
+                variable: variable.to_string(),
+                values: values.split(',').map(str::to_string).collect(),
+            }),
+            _ => Err("a variable and its values look like CUDA_VISIBLE_DEVICES=0,1,2,3".into()),
+        }
+    }
+}
+
+/// Who sits where: `per_device` slots that follow each other share a device.
+#[derive(Debug)]
+pub struct Environment {
+    mappings: Vec<Mapping>,
+    per_device: Option<NonZero<usize>>,
+}
+
+impl Environment {
+    pub fn new(mappings: Vec<Mapping>, per_device: Option<NonZero<usize>>) -> Self {
+        Environment { mappings, per_device }
+    }
+
+    fn device(&self, slot: usize) -> usize {
+        slot / self.per_device.map_or(1, NonZero::get)
+    }
+
+    /// How many slots there are values for, if any variable has values.
+    pub fn slots(&self) -> Option<usize> {
+        let values = self.mappings.iter().map(|mapping| mapping.values.len()).min()?;
+        Some(values.saturating_mul(self.per_device.map_or(1, NonZero::get)))
+    }
+
+    /// Whether each of `slots` slots has a value of each variable.
+    pub fn check(&self, slots: usize) -> Result<(), String> {
+        let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
+        match self.mappings.iter().find(|mapping| mapping.values.len() < devices) {
+            None => Ok(()),
+            Some(Mapping { variable, values }) => Err(format!(
+                "--env {variable} needs {devices} values for {slots} slots, and has {}",
+                values.len()
+            )),
+        }
+    }
+
+    /// The variables of whoever has `slot` of the `slots` of the hall `name`.
+    pub fn variables(
+        &self,
+        name: &str,
+        slot: usize,
+        slots: usize,
+    ) -> Result<Vec<(String, String)>, String> {
+        // The hall may have grown while we waited.
+        self.check(slot + 1)?;
+        let device = self.device(slot);
+        let mut variables = vec![
+            ("HALLPASS_NAME".to_string(), name.to_string()),
+            ("HALLPASS_SLOT".to_string(), slot.to_string()),
+            ("HALLPASS_SLOTS".to_string(), slots.to_string()),
+        ];
+        if self.per_device.is_some() {
+            variables.push(("HALLPASS_DEVICE".to_string(), device.to_string()));
+        }
+        for Mapping { variable, values } in &self.mappings {
+            variables.push((variable.clone(), values[device].clone()));
+        }
+        Ok(variables)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(mappings: &[&str], per_device: usize) -> Environment {
+        let mappings = mappings.iter().map(|text| Mapping::parse(text).expect("fine")).collect();
+        Environment::new(mappings, NonZero::new(per_device))
+    }
+
+    fn value(environment: &Environment, slot: usize, variable: &str) -> Option<String> {
+        let variables = environment.variables("gpu", slot, 8).expect("it has values");
+        variables.into_iter().find(|(name, _)| name == variable).map(|(_, value)| value)
+    }
+
+    #[test]
+    fn a_slot_has_its_value() {
+        let both = environment(&["GPU=a,b,c", "PORT=1,2,3"], 0);
+        assert_eq!(both.slots(), Some(3));
+        assert_eq!(value(&both, 2, "GPU").as_deref(), Some("c"));
+        assert_eq!(value(&both, 0, "PORT").as_deref(), Some("1"));
+        assert_eq!(value(&both, 1, "HALLPASS_SLOT").as_deref(), Some("1"));
+        assert_eq!(value(&both, 1, "HALLPASS_SLOTS").as_deref(), Some("8"));
+        assert_eq!(value(&both, 1, "HALLPASS_NAME").as_deref(), Some("gpu"));
+        assert_eq!(value(&both, 1, "HALLPASS_DEVICE"), None);
+    }
+
+    #[test]
+    fn slots_share_a_device() {
+        let shared = environment(&["GPU=a,b"], 3);
+        assert_eq!(shared.slots(), Some(6));
+        let on: Vec<_> = (0..6).map(|slot| value(&shared, slot, "GPU").expect("set")).collect();
+        assert_eq!(on, ["a", "a", "a", "b", "b", "b"]);
+        assert_eq!(value(&shared, 4, "HALLPASS_DEVICE").as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn too_few_values_are_refused() {
+        let few = environment(&["GPU=a,b,c", "PORT=1,2"], 2);
+        assert_eq!(few.slots(), Some(4));
+        assert_eq!(few.check(4), Ok(()));
+        let error = few.check(5).expect_err("slot 4 has no port");
+        assert_eq!(error, "--env PORT needs 3 values for 5 slots, and has 2");
+        assert!(few.variables("gpu", 4, 5).is_err());
+        assert_eq!(environment(&[], 2).slots(), None);
+        assert_eq!(environment(&[], 2).check(1000), Ok(()));
+    }
+
+    #[test]
+    fn values_may_hold_an_equals_sign_or_nothing() {
+        let mapping = Mapping::parse("X=a=1,,b").expect("fine");
+        assert_eq!(mapping.values, ["a=1", "", "b"]);
+        for text in ["", "X", "=a"] {
+            assert!(Mapping::parse(text).is_err(), "{text}");
+        }
+    }
+}

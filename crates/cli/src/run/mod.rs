@@ -1,0 +1,169 @@
+//! `hallpass run`: waits for a slot, and runs a command in it.
+
+mod display;
+mod environment;
+mod inherited;
+mod options;
+mod supervise;
+mod waiting;
+
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::{BorrowedFd, OwnedFd},
+    process::{Command, ExitCode},
+};
+
+use hallpass_shared::{Error, Place, SharedHall};
+use nix::libc;
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+
+pub use self::options::Args;
+use self::{
+    environment::Environment,
+    options::{Errand, OnKill},
+    supervise::{Ended, Post, become_command},
+    waiting::Waiting,
+};
+use crate::{output::say, people::printable};
+
+/// Exit status: we failed, not the command. This and the others as `timeout(1)` and `env(1)` have it.
+pub const OWN_FAILURE: u8 = 125;
+/// Exit status: the command is there and cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+/// Exit status: the command is not there.
+const NOT_FOUND: u8 = 127;
+
+/// Scripts open files under small numbers of their choice, and would close the lifeline by that.
+/// Smaller than 64, for which every process has room.
+const LIFELINE: i32 = 60;
+
+/// Why the command did not run, and the exit status that says so.
+struct Refusal {
+    code: u8,
+    /// Nothing, where the status is meant to say it all.
+    why: Option<String>,
+}
+
+impl Refusal {
+    fn failure(why: impl ToString) -> Self {
+        Refusal { code: OWN_FAILURE, why: Some(why.to_string()) }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::failure(error)
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Refusal::failure(error)
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Refusal::failure(why)
+    }
+}
+
+pub fn run(args: Args) -> ExitCode {
+    match obtain_and_run(args) {
+        // Only now: we may die of it, and have left the hall in good order.
+        Ok(ended) => ended.exit_code(),
+        Err(Refusal { code, why }) => {
+            if let Some(why) = why {
+                say(format_args!("{why}"));
+            }
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
+    let Errand { name, command } = args.errand()?;
+    let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
+    if let Some(slots) = args.slots {
+        // Before a hall is made that this command could not use.
+        environment.check(slots)?;
+    }
+    let place = args.location.place()?;
+    let hall = open(&place, &name, args.slots, environment.slots().unwrap_or(1))?;
+    environment.check(hall.slots())?;
+    hall.describe_as(&shown(&command));
+    let waiting = Waiting {
+        nonblock: args.nonblock,
+        limit: args.wait,
+        conflict_code: args.conflict_exit_code,
+        verbose: args.verbose,
+    };
+    let pass = waiting.acquire(&hall)?;
+
+    let mut run = Command::new(&command[0]);
+    run.args(&command[1..]);
+    run.envs(environment.variables(&name, pass.slot(), hall.slots())?);
+    if args.verbose {
+        say(format_args!("{name}: slot {}: running {}", pass.slot(), shown(&command)));
+    }
+    let lifeline = if args.close { None } else { Some(to_inherit(pass.lifeline())?) };
+    if args.no_fork {
+        return Err(not_started(&command[0], &become_command(run)));
+    }
+    let ended = Post::start(run, lifeline, args.on_kill == OnKill::Kill)
+        .map_err(|error| not_started(&command[0], &error))?
+        .wait()?;
+    match args.descendants {
+        true => pass.leave_to_lifeline(),
+        false => drop(pass),
+    }
+    Ok(ended)
+}
+
+/// Opens the hall with as many slots as it has, unless the user says how many; a new one gets
+/// `otherwise`.
+fn open(
+    place: &Place,
+    name: &str,
+    slots: Option<usize>,
+    otherwise: usize,
+) -> Result<SharedHall, Error> {
+    if let Some(slots) = slots {
+        return place.open(name, slots);
+    }
+    match place.open_existing(name) {
+        Err(Error::Missing { .. }) => match place.open(name, otherwise) {
+            // Somebody else made it since.
+            Err(Error::Slots { .. }) => place.open_existing(name),
+            opened => opened,
+        },
+        opened => opened,
+    }
+}
+
+/// A copy of the lifeline that the command inherits.
+fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let copy = fcntl_dupfd_cloexec(lifeline, LIFELINE)
+        // Where so many files are not allowed.
+        .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
+    fcntl_setfd(&copy, FdFlags::empty())?;
+    Ok(copy)
+}
+
+fn not_started(program: &OsString, error: &io::Error) -> Refusal {
+    let code = match error.raw_os_error() {
+        Some(libc::ENOENT) => NOT_FOUND,
+        // The command is not to blame.
+        Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => OWN_FAILURE,
+        _ => NOT_EXECUTABLE,
+    };
+    let program = printable(&program.to_string_lossy());
+    Refusal { code, why: Some(format!("cannot run {program}: {error}")) }
+}
+
+/// The command in one line.
+fn shown(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}

@@ -1,0 +1,221 @@
+//! What the user asked `hallpass run` for.
+
+use std::{env, ffi::OsString, num::NonZero, time::Duration};
+
+use clap::{Args as ClapArgs, Parser, ValueEnum};
+
+use super::environment::Mapping;
+use crate::{place::Location, time};
+
+const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
+       hallpass run [OPTIONS] NAME -c STRING";
+
+const AFTER: &str = "\
+Options end at NAME: what follows it belongs to CMD.
+
+CMD finds in its environment HALLPASS_SLOT (from 0 up), HALLPASS_SLOTS, HALLPASS_NAME, and with \
+--per-device HALLPASS_DEVICE.
+
+Exit status: that of CMD, or 128 plus the signal it died of; 1 if -n found no free slot, 124 if -w \
+ran out (both as -E says, if given), 125 if hallpass itself failed, 126 if CMD cannot be executed, \
+127 if it was not found.";
+
+#[derive(ClapArgs)]
+#[command(override_usage = USAGE, after_long_help = AFTER)]
+pub struct Args {
+    #[command(flatten)]
+    pub location: Location,
+    /// How many may be in at once [default: as many as the hall has; 1, or as many as --env has
+    /// values for, if it is new]
+    #[arg(short = 'k', long, value_name = "K")]
+    pub slots: Option<usize>,
+    /// Fail at once if no slot is free, with status 1 or what -E says
+    #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
+    pub nonblock: bool,
+    /// Wait no longer than this, such as 10, 1.5m or 2h; then fail with status 124 or what -E says
+    #[arg(short, long, visible_alias = "timeout", value_name = "TIME", value_parser = time::parse)]
+    pub wait: Option<Duration>,
+    /// The exit status if there was no slot
+    #[arg(short = 'E', long, value_name = "CODE")]
+    pub conflict_exit_code: Option<u8>,
+    /// Give STRING to $SHELL, or to /bin/sh; may also stand right after NAME
+    #[arg(short = 'c', long = "command", value_name = "STRING")]
+    pub shell_line: Option<OsString>,
+    /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; may be given several times
+    #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
+    pub mappings: Vec<Mapping>,
+    /// Let M slots that follow each other share a device: slot s has value s / M of each --env
+    #[arg(long, value_name = "M")]
+    pub per_device: Option<NonZero<usize>>,
+    /// What becomes of CMD if hallpass itself is killed by SIGKILL
+    #[arg(long, value_name = "FATE", value_enum, default_value_t = OnKill::Keep)]
+    pub on_kill: OnKill,
+    /// Keep the slot until CMD and everything that it left running have exited
+    #[arg(long, conflicts_with = "close")]
+    pub descendants: bool,
+    /// Let neither CMD nor its children keep the slot: it is free as soon as hallpass is gone
+    #[arg(short = 'o', long, conflicts_with = "no_fork")]
+    pub close: bool,
+    /// Become CMD instead of starting it; what CMD leaves running keeps the slot
+    #[arg(short = 'F', long, conflicts_with = "on_kill")]
+    pub no_fork: bool,
+    /// Say on standard error what hallpass does
+    #[arg(long)]
+    pub verbose: bool,
+    /// The hall, then the command with its arguments
+    // One list, so that no option of hallpass is looked for after the name.
+    #[arg(value_names = ["NAME", "CMD"], required = true, num_args = 1.., trailing_var_arg = true)]
+    operands: Vec<OsString>,
+}
+
+/// A command line without the other commands.
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
+
+impl Args {
+    /// What the command line says, if it is that of `run` and nothing is wrong with it.
+    pub fn of_command_line() -> Option<Self> {
+        let mut words = env::args_os().skip(1);
+        let first = words.next().filter(|word| word == "run")?;
+        Some(Line::try_parse_from([first].into_iter().chain(words)).ok()?.args)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnKill {
+    /// It runs on, and the slot stays taken until it has exited
+    Keep,
+    /// It is killed as well
+    Kill,
+}
+
+/// What the operands say.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Errand {
+    pub name: String,
+    /// The program and its arguments; never empty.
+    pub command: Vec<OsString>,
+}
+
+impl Args {
+    pub fn errand(&mut self) -> Result<Errand, String> {
+        let mut operands = std::mem::take(&mut self.operands).into_iter();
+        let name = operands.next().unwrap_or_default();
+        let name = name.into_string().map_err(|name| {
+            format!("a name is UTF-8 text, and `{}` is not", name.to_string_lossy())
+        })?;
+        let rest = operands.collect();
+        let command = match self.shell_line.take() {
+            None => command(rest)?,
+            Some(line) if rest.is_empty() => in_shell(line),
+            Some(_) => return Err("-c takes the place of a command; drop one of them".into()),
+        };
+        Ok(Errand { name, command })
+    }
+}
+
+/// `-- CMD...`, `CMD...` or, as with `flock(1)`, `-c STRING`.
+fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let first = words.first().and_then(|word| word.to_str());
+    match first {
+        Some("--") => {
+            words.remove(0);
+        }
+        Some(flag @ ("-c" | "--command")) => {
+            let flag = flag.to_string();
+            return match <[OsString; 2]>::try_from(words) {
+                Ok([_, line]) => Ok(in_shell(line)),
+                Err(_) => Err(format!("{flag} takes exactly one string")),
+            };
+        }
+        _ => {}
+    }
+    if words.is_empty() {
+        return Err("there is no command; see `hallpass run --help`".into());
+    }
+    Ok(words)
+}
+
+fn in_shell(line: OsString) -> Vec<OsString> {
+    let shell = env::var_os("SHELL").filter(|shell| !shell.is_empty());
+    vec![shell.unwrap_or_else(|| "/bin/sh".into()), "-c".into(), line]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<(Args, Errand), String> {
+        let line = Line::try_parse_from([&["run"], words].concat());
+        let mut args = line.map_err(|error| error.to_string())?.args;
+        let errand = args.errand()?;
+        Ok((args, errand))
+    }
+
+    /// The command that comes of the words after the options.
+    fn runs(words: &[&str]) -> Result<Vec<String>, String> {
+        let (_, errand) = parse(words)?;
+        assert_eq!(errand.name, "gpu");
+        Ok(errand.command.into_iter().map(|word| word.into_string().expect("text")).collect())
+    }
+
+    #[test]
+    fn options_end_at_the_name() {
+        let (args, errand) =
+            parse(&["-k", "4", "gpu", "python", "-n", "-E", "x", "--wait"]).expect("fine");
+        assert_eq!(args.slots, Some(4));
+        assert!(!args.nonblock && args.wait.is_none() && args.conflict_exit_code.is_none());
+        assert_eq!(errand.command, ["python", "-n", "-E", "x", "--wait"].map(OsString::from));
+        assert_eq!(runs(&["gpu", "-n", "x"]), Ok(vec!["-n".into(), "x".into()]));
+        assert_eq!(runs(&["gpu", "--help"]), Ok(vec!["--help".into()]));
+    }
+
+    #[test]
+    fn one_double_dash_after_the_name_is_ours() {
+        for words in [&["gpu", "--", "a", "-k"][..], &["gpu", "a", "-k"], &["--", "gpu", "a", "-k"]]
+        {
+            assert_eq!(runs(words), Ok(vec!["a".into(), "-k".into()]), "{words:?}");
+        }
+        assert_eq!(runs(&["gpu", "--", "--", "a"]), Ok(vec!["--".into(), "a".into()]));
+        assert_eq!(runs(&["gpu", "a", "--", "b"]), Ok(vec!["a".into(), "--".into(), "b".into()]));
+        assert_eq!(runs(&["gpu", "--", "-c", "b"]), Ok(vec!["-c".into(), "b".into()]));
+    }
+
+    #[test]
+    fn a_line_for_the_shell_stands_before_the_name_or_after_it() {
+        for words in
+            [&["gpu", "-c", "a | b"][..], &["gpu", "--command", "a | b"], &["-c", "a | b", "gpu"]]
+        {
+            let command = runs(words).expect("fine");
+            assert_eq!(command[1..], ["-c", "a | b"], "{words:?}");
+        }
+        for words in [&["gpu", "-c"][..], &["gpu", "-c", "a", "b"], &["-c", "a", "gpu", "b"]] {
+            assert!(runs(words).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_unknown_or_contradictory_is_refused() {
+        for words in [
+            &[][..],
+            &["gpu"],
+            &["gpu", "--"],
+            &["--nonblok", "gpu", "a"],
+            &["-z", "gpu", "a"],
+            &["-n", "-w", "1", "gpu", "a"],
+            &["-F", "-o", "gpu", "a"],
+            &["-F", "--on-kill", "kill", "gpu", "a"],
+            &["--descendants", "-o", "gpu", "a"],
+            &["-k", "-1", "gpu", "a"],
+            &["-E", "256", "gpu", "a"],
+            &["--per-device", "0", "gpu", "a"],
+            &["--env", "X", "gpu", "a"],
+            &["--system", "--dir", "/x", "gpu", "a"],
+        ] {
+            assert!(parse(words).is_err(), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Getting a slot, with as much patience as the user has.
+
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
+
+use hallpass_shared::{Error, SharedHall, SharedPass};
+
+use super::{Refusal, display::Line};
+use crate::output::say;
+
+/// Exit status: `-n`, and no slot is free. As `flock(1)`.
+const NO_SLOT: u8 = 1;
+/// Exit status: the time of `-w` is over. As `timeout(1)`.
+const TIMED_OUT: u8 = 124;
+
+/// How to wait for a slot.
+pub struct Waiting {
+    pub nonblock: bool,
+    pub limit: Option<Duration>,
+    /// The exit status instead of the two above.
+    pub conflict_code: Option<u8>,
+    pub verbose: bool,
+}
+
+impl Waiting {
+    pub fn acquire<'a>(&self, hall: &'a SharedHall) -> Result<SharedPass<'a>, Refusal> {
+        let watched = io::stderr().is_terminal();
+        if self.nonblock || self.verbose || watched {
+            match hall.try_acquire() {
+                Err(Error::NoPermits) => {}
+                done => return Ok(done?),
+            }
+        }
+        let name = hall.name();
+        if self.nonblock {
+            return Err(self.conflict(NO_SLOT, || format!("{name}: no slot is free")));
+        }
+        let begun = Instant::now();
+        let line = watched.then(|| Line::show(hall.clone()));
+        if self.verbose && !watched {
+            say(format_args!("{name}: no slot is free; {} in line before us", hall.waiting()));
+        }
+        let got = self.limit.map_or_else(|| hall.acquire(), |limit| hall.try_acquire_for(limit));
+        drop(line);
+        let waited = begun.elapsed().as_secs_f64();
+        if let Err(Error::NoPermits) = got {
+            let why = || format!("{name}: no slot was free within {waited:.1} s");
+            return Err(self.conflict(TIMED_OUT, why));
+        }
+        let pass = got?;
+        if self.verbose {
+            say(format_args!("{name}: got in after {waited:.1} s"));
+        }
+        Ok(pass)
+    }
+
+    /// What to refuse with. Like `flock(1)` and `timeout(1)` we let the status speak.
+    fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
+        Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
+    }
+}

@@ -1,0 +1,179 @@
+//! A directory of halls, and the command that works on them.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{self, Signal},
+    unistd::Pid,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub const HALLPASS: &str = env!("CARGO_BIN_EXE_hallpass");
+
+/// Longer than this nothing takes on any machine, unless it is broken.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Halls {
+    dir: TempDir,
+}
+
+impl Halls {
+    pub fn new() -> Self {
+        Halls { dir: tempfile::tempdir().expect("a folder") }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// `hallpass COMMAND --dir ... WORDS...`
+    pub fn command(&self, command: &str, words: &[&str]) -> Command {
+        let mut ready = Command::new(HALLPASS);
+        ready.arg(command).arg("--dir").arg(self.path()).args(words);
+        ready.stdin(Stdio::null());
+        ready
+    }
+
+    pub fn output(&self, command: &str, words: &[&str]) -> Output {
+        self.command(command, words).output().expect("it runs")
+    }
+
+    /// The exit status of `hallpass run WORDS...`.
+    pub fn run(&self, words: &[&str]) -> Option<i32> {
+        self.output("run", words).status.code()
+    }
+
+    /// What it prints, if it succeeds.
+    pub fn prints(&self, command: &str, words: &[&str]) -> String {
+        let output = self.output(command, words);
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// The only hall, as `status --json` shows it.
+    pub fn status(&self, name: &str) -> Value {
+        let printed = self.prints("status", &["--json", name]);
+        let mut json: Value = serde_json::from_str(&printed).expect("it is JSON");
+        assert_eq!(json["halls"].as_array().map(Vec::len), Some(1), "{json}");
+        json["halls"][0].take()
+    }
+
+    /// Whether somebody who does not want to wait gets into `name`.
+    pub fn is_free(&self, name: &str) -> bool {
+        match self.run(&["-n", name, "true"]) {
+            Some(0) => true,
+            Some(1) => false,
+            other => panic!("neither in nor out: {other:?}"),
+        }
+    }
+
+    /// Starts `hallpass run WORDS...` with pipes to it.
+    pub fn start(&self, words: &[&str]) -> Running {
+        Running::start(&mut self.command("run", words))
+    }
+
+    /// Takes a slot until the returned one is told to leave.
+    pub fn hold(&self, options: &[&str], name: &str) -> Running {
+        let script = ["sh", "-c", "echo $$; exec cat"];
+        let mut held = self.start(&[options, &[name], &script].concat());
+        held.command_pid = held.line().parse().expect("a number");
+        held
+    }
+}
+
+/// A hallpass that runs, with its command's standard input and output.
+pub struct Running {
+    pub process: Child,
+    pub stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    /// The command's, where it has said so.
+    pub command_pid: i32,
+}
+
+impl Running {
+    pub fn start(command: &mut Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().expect("it runs");
+        let stdin = process.stdin.take();
+        let stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        Running { process, stdin, stdout, command_pid: 0 }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.process.id() as i32
+    }
+
+    /// The next line that the command prints.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("text");
+        line.trim_end().to_string()
+    }
+
+    pub fn say(&mut self, words: &str) {
+        self.stdin.as_mut().expect("open").write_all(words.as_bytes()).expect("it listens");
+    }
+
+    /// Closes its input, and waits for the end. The exit status, and what it still printed.
+    pub fn leave(mut self) -> (Option<i32>, String) {
+        self.stdin = None;
+        let status = self.process.wait().expect("it ends");
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).expect("text");
+        (status.code(), rest)
+    }
+
+    pub fn send(&self, signal: Signal) {
+        send(self.pid(), signal);
+    }
+
+    /// Kills hallpass itself, which can do nothing about it.
+    pub fn kill_hallpass(&mut self) {
+        self.send(Signal::SIGKILL);
+        self.process.wait().expect("it ends");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A test that failed leaves nobody behind. Who has ended has closed its end of the pipe.
+        self.stdin = None;
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub fn send(pid: i32, what: Signal) {
+    signal::kill(Pid::from_raw(pid), what).expect("it is there");
+}
+
+/// The letter of the state in which a process is; none if it is gone or dead.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it may hold anything.
+    let state = stat.rsplit_once(") ")?.1.chars().next()?;
+    (!"ZX".contains(state)).then_some(state)
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Waits for something that happens without our doing.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "never: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

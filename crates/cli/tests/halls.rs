@@ -1,0 +1,226 @@
+//! `hallpass status`, `list`, `reap`, `resize`, `rm`: what they show, and what they refuse.
+
+mod common;
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    time::SystemTime,
+};
+
+use common::{Halls, eventually, text};
+use serde_json::Value;
+
+fn json(printed: &str) -> Value {
+    serde_json::from_str(printed).expect("it is JSON")
+}
+
+#[test]
+fn status_shows_holders_and_the_queue_in_order() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "gpu");
+    let first = halls.start(&["gpu", "echo", "first"]);
+    eventually("it waits", || halls.status("gpu")["waiting"] == 1);
+    let second = halls.start(&["gpu", "echo", "second one"]);
+    eventually("both wait", || halls.status("gpu")["waiting"] == 2);
+
+    let seen = halls.status("gpu");
+    let numbers = ["slots", "available", "held", "waiting"].map(|field| seen[field].as_u64());
+    assert_eq!(numbers, [Some(1), Some(0), Some(1), Some(2)]);
+    assert_eq!((&seen["name"], &seen["closed"]), (&"gpu".into(), &false.into()));
+    let inside = &seen["holders"][0];
+    assert_eq!(inside["slot"], 0);
+    assert_eq!(inside["pid"], holder.pid());
+    assert_eq!(inside["uid"].as_u64(), Some(nix::unistd::getuid().as_raw().into()));
+    assert_eq!(inside["command"], "sh -c echo $$; exec cat");
+    assert_eq!(inside["alive"], true);
+    let since = humantime::parse_rfc3339(inside["since"].as_str().expect("text")).expect("a time");
+    assert!(since <= SystemTime::now() && since.elapsed().is_ok_and(|time| time.as_secs() < 60));
+    assert!(inside["seconds"].as_f64().is_some_and(|seconds| (0.0..60.0).contains(&seconds)));
+    let queue: Vec<_> = seen["queue"].as_array().expect("a list").iter().collect();
+    assert_eq!(queue[0]["pid"], first.pid());
+    assert_eq!(queue[1]["pid"], second.pid());
+    assert_eq!(queue[1]["command"], "echo second one");
+    assert_eq!(queue[1]["slot"], Value::Null);
+
+    let table = halls.prints("status", &[]);
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(lines[0], "gpu: 1 of 1 slots held, 2 waiting");
+    assert!(lines[2].trim_start().starts_with("0 ") && lines[2].ends_with("exec cat"), "{table}");
+    assert!(
+        lines[3].trim_start().starts_with("#1 ") && lines[3].ends_with("echo first"),
+        "{table}"
+    );
+    assert!(lines[4].ends_with("echo second one") && lines.len() == 5, "{table}");
+}
+
+#[test]
+fn list_shows_all_halls() {
+    let halls = Halls::new();
+    assert_eq!(halls.prints("list", &[]), "", "a folder without halls is no error");
+    assert_eq!(json(&halls.prints("list", &["--json"]))["halls"], Value::Array(vec![]));
+    assert_eq!(halls.run(&["-k", "3", "wide", "true"]), Some(0));
+    let _holder = halls.hold(&["-k", "2"], "a");
+    let printed = halls.prints("list", &[]);
+    let rows: Vec<Vec<_>> = printed.lines().map(|line| line.split_whitespace().collect()).collect();
+    let expected =
+        [["NAME", "SLOTS", "HELD", "WAITING"], ["a", "2", "1", "0"], ["wide", "3", "0", "0"]];
+    assert_eq!(rows, expected);
+    let halls_seen = json(&halls.prints("list", &["--json"]));
+    assert_eq!(halls_seen["place"], halls.path().to_str().expect("text"));
+    assert_eq!(halls_seen["halls"][0]["name"], "a");
+    assert_eq!(halls_seen["halls"][0]["available"], 1);
+    assert_eq!(halls_seen["halls"][1]["slots"], 3);
+}
+
+#[test]
+fn a_place_that_is_not_there_has_no_halls() {
+    let halls = Halls::new();
+    let missing = halls.path().join("missing");
+    let mut list = std::process::Command::new(common::HALLPASS);
+    let output = list.args(["list", "--dir"]).arg(&missing).output().expect("it runs");
+    assert!(output.status.success() && output.stdout.is_empty());
+    assert!(!missing.exists(), "looking makes nothing");
+}
+
+#[test]
+fn a_hall_that_is_not_there_is_1_and_is_not_made() {
+    let halls = Halls::new();
+    for (command, words) in [
+        ("status", &["x"][..]),
+        ("reap", &["x"]),
+        ("resize", &["x", "2"]),
+        ("rm", &["x"]),
+        ("rm", &["--force", "x"]),
+    ] {
+        let output = halls.output(command, words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
+        assert!(said.starts_with("hallpass: ") && said.contains('x'), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(halls.output("rm", &[]).status.code(), Some(2), "bad usage");
+    assert_eq!(halls.prints("list", &[]), "");
+}
+
+#[test]
+fn resize_lets_more_in_at_once_and_fewer_later() {
+    let halls = Halls::new();
+    let first = halls.hold(&["-k", "1"], "x");
+    let mut second = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOT; exec cat"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    assert_eq!(halls.prints("resize", &["x", "2"]), "");
+    assert_eq!(second.line(), "1", "who waited gets in");
+    assert_eq!(halls.prints("resize", &["x", "1"]), "");
+    assert_eq!(halls.status("x")["held"], 2, "nobody is thrown out");
+    assert_eq!(first.leave().0, Some(0));
+    assert_eq!(second.leave().0, Some(0));
+    let _only = halls.hold(&["-k", "1"], "x");
+    assert!(!halls.is_free("x"));
+    for bad in ["0", "100000000"] {
+        assert_eq!(halls.output("resize", &["x", bad]).status.code(), Some(1), "{bad}");
+    }
+    assert_eq!(halls.output("resize", &["x", "many"]).status.code(), Some(2));
+    assert_eq!(halls.status("x")["slots"], 1);
+}
+
+#[test]
+fn rm_refuses_while_in_use_unless_forced() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let output = halls.output("rm", &["x"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains('x'), "{}", text(&output.stderr));
+    assert!(!halls.is_free("x"), "it is still there");
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(halls.prints("rm", &["x"]), "");
+    assert_eq!(halls.prints("list", &[]), "");
+
+    let _holder = halls.hold(&["-k", "1"], "y");
+    let waiter = halls.start(&["y", "true"]);
+    eventually("it waits", || halls.status("y")["waiting"] == 1);
+    assert_eq!(halls.prints("rm", &["--force", "y"]), "");
+    assert_eq!(halls.prints("list", &[]), "");
+    assert_eq!(waiter.leave().0, Some(125), "who waits for what is no more does not wait for ever");
+}
+
+#[test]
+fn several_halls_are_served_even_if_one_fails() {
+    let halls = Halls::new();
+    for name in ["a", "b"] {
+        assert_eq!(halls.run(&["-k", "1", name, "true"]), Some(0));
+    }
+    let output = halls.output("status", &["a", "missing", "b"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("a: 0 of 1") && shown.contains("b: 0 of 1"), "{shown}");
+    let output = halls.output("status", &["--json", "missing", "b"]);
+    let seen = json(&text(&output.stdout));
+    assert_eq!(seen["halls"][0]["name"], "missing");
+    assert!(seen["halls"][0]["error"].is_string());
+    assert_eq!(seen["halls"][1]["name"], "b");
+    assert_eq!(halls.output("rm", &["a", "missing", "b"]).status.code(), Some(1));
+    assert_eq!(halls.prints("list", &[]), "");
+}
+
+#[test]
+fn reap_speaks_of_each_hall() {
+    let halls = Halls::new();
+    for name in ["a", "b"] {
+        assert_eq!(halls.run(&["-k", "1", name, "true"]), Some(0));
+    }
+    assert_eq!(halls.prints("reap", &[]), "a: 0 dead\nb: 0 dead\n");
+    let mut killed = halls.hold(&["--close"], "a");
+    killed.kill_hallpass();
+    let dead = halls.status("a");
+    assert_eq!((&dead["held"], &dead["available"]), (&0.into(), &1.into()));
+    assert_eq!(dead["holders"][0]["alive"], false, "shown until somebody strikes it off");
+    let said = halls.prints("reap", &["a"]);
+    assert_eq!(said, "a: 1 dead\n");
+    assert_eq!(halls.status("a")["holders"], Value::Array(vec![]));
+    assert!(halls.is_free("a"));
+}
+
+#[test]
+fn a_damaged_hall_is_said_to_be_and_can_be_removed_by_force() {
+    for damage in ["garbage", "truncated", "empty"] {
+        let halls = Halls::new();
+        assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
+        assert_eq!(halls.run(&["-k", "2", "fine", "true"]), Some(0));
+        let path = halls.path().join("x").join("hall");
+        let file = OpenOptions::new().write(true).open(&path).expect("opened");
+        let length = file.metadata().expect("asked").len();
+        match damage {
+            "garbage" => (&file).write_all(&[0xa5; 4096]).expect("written"),
+            "truncated" => file.set_len(length / 2).expect("cut"),
+            _ => file.set_len(0).expect("cut"),
+        }
+        let before = fs::read(&path).expect("read");
+        let output = halls.output("run", &["x", "echo", "ran"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{damage}: {said}");
+        assert!(output.stdout.is_empty());
+        assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
+        let output = halls.output("list", &["--json"]);
+        assert_eq!(output.status.code(), Some(1), "{damage}");
+        let seen = json(&text(&output.stdout));
+        assert_eq!(seen["halls"][0]["slots"], 2, "the other one is fine");
+        assert!(seen["halls"][1]["error"].is_string(), "{seen}");
+        assert!(fs::read(&path).expect("read") == before, "nobody touches what nobody understands");
+        assert_eq!(halls.prints("rm", &["--force", "x"]), "", "{damage}");
+        assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let halls = Halls::new();
+    for number in 0..3 {
+        assert_eq!(halls.run(&["-k", "1", &format!("x{number}"), "true"]), Some(0));
+    }
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = halls.command("list", &[]).stdout(writer).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(128 + 13));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}

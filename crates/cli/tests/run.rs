@@ -1,0 +1,321 @@
+//! `hallpass run` as a user runs it: exit statuses, waiting, the environment, bad input.
+
+mod common;
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt, process::ExitStatusExt},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use common::{HALLPASS, Halls, Running, eventually, text};
+
+#[test]
+fn the_exit_status_is_the_commands() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "1", "x", "--", "true"]), Some(0));
+    assert_eq!(halls.run(&["x", "false"]), Some(1));
+    assert_eq!(halls.run(&["x", "sh", "-c", "exit 200"]), Some(200));
+    assert_eq!(halls.run(&["x", "sh", "-c", "kill -TERM $$"]), Some(128 + 15));
+    assert_eq!(halls.run(&["x", "sh", "-c", "kill -INT $$"]), Some(128 + 2));
+    // A realtime signal, of which no library knows a name.
+    assert_eq!(halls.run(&["x", "sh", "-c", "kill -40 $$"]), Some(128 + 40));
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn a_command_that_cannot_run_is_126_or_127() {
+    let halls = Halls::new();
+    let file = halls.path().join("not-executable");
+    fs::write(&file, "text").expect("written");
+    let file = file.to_str().expect("text");
+    for fork in [&[][..], &["--no-fork"]] {
+        for (command, code) in [("no-such-command", 127), (file, 126), ("/", 126)] {
+            let output = halls.output("run", &[fork, &["x", command]].concat());
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{said}");
+            assert!(said.starts_with(&format!("hallpass: cannot run {command}: ")), "{said}");
+            assert_eq!(said.lines().count(), 1);
+            assert!(output.stdout.is_empty());
+        }
+    }
+    assert!(halls.is_free("x"), "who could not run holds nothing");
+}
+
+#[test]
+fn a_script_without_a_first_line_is_given_to_the_shell() {
+    let halls = Halls::new();
+    let file = halls.path().join("script");
+    fs::write(&file, "echo script $1").expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("set");
+    let file = file.to_str().expect("text");
+    assert_eq!(halls.prints("run", &["x", file, "a"]), "script a\n");
+    assert_eq!(halls.prints("run", &["-F", "x", file, "b"]), "script b\n");
+}
+
+#[test]
+fn a_line_for_the_shell_is_given_to_the_users_shell() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["x", "-c", "exit $((40 + 2))"]), Some(42));
+    let mut with_shell = halls.command("run", &["x", "-c", "a  b"]);
+    let output = with_shell.env("SHELL", "/bin/echo").output().expect("it runs");
+    assert_eq!(text(&output.stdout), "-c a  b\n");
+}
+
+#[test]
+fn input_and_output_are_the_commands() {
+    let halls = Halls::new();
+    let mut cat = halls.start(&["--verbose", "x", "cat"]);
+    cat.say("through\n");
+    assert_eq!(cat.line(), "through");
+    assert_eq!(cat.leave(), (Some(0), String::new()));
+    let quiet = halls.output("run", &["x", "true"]);
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty());
+}
+
+#[test]
+fn nonblock_fails_at_once_and_says_nothing() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let output = halls.output("run", &["-n", "x", "echo", "in"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty());
+    assert_eq!(halls.run(&["-n", "-E", "77", "x", "true"]), Some(77));
+    assert_eq!(halls.run(&["-n", "-E", "0", "x", "false"]), Some(0));
+    let verbose = halls.output("run", &["-n", "--verbose", "x", "true"]);
+    assert!(text(&verbose.stderr).contains("x: no slot is free"), "{}", text(&verbose.stderr));
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(halls.run(&["-n", "-E", "77", "x", "true"]), Some(0));
+}
+
+#[test]
+fn wait_fails_when_the_time_is_over() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let begun = Instant::now();
+    let output = halls.output("run", &["-w", "0.2", "x", "true"]);
+    assert_eq!(output.status.code(), Some(124));
+    assert!(begun.elapsed() >= Duration::from_millis(200));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "quiet in a pipe");
+    assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
+    assert_eq!(halls.run(&["--timeout", "0.001m", "-E", "9", "x", "true"]), Some(9));
+    assert_eq!(halls.status("x")["waiting"], 0, "who gave up is not in line");
+    drop(holder);
+}
+
+#[test]
+fn who_waits_gets_in_when_somebody_leaves() {
+    let halls = Halls::new();
+    for waiting in [&[][..], &["-w", "1h"], &["-w", "100000d"], &["-w", "99999999999999999d"]] {
+        let holder = halls.hold(&["-k", "1"], "x");
+        let mut waiter = halls.start(&[waiting, &["x", "echo", "in"]].concat());
+        eventually("it waits", || halls.status("x")["waiting"] == 1);
+        assert!(waiter.process.try_wait().expect("asked").is_none());
+        assert_eq!(holder.leave().0, Some(0));
+        assert_eq!(waiter.line(), "in");
+        assert_eq!(waiter.leave().0, Some(0));
+    }
+}
+
+#[test]
+fn those_who_wait_get_in_in_order() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let log = halls.path().join("log");
+    let waiters: Vec<_> = (0..5)
+        .map(|number| {
+            let script = format!("echo {number} >> {}", log.display());
+            let waiter = halls.start(&["x", "sh", "-c", &script]);
+            eventually("it is in line", || halls.status("x")["waiting"] == number + 1);
+            waiter
+        })
+        .collect();
+    holder.leave();
+    for waiter in waiters {
+        assert_eq!(waiter.leave().0, Some(0));
+    }
+    assert_eq!(fs::read_to_string(log).expect("text"), "0\n1\n2\n3\n4\n");
+}
+
+#[test]
+fn a_new_hall_has_one_slot_and_an_old_one_as_many_as_it_has() {
+    let halls = Halls::new();
+    let slots = |name: &str| halls.prints("run", &[name, "-c", "echo $HALLPASS_SLOTS"]);
+    assert_eq!(slots("new"), "1\n");
+    assert_eq!(halls.run(&["-k", "4", "old", "true"]), Some(0));
+    assert_eq!(slots("old"), "4\n");
+    let output = halls.output("run", &["-k", "3", "old", "true"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(said.contains('3') && said.contains('4') && said.contains("old"), "{said}");
+}
+
+#[test]
+fn each_of_those_inside_has_a_slot_of_its_own() {
+    let halls = Halls::new();
+    let inside: Vec<_> = (0..3)
+        .map(|_| {
+            let script = "echo $HALLPASS_NAME $HALLPASS_SLOT of $HALLPASS_SLOTS on $CARD; exec cat";
+            let mut one =
+                halls.start(&["-k", "3", "--env", "CARD=a,b,c", "gpu", "sh", "-c", script]);
+            (one.line(), one)
+        })
+        .collect();
+    let mut lines: Vec<_> = inside.iter().map(|(line, _)| line.as_str()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["gpu 0 of 3 on a", "gpu 1 of 3 on b", "gpu 2 of 3 on c"]);
+    assert!(!halls.is_free("gpu"));
+}
+
+#[test]
+fn several_jobs_share_a_device() {
+    let halls = Halls::new();
+    let script = "echo $HALLPASS_SLOT/$HALLPASS_SLOTS on $HALLPASS_DEVICE: $CARD $PORT; exec cat";
+    let options = ["--env", "CARD=a,b", "--env", "PORT=1,2,3", "--per-device", "2"];
+    let inside: Vec<_> = (0..4)
+        .map(|_| {
+            let mut one = halls.start(&[&options[..], &["gpu", "sh", "-c", script]].concat());
+            (one.line(), one)
+        })
+        .collect();
+    let mut lines: Vec<_> = inside.iter().map(|(line, _)| line.as_str()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["0/4 on 0: a 1", "1/4 on 0: a 1", "2/4 on 1: b 2", "3/4 on 1: b 2"]);
+    let bare = halls.prints("run", &["other", "-c", "echo ${HALLPASS_DEVICE-none}"]);
+    assert_eq!(bare, "none\n");
+}
+
+#[test]
+fn too_few_values_are_refused_before_the_hall_is_made_or_waited_for() {
+    let halls = Halls::new();
+    let options = ["-k", "3", "--env", "CARD=a,b"];
+    let output = halls.output("run", &[&options[..], &["x", "true"]].concat());
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(said.contains("--env CARD needs 3 values for 3 slots, and has 2"), "{said}");
+    assert_eq!(halls.prints("list", &[]), "");
+    let holder = halls.hold(&["-k", "1"], "x");
+    assert_eq!(halls.run(&["--env", "CARD=", "-n", "x", "true"]), Some(1), "one value is enough");
+    assert_eq!(halls.prints("resize", &["x", "2"]), "");
+    assert_eq!(halls.run(&["--env", "CARD=a", "x", "true"]), Some(125));
+    drop(holder);
+}
+
+#[test]
+fn bad_input_is_refused_with_125_and_nothing_is_made() {
+    let halls = Halls::new();
+    for words in [
+        &["-k", "0", "x", "true"][..],
+        &["-k", "1000000000", "x", "true"],
+        &["-k", "many", "x", "true"],
+        &["a/b", "true"],
+        &["..", "true"],
+        &["", "true"],
+        &["x"],
+        &["x", "--"],
+        &[],
+        &["--nonblok", "x", "true"],
+        &["-w", "soon", "x", "true"],
+        &["-E", "256", "x", "true"],
+        &["-n", "-w", "1", "x", "true"],
+        &["--env", "CARD", "x", "true"],
+    ] {
+        let output = halls.output("run", words);
+        assert_eq!(output.status.code(), Some(125), "{words:?}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+        assert!(!output.stderr.is_empty(), "{words:?}");
+    }
+    let not_text = OsStr::from_bytes(b"\xff");
+    let output = halls.command("run", &[]).arg(not_text).arg("true").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("UTF-8"), "{}", text(&output.stderr));
+    let left: Vec<_> = fs::read_dir(halls.path()).expect("there").collect();
+    assert!(left.is_empty(), "{left:?}");
+    let help = halls.output("run", &["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(text(&help.stdout).contains("--conflict-exit-code"));
+}
+
+#[test]
+fn a_place_that_is_no_place_is_125() {
+    let halls = Halls::new();
+    let file = halls.path().join("file");
+    fs::write(&file, "no folder").expect("written");
+    // The second cannot be made even by root.
+    for place in [file.to_str().expect("text"), "/proc/halls"] {
+        let output = halls.output("run", &["x", "true"]);
+        assert_eq!(output.status.code(), Some(0));
+        let mut elsewhere = Command::new(HALLPASS);
+        let output =
+            elsewhere.args(["run", "--dir", place, "x", "true"]).output().expect("it runs");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
+        assert!(said.contains(place), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&file).expect("text"), "no folder");
+}
+
+/// A command that is started by `env(1)` with signals as `env`'s options say.
+fn started_by_env(options: &[&str], words: &[&str]) -> Output {
+    Command::new("env").args(options).args(words).output().expect("it runs")
+}
+
+#[test]
+fn the_command_is_treated_by_the_system_as_without_us() {
+    let halls = Halls::new();
+    let look = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
+    let place = halls.path().to_str().expect("text");
+    for signals in [
+        &[][..],
+        &["--ignore-signal=PIPE,USR1,CHLD"],
+        &["--ignore-signal=HUP", "--block-signal=USR2,WINCH,TERM"],
+    ] {
+        let expected = text(&started_by_env(signals, &look).stdout);
+        assert_eq!(expected.lines().count(), 2, "{expected}");
+        for option in ["--verbose", "--no-fork", "--on-kill=kill"] {
+            let run = [HALLPASS, "run", "--dir", place, option, "x"];
+            let found = text(&started_by_env(signals, &[&run[..], &look].concat()).stdout);
+            assert_eq!(found, expected, "{option} {signals:?}");
+        }
+    }
+}
+
+#[test]
+fn an_end_is_noticed_even_if_the_caller_ignores_the_end_of_children() {
+    let halls = Halls::new();
+    let place = halls.path().to_str().expect("text");
+    let run = [HALLPASS, "run", "--dir", place, "x", "sh", "-c", "exit 5"];
+    assert_eq!(started_by_env(&["--ignore-signal=CHLD"], &run).status.code(), Some(5));
+}
+
+#[test]
+fn verbose_says_what_happens_on_standard_error() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let mut command = halls.command("run", &["--verbose", "x", "echo", "out"]);
+    let mut waiter = Running::start(&mut command);
+    let mut said = waiter.process.stderr.take().expect("a pipe");
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    holder.leave();
+    assert_eq!(waiter.leave(), (Some(0), "out\n".to_string()));
+    let mut lines = String::new();
+    std::io::Read::read_to_string(&mut said, &mut lines).expect("text");
+    let lines: Vec<_> = lines.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[0], "hallpass: x: no slot is free; 0 in line before us");
+    assert!(lines[1].starts_with("hallpass: x: got in after "), "{lines:?}");
+    assert_eq!(lines[2], "hallpass: x: slot 0: running echo out");
+}
+
+#[test]
+fn a_closed_pipe_kills_the_command_and_not_our_manners() {
+    let halls = Halls::new();
+    let mut writer =
+        halls.command("run", &["x", "yes"]).stdout(Stdio::piped()).spawn().expect("runs");
+    drop(writer.stdout.take());
+    let status = writer.wait().expect("it ends");
+    assert_eq!((status.code(), status.signal()), (Some(128 + 13), None));
+}

@@ -1,0 +1,124 @@
+//! Who keeps the slot when hallpass is killed, and when the command leaves children behind.
+
+mod common;
+
+use std::{thread, time::Duration};
+
+use common::{Halls, eventually, send, state};
+use nix::sys::signal::Signal;
+
+/// Time in which a slot that is given back wrongly would be.
+const A_WHILE: Duration = Duration::from_millis(80);
+
+#[test]
+fn a_killed_hallpass_leaves_the_slot_to_its_command() {
+    let halls = Halls::new();
+    let mut holder = halls.hold(&["-k", "1"], "x");
+    holder.kill_hallpass();
+    thread::sleep(A_WHILE);
+    assert!(state(holder.command_pid).is_some(), "it lives");
+    assert!(!halls.is_free("x"));
+    assert_eq!(halls.status("x")["holders"][0]["slot"], 0);
+    let waiter = halls.start(&["x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    // The end of its input ends the command.
+    holder.stdin = None;
+    assert_eq!(waiter.leave().0, Some(0));
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn on_request_the_command_is_killed_as_well() {
+    let halls = Halls::new();
+    let mut holder = halls.hold(&["-k", "1", "--on-kill", "kill"], "x");
+    holder.kill_hallpass();
+    let command = holder.command_pid;
+    eventually("it is killed", || state(command).is_none());
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+/// Whether a line of `/proc/PID/stat` is that of a process that executes no more instructions of its
+/// own: it is dead, or the system is about to bury it.
+fn is_past(stat: &str) -> bool {
+    const EXITING: u32 = 4;
+    let Some((_, fields)) = stat.rsplit_once(") ") else { return true };
+    let fields: Vec<_> = fields.split(' ').collect();
+    let flags: u32 = fields[6].parse().expect("a number");
+    ["Z", "X"].contains(&fields[0]) || flags & EXITING != 0
+}
+
+#[test]
+fn whoever_is_let_in_after_a_kill_is_alone() {
+    let halls = Halls::new();
+    for _ in 0..10 {
+        let mut holder = halls.hold(&["-k", "1", "--on-kill", "kill"], "x");
+        let stat = format!("/proc/{}/stat", holder.command_pid);
+        let mut waiter = halls.start(&["x", "sh", "-c", &format!("cat {stat}; :")]);
+        eventually("it waits", || halls.status("x")["waiting"] == 1);
+        holder.kill_hallpass();
+        let seen = waiter.line();
+        assert!(is_past(&seen), "the command before is still {seen}");
+        assert_eq!(waiter.leave().0, Some(0));
+    }
+}
+
+#[test]
+fn on_request_nobody_keeps_the_slot() {
+    let halls = Halls::new();
+    let mut holder = halls.hold(&["-k", "1", "--close"], "x");
+    holder.kill_hallpass();
+    eventually("the slot is free", || halls.is_free("x"));
+    assert!(state(holder.command_pid).is_some(), "the command lives");
+}
+
+/// Leaves a child behind that lives for a minute, and says its number.
+const LEAVES_A_CHILD: &str = "sleep 60 </dev/null >/dev/null 2>&1 & echo $!; exit 6";
+
+#[test]
+fn children_left_behind_do_not_keep_the_slot() {
+    let halls = Halls::new();
+    for options in [&["-k", "1"][..], &["--close"]] {
+        let mut running = halls.start(&[options, &["x", "sh", "-c", LEAVES_A_CHILD]].concat());
+        let child: i32 = running.line().parse().expect("a number");
+        assert_eq!(running.leave().0, Some(6));
+        assert!(halls.is_free("x"), "at once");
+        assert!(state(child).is_some());
+        send(child, Signal::SIGKILL);
+    }
+}
+
+#[test]
+fn on_request_children_left_behind_keep_the_slot() {
+    let halls = Halls::new();
+    for options in [&["--descendants"][..], &["--no-fork"]] {
+        let mut running = halls.start(&[options, &["x", "sh", "-c", LEAVES_A_CHILD]].concat());
+        let child: i32 = running.line().parse().expect("a number");
+        assert_eq!(running.leave().0, Some(6), "the exit status is there at once");
+        thread::sleep(A_WHILE);
+        assert!(!halls.is_free("x"), "{options:?}");
+        send(child, Signal::SIGKILL);
+        eventually("the slot is free", || halls.is_free("x"));
+    }
+}
+
+#[test]
+fn a_command_that_leaves_nobody_behind_gives_the_slot_back() {
+    let halls = Halls::new();
+    for options in [&["--descendants"][..], &["--no-fork"]] {
+        assert_eq!(halls.run(&[options, &["x", "true"]].concat()), Some(0));
+        eventually("the slot is free", || halls.is_free("x"));
+    }
+}
+
+#[test]
+fn without_a_fork_we_become_the_command() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1", "--no-fork"], "x");
+    assert_eq!(holder.command_pid, holder.pid());
+    assert!(!halls.is_free("x"));
+    let holders = &halls.status("x")["holders"];
+    assert_eq!(holders[0]["pid"], holder.pid());
+    assert_eq!(holders[0]["command"], "sh -c echo $$; exec cat");
+    holder.send(Signal::SIGKILL);
+    eventually("the slot is free", || halls.is_free("x"));
+}

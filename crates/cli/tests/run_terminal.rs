@@ -1,0 +1,248 @@
+//! What somebody at a terminal sees and does: Ctrl-C, Ctrl-Z, a window that is closed, the line
+//! while waiting, `top`.
+
+mod common;
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{Read, Write},
+    os::unix::{fs::OpenOptionsExt, process::ExitStatusExt},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::Duration,
+};
+
+use common::{HALLPASS, Halls, eventually, send, state};
+use nix::{libc::O_NOCTTY, sys::signal::Signal};
+use rustix::{
+    fs::{OFlags, fcntl_setfl},
+    pty::{OpenptFlags, openpt, ptsname, unlockpt},
+    termios::{Termios, Winsize, tcgetattr, tcsetwinsize},
+};
+
+const CTRL_C: &[u8] = b"\x03";
+const CTRL_Z: &[u8] = b"\x1a";
+const A_WHILE: Duration = Duration::from_millis(60);
+
+/// A terminal, and the first process of its session.
+struct Terminal {
+    process: Child,
+    /// The side of whoever sits there; none once the window is closed.
+    window: Option<File>,
+    /// The side that programs see.
+    line: File,
+    /// All that was ever shown.
+    shown: Vec<u8>,
+}
+
+impl Terminal {
+    /// Runs a command at a new terminal of 24 lines of 80 columns.
+    fn run(halls: &Halls, words: &[&str]) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let window = openpt(flags).expect("a terminal");
+        unlockpt(&window).expect("unlocked");
+        let name = ptsname(&window, Vec::new()).expect("a name").into_string().expect("text");
+        fcntl_setfl(&window, OFlags::NONBLOCK).expect("set");
+        let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name);
+        let line = line.expect("opened");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&line, size).expect("set");
+        let copy = || Stdio::from(line.try_clone().expect("a copy"));
+        // It makes a session and takes its input for the terminal of it.
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
+        command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
+        let process = command.spawn().expect("it runs");
+        Terminal { process, window: Some(File::from(window)), line, shown: vec![] }
+    }
+
+    /// Runs `hallpass COMMAND --dir ... WORDS...` there, without a shell.
+    fn hallpass(halls: &Halls, command: &str, words: &[&str]) -> Self {
+        let place = halls.path().to_str().expect("text");
+        Terminal::run(halls, &[&[HALLPASS, command, "--dir", place], words].concat())
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.window.as_mut().expect("open").write_all(keys).expect("it listens");
+    }
+
+    fn text(&mut self) -> String {
+        let mut buffer = [0; 4096];
+        // It ends with an error in any case: there is nothing now, or nobody any more.
+        while let Some(Ok(count @ 1..)) =
+            self.window.as_mut().map(|window| window.read(&mut buffer))
+        {
+            self.shown.extend(&buffer[..count]);
+        }
+        String::from_utf8_lossy(&self.shown).into_owned()
+    }
+
+    #[track_caller]
+    fn shows(&mut self, what: &str) {
+        eventually(what, || self.text().contains(what));
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        self.process.wait().expect("it ends")
+    }
+
+    fn settings(&self) -> Termios {
+        tcgetattr(&self.line).expect("asked")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("the terminal has shown {:?}", self.text());
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const RUN: &str = "\"$HALLPASS\" run --dir \"$DIR\"";
+
+#[test]
+fn ctrl_c_reaches_the_command_once() {
+    let halls = Halls::new();
+    let stop = halls.path().join("stop");
+    let script = "n=0; trap 'n=$((n + 1)); echo got' INT; echo ready; \
+                  while ! [ -e \"$DIR/stop\" ]; do sleep 0.01; done; echo total $n; exit 3";
+    let mut terminal = Terminal::hallpass(&halls, "run", &["x", "sh", "-c", script]);
+    terminal.shows("ready");
+    terminal.press(CTRL_C);
+    terminal.shows("got");
+    thread::sleep(A_WHILE);
+    fs::write(stop, "").expect("written");
+    assert_eq!(terminal.end().code(), Some(3));
+    terminal.shows("total 1");
+}
+
+#[test]
+fn ctrl_c_ends_a_script_that_runs_us() {
+    let halls = Halls::new();
+    let script = format!("{RUN} x sh -c 'echo ready; exec sleep 60'; echo next");
+    let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
+    terminal.shows("ready");
+    terminal.press(CTRL_C);
+    assert_eq!(terminal.end().signal(), Some(2));
+    assert!(!terminal.text().contains("next"), "{}", terminal.text());
+    let left = fs::read_dir(halls.path().join("x")).expect("there").count();
+    assert_eq!(left, 1, "we leave the hall as we found it");
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn ctrl_z_stops_both_and_fg_continues_both() {
+    let halls = Halls::new();
+    let script = format!(
+        "set -m; {RUN} x sh -c 'echo $$ >\"$DIR/pid\"; echo ready; read line; echo \"read $line\"; exit 5'; \
+         echo \"stopped $?\"; read go; fg; echo \"ended $?\""
+    );
+    let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
+    terminal.shows("ready");
+    let pid = fs::read_to_string(halls.path().join("pid")).expect("text");
+    let pid: i32 = pid.trim().parse().expect("a number");
+    terminal.press(CTRL_Z);
+    // 128 and SIGTSTP.
+    terminal.shows("stopped 148");
+    assert_eq!(state(pid), Some('T'));
+    assert!(!halls.is_free("x"), "who is stopped is still in");
+    terminal.press(b"go\n");
+    eventually("it goes on", || state(pid) == Some('S'));
+    terminal.press(b"words\n");
+    terminal.shows("read words");
+    terminal.shows("ended 5");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn a_terminal_that_is_closed_hangs_up_on_the_command() {
+    let halls = Halls::new();
+    let script = "trap 'echo got >>\"$DIR/hangup\"; exit 0' HUP; echo ready; \
+                  while :; do sleep 0.01; done";
+    let mut terminal = Terminal::hallpass(&halls, "run", &["x", "sh", "-c", script]);
+    terminal.shows("ready");
+    terminal.window = None;
+    eventually("it hears", || halls.path().join("hangup").exists());
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+#[test]
+fn while_waiting_a_line_says_who_is_ahead_and_goes_away() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let ahead = halls.start(&["x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let script = format!("{RUN} x echo got in");
+    let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
+    terminal.shows(&format!("hallpass: x: 2nd in line, after {} ", ahead.pid()));
+    let line = terminal.text();
+    let widest = line.split('\r').map(console::measure_text_width).max();
+    assert!(widest.is_some_and(|widest| widest <= 80), "{line:?}");
+    ahead.send(Signal::SIGKILL);
+    terminal.shows(&format!("hallpass: x: next in line; slot 0: {} ", holder.pid()));
+    assert_eq!(holder.leave().0, Some(0));
+    terminal.shows("got in");
+    assert_eq!(terminal.end().code(), Some(0));
+    let text = terminal.text();
+    let after = text.rsplit("in line").next().unwrap_or_default();
+    let cleared = after.find("\x1b[2K").zip(after.find("got in"));
+    assert!(cleared.is_some_and(|(cleared, printed)| cleared < printed), "{text:?}");
+}
+
+/// Asserts that the terminal is as it was before `top` began, and that `top` used all of it.
+#[track_caller]
+fn given_back(terminal: &mut Terminal, before: &Termios) {
+    let after = terminal.settings();
+    assert_eq!(before.local_modes, after.local_modes);
+    assert_eq!(before.input_modes, after.input_modes);
+    let text = terminal.text();
+    let seen = ["\x1b[?1049h", "\x1b[?25l", "\x1b[?25h", "\x1b[?1049l"].map(|code| text.find(code));
+    assert!(seen.iter().all(Option::is_some) && seen.is_sorted(), "{text:?}");
+}
+
+#[test]
+fn top_is_live_and_gives_the_terminal_back() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "2"], "gpu");
+    for leave in [b"q", CTRL_C] {
+        let mut terminal =
+            Terminal::run(&halls, &["bash", "-c", "read go; exec $HALLPASS top -d 0.1 --dir $DIR"]);
+        let before = terminal.settings();
+        terminal.press(b"go\n");
+        terminal.shows("gpu: 1 of 2 slots held, 0 waiting");
+        terminal.shows(&holder.pid().to_string());
+        let another = halls.hold(&[], "gpu");
+        terminal.shows("gpu: 2 of 2 slots held");
+        assert_eq!(another.leave().0, Some(0));
+        terminal.press(leave);
+        assert_eq!(terminal.end().code(), Some(0));
+        given_back(&mut terminal, &before);
+    }
+}
+
+#[test]
+fn top_gives_the_terminal_back_when_it_is_told_to_end() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "2", "gpu", "true"]), Some(0));
+    let mut terminal =
+        Terminal::run(&halls, &["bash", "-c", "read go; exec $HALLPASS top --dir $DIR"]);
+    let before = terminal.settings();
+    terminal.press(b"go\n");
+    terminal.shows("gpu: 0 of 2");
+    send(terminal.process.id() as i32, Signal::SIGTERM);
+    assert_eq!(terminal.end().code(), Some(0));
+    given_back(&mut terminal, &before);
+}
+
+#[test]
+fn top_needs_a_terminal() {
+    let halls = Halls::new();
+    let output = halls.output("top", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = common::text(&output.stderr);
+    assert!(said.contains("hallpass status"), "{said}");
+    assert!(output.stdout.is_empty());
+}
