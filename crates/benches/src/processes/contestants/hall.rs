@@ -28,15 +28,15 @@ impl Venue for Hall {
 }
 
 impl Semaphore for SharedHall {
-    type Guard<'a> = SharedPass;
+    type Guard<'a> = SharedPass<'a>;
 
     #[inline]
-    fn enter(&self, _: usize) -> SharedPass {
+    fn enter(&self, _: usize) -> SharedPass<'_> {
         self.acquire().expect("it is not closed")
     }
 
     #[inline]
-    fn slot(pass: &SharedPass) -> Option<usize> {
+    fn slot(pass: &SharedPass<'_>) -> Option<usize> {
         Some(pass.slot())
     }
 }
