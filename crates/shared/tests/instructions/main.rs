@@ -1,8 +1,9 @@
 //! SIGKILL at every instruction.
 //!
 //! ```text
-//! cargo test -p hallpass-shared --test instructions                            # at some of them
-//! HALLPASS_INSTRUCTIONS=all cargo test -p hallpass-shared --test instructions   # minutes
+//! cargo test -p hallpass-shared --test instructions                # at some of them
+//! HALLPASS_INSTRUCTIONS=1000 HALLPASS_INSTRUCTIONS_OF=leave \
+//!     cargo test -p hallpass-shared --test instructions            # at so many, where it leaves
 //! ```
 //!
 //! A process is run one instruction at a time through something that halls do, and is killed after
@@ -17,6 +18,8 @@ mod step;
 mod harness;
 #[path = "../common/mapped.rs"]
 mod mapped;
+#[path = "../common/number.rs"]
+mod number;
 #[path = "../common/process.rs"]
 mod process;
 
@@ -34,11 +37,12 @@ use hallpass_shared::{Place, SharedHall};
 use rustix::process::{Pid, Signal, kill_process};
 
 use mapped::{Mapped, Shareable};
+use number::number;
 use scenarios::{Left, Other, SCENARIOS, Scenario};
 use step::{Reached, Traced};
 
 const NAME: &str = "stepped";
-/// At how many instructions of each scenario it is tried, if not at all.
+/// At how many instructions of each scenario it is tried, unless more are asked for.
 const SAMPLE: usize = 6;
 /// Nothing here takes a tenth of that.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,14 +71,15 @@ unsafe impl Shareable for Signs {}
 
 fn killed_at_any_instruction() {
     step::stay_on_one_core();
-    let all = env::var("HALLPASS_INSTRUCTIONS").is_ok_and(|text| text == "all");
+    let wanted = env::var("HALLPASS_INSTRUCTIONS_OF").unwrap_or_default();
+    let sample = number("HALLPASS_INSTRUCTIONS").map_or(SAMPLE, |number| number as usize);
     let mut random = Rng::with_seed(1);
-    for scenario in &SCENARIOS {
+    for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(&wanted)) {
         let begun = Instant::now();
         let Reached::End(count) = run(scenario, THROUGH) else {
             panic!("{}: it does not come to an end", scenario.name)
         };
-        let sample = if all { count } else { SAMPLE.min(count) };
+        let sample = sample.min(count);
         for number in 0..sample {
             // Evenly spread, but not always the same.
             let (start, end) = (number * count / sample, (number + 1) * count / sample);
