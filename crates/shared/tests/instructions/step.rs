@@ -60,7 +60,8 @@ impl Traced {
         let reached = (0..steps).find_map(|done| {
             assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
             match self.stopped_by() {
-                Some(libc::SIGTRAP) => None,
+                // Signals that others send it never reach it.
+                Some(libc::SIGTRAP | libc::SIGCONT) => None,
                 Some(libc::SIGSTOP) => Some(Reached::End(done)),
                 None => Some(Reached::Blocked),
                 Some(signal) => panic!("signal {signal} after {done} instructions"),
