@@ -9,7 +9,8 @@ use crate::memory::Word;
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-const SLOT_BITS: u32 = 12;
+/// Whatever a word holds, a slot or a member that is read from it is one that there may be.
+const SLOT_BITS: u32 = 10;
 
 /// The most slots that a card can tell apart.
 pub const MOST_SLOTS: usize = 1 << SLOT_BITS;
