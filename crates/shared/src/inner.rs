@@ -4,7 +4,10 @@ use std::{
     fs::File,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::PathBuf,
-    sync::{Mutex, OnceLock, atomic::Ordering::SeqCst},
+    sync::{
+        Mutex, OnceLock,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -17,7 +20,8 @@ use rustix::fs::{Mode, OFlags, openat};
 use crate::{
     Error,
     file::{MOST_MEMBERS, MOST_SLOTS, Words},
-    member::{self, Member, Pool},
+    member::{self, Member},
+    pool::Pool,
     seat::{self, End, Limit, Seat},
     sys,
     wire::{self, Reached},
@@ -154,7 +158,8 @@ impl Inner {
     fn grab(&self, member: &mut Member) -> Option<Held> {
         let x = member.number;
         let held = first_lines(&mut self.seat(member, Limit::Now), x)?;
-        self.words.since(member.index).store(now_roughly(), SeqCst);
+        // ORDERING: relaxed, for it is only shown to people.
+        self.words.since(member.index).store(now_roughly(), Relaxed);
         Some(held)
     }
 
@@ -248,7 +253,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        while let Some(member) = self.pool.take() {
+        for member in self.pool.drain() {
             member.leave(&self.words, self.dir.as_fd(), &self.wires);
         }
     }

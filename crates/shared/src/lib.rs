@@ -85,6 +85,7 @@ mod inner;
 mod member;
 mod pass;
 mod place;
+mod pool;
 mod seat;
 mod status;
 mod sys;

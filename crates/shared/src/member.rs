@@ -1,13 +1,12 @@
-//! Members: a process's places at the board, and the pool of those that are not in use.
+//! Members: a process's places at the board.
 
 use std::{
     io::ErrorKind,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
-    ptr,
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst},
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
 };
 
@@ -22,7 +21,7 @@ use crate::{
     file::{MOST_MEMBERS, Words},
     seat::{Limit, Means, Seat},
     sys, wire,
-    wires::{Wires, lock},
+    wires::Wires,
 };
 
 /// One place at the board, for one passage at a time.
@@ -182,42 +181,4 @@ impl Hall<'_> {
 /// Somewhere else, so that a count that was set back is soon beyond what was used.
 fn far_from(id: i64) -> i64 {
     (id.wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64) >> 40) & 0xFF_FFFF
-}
-
-/// Members that are not in use. The one that was used last is at hand without a lock.
-pub(crate) struct Pool {
-    last: AtomicPtr<Member>,
-    /// Boxed, as they are handed out.
-    #[allow(clippy::vec_box)]
-    others: Mutex<Vec<Box<Member>>>,
-}
-
-impl Pool {
-    pub(crate) fn new() -> Self {
-        Pool { last: AtomicPtr::new(ptr::null_mut()), others: Mutex::new(Vec::new()) }
-    }
-
-    /// Takes one out.
-    #[inline(always)]
-    pub(crate) fn take(&self) -> Option<Box<Member>> {
-        let last = self.last.swap(ptr::null_mut(), SeqCst);
-        if last.is_null() {
-            return lock(&self.others)?.pop();
-        }
-        // SAFETY: `give` made it from a box, and the swap took it for us alone.
-        Some(unsafe { Box::from_raw(last) })
-    }
-
-    /// Puts one back.
-    #[inline(always)]
-    pub(crate) fn give(&self, member: Box<Member>) {
-        let new = Box::into_raw(member);
-        if let Err(_other) = self.last.compare_exchange(ptr::null_mut(), new, SeqCst, SeqCst) {
-            // SAFETY: it was made from a box two lines above, and is still ours.
-            let member = unsafe { Box::from_raw(new) };
-            if let Some(mut others) = lock(&self.others) {
-                others.push(member);
-            }
-        }
-    }
 }
