@@ -12,6 +12,7 @@
 //! | [`report`] | what was measured, as JSON |
 //! | [`table`] | the same as text |
 //! | [`plot`] | the same as pictures |
+//! | `processes` | all of this among processes, on Linux |
 //!
 //! ```
 //! use std::time::Duration;
@@ -27,12 +28,14 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Unsafe code is in one file: the adapter of POSIX semaphores.
+//! Unsafe code is in the adapters of what the system offers, and where processes are made.
 #![deny(unsafe_code)]
 
 pub mod contestants;
 pub mod measure;
 pub mod plot;
+#[cfg(target_os = "linux")]
+pub mod processes;
 pub mod race;
 pub mod report;
 pub mod semaphore;

@@ -12,37 +12,44 @@ pub fn table(report: &Report) -> String {
     let mut text = String::new();
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
         let _ = writeln!(text, "{}: {}", outcome.workload.name(), outcome.workload);
-        let cells: Vec<Vec<String>> = lines(outcome);
-        let width = |column: usize| cells.iter().map(|line| line[column].chars().count()).max();
-        for line in &cells {
-            for (column, cell) in line.iter().enumerate() {
-                let width = width(column).unwrap_or(0);
-                let _ = match column {
-                    0 | 1 => write!(text, "  {cell:<width$}"),
-                    _ => write!(text, "  {cell:>width$}"),
-                };
-            }
-            text.push('\n');
-        }
-        for (why, names) in left_out(outcome) {
-            let _ = writeln!(text, "  left out ({why}): {}", names.join(", "));
-        }
+        text.push_str(&columns(&lines(outcome), 2));
+        text.push_str(&left_out(&outcome.left_out));
         text.push('\n');
     }
     text.push_str(&footnote(report));
     text
 }
 
-/// Each reason, and whom it keeps out.
-fn left_out(outcome: &Outcome) -> Vec<(&str, Vec<&str>)> {
+/// Lines of as many cells each, in columns: the first `words` of them begin where the column does, the
+/// others, which are numbers, end there.
+pub fn columns(lines: &[Vec<String>], words: usize) -> String {
+    let mut text = String::new();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+    for line in lines {
+        for (column, cell) in line.iter().enumerate() {
+            let width = width(column).unwrap_or(0);
+            let _ = match column < words {
+                true => write!(text, "  {cell:<width$}"),
+                false => write!(text, "  {cell:>width$}"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A line for each reason, and whom it keeps out.
+pub fn left_out(out: &[LeftOut]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for LeftOut { contestant, why } in &outcome.left_out {
+    for LeftOut { contestant, why } in out {
         match reasons.iter_mut().find(|(reason, _)| reason == why) {
             Some((_, names)) => names.push(contestant),
             None => reasons.push((why, vec![contestant])),
         }
     }
-    reasons
+    let line =
+        |(why, names): (&str, Vec<&str>)| format!("  left out ({why}): {}\n", names.join(", "));
+    reasons.into_iter().map(line).collect()
 }
 
 /// How it was measured, in a line.

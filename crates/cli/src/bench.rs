@@ -6,7 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args as ClapArgs, value_parser};
+use clap::{Args as ClapArgs, Subcommand, value_parser};
+#[cfg(target_os = "linux")]
+use hallpass_benches::processes::{self, options::Options};
 use hallpass_benches::{
     contestants::{self, Camp, Contestant},
     measure::Plan,
@@ -26,7 +28,10 @@ use crate::{
 const LONGEST_WORK: u64 = 1_000_000;
 
 #[derive(ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Less time and fewer rounds: about ten seconds, and rougher figures
     #[arg(long)]
     quick: bool,
@@ -61,7 +66,18 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    /// Among processes: passages, what happens when a holder is killed, what waiting costs
+    #[cfg(target_os = "linux")]
+    Processes(Options),
+}
+
 pub fn run(args: Args) -> Ended {
+    #[cfg(target_os = "linux")]
+    if let Some(Command::Processes(args)) = args.command {
+        return run_among_processes(&args);
+    }
     let plan = plan(&args)?;
     // Whoever cannot write there wants to know before it is over.
     fs::create_dir_all(&args.out)
@@ -79,6 +95,23 @@ pub fn run(args: Args) -> Ended {
         false => out!("{}", table::table(&report)),
     }
     save(&args.out, &report)?;
+    Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
+}
+
+#[cfg(target_os = "linux")]
+fn run_among_processes(options: &Options) -> Ended {
+    let plan = options.plan()?;
+    let bar = bar(plan.steps());
+    let report = plan.run(stop_on_interrupt(), |what| {
+        bar.set_message(what);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    match options.json {
+        true => outln!("{}", report.to_json()),
+        false => out!("{}", processes::table::table(&report)),
+    }
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
 }
 
@@ -124,11 +157,7 @@ fn contestants(args: &Args) -> Result<Vec<Contestant>, String> {
 /// Measures behind a bar, which is drawn only between steps so that it disturbs none; in a pipe,
 /// without one.
 fn measure(plan: &Plan) -> Report {
-    let bar =
-        ProgressBar::with_draw_target(Some(plan.steps() as u64), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}") {
-        bar.set_style(style);
-    }
+    let bar = bar(plan.steps());
     let mut begun = 0;
     let report = plan.run(stop_on_interrupt(), |step| {
         bar.set_position(begun);
@@ -137,6 +166,14 @@ fn measure(plan: &Plan) -> Report {
     });
     bar.finish_and_clear();
     report
+}
+
+fn bar(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 fn save(folder: &Path, report: &Report) -> Result<(), String> {

@@ -1,0 +1,80 @@
+//! What to measure, as one asks for it on a command line.
+
+use clap::{Args, value_parser};
+
+use super::{
+    contestants::{Contestant, HALLPASS, field},
+    measure::Plan,
+    workloads,
+};
+
+/// The options of the benchmark among processes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Less time and fewer rounds: about ten seconds, and rougher figures
+    #[arg(long)]
+    pub quick: bool,
+    /// Run only contestants whose name contains this, and hallpass
+    #[arg(long, value_name = "TEXT", num_args = 1..)]
+    pub only: Vec<String>,
+    /// How long each contestant runs in each round, in milliseconds [default: 200, or 40]
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
+    pub time: Option<u64>,
+    /// How many rounds; medians over them are shown [default: 5, or 3]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
+    pub rounds: Option<u64>,
+    /// How many holders are killed for each number of slots and waiters [default: 500, or 100]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=100_000))]
+    pub kills: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Nanoseconds of work inside and outside, where there is some.
+const WORK: u64 = 100;
+
+impl Options {
+    /// What is to be measured; an error if there is no such contestant.
+    pub fn plan(&self) -> Result<Plan, String> {
+        let (time_ms, rounds, kills, watch_ms) =
+            if self.quick { (40, 3, 100, 2_000) } else { (200, 5, 500, 10_000) };
+        Ok(Plan {
+            workloads: workloads::all(WORK, WORK),
+            contestants: self.contestants()?,
+            time_ms: self.time.unwrap_or(time_ms),
+            rounds: self.rounds.unwrap_or(rounds) as usize,
+            kills: self.kills.unwrap_or(kills) as usize,
+            watch_ms,
+        })
+    }
+
+    fn contestants(&self) -> Result<Vec<Contestant>, String> {
+        let mut field = field();
+        let names: Vec<&str> = field.iter().map(|one| one.name).collect();
+        let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
+        if let Some(text) = self.only.iter().find(|text| !is_known(text)) {
+            let names = names.join(", ");
+            return Err(format!("no contestant's name contains `{text}`; there are {names}"));
+        }
+        field.retain(|one| {
+            let asked = self.only.iter().any(|text| one.name.contains(text.as_str()));
+            self.only.is_empty() || one.name == HALLPASS || asked
+        });
+        Ok(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hallpass_is_always_there_and_the_unknown_is_named() {
+        let only = |text: &str| Options { only: vec![text.into()], ..Options::default() }.plan();
+        let names = |plan: Plan| plan.contestants.iter().map(|one| one.name).collect::<Vec<_>>();
+        assert_eq!(only("sysv").map(names), Ok(vec!["hallpass", "sysv-undo"]));
+        let error = only("sisv").map(names).expect_err("there is none");
+        assert!(error.contains("`sisv`") && error.contains("sysv-undo"), "{error}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Processes on one semaphore for some time: one sample.
+//!
+//! As among threads: once each process has made a passage they warm up, and only then does anything
+//! count. A passage counts if it was begun while it was measured.
+
+use std::{
+    io,
+    sync::atomic::{
+        AtomicU8, AtomicU64, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{contestants::Venue, folder, memory::Shared, process::Process};
+use crate::{Semaphore, race::Sample, semaphore::Padded, work::Work};
+
+/// The most processes there can be.
+pub const MOST: usize = 64;
+
+/// What the processes do.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// How many processes.
+    pub processes: usize,
+    /// How many may be in at once.
+    pub k: usize,
+    /// What each does inside.
+    pub inside: Work,
+    /// What each does outside.
+    pub outside: Work,
+    /// How long they are measured.
+    pub time: Duration,
+}
+
+const WARMING: u8 = 0;
+const MEASURING: u8 = 1;
+const OVER: u8 = 2;
+
+/// What the processes and the one who made them tell each other.
+struct Signs {
+    /// ORDERING: Relaxed, for it says when to count and orders nothing else.
+    phase: Padded<AtomicU8>,
+    running: Padded<AtomicUsize>,
+    passages: [Padded<AtomicU64>; MOST],
+}
+
+/// Runs the processes.
+pub fn run<V: Venue>(load: &Load) -> Result<Sample, String> {
+    assert!(load.processes <= MOST, "at most {MOST} processes");
+    let failed = |error: io::Error| error.to_string();
+    let folder = folder().map_err(failed)?;
+    let venue = V::make(load.k, folder.path())?;
+    let signs = Shared::new(Signs {
+        phase: Padded(AtomicU8::new(WARMING)),
+        running: Padded::default(),
+        passages: [const { Padded(AtomicU64::new(0)) }; MOST],
+    });
+    let signs = signs.map_err(failed)?;
+    let process = |number| Process::new(|| passages(&venue.join(), load, number, &signs));
+    let processes: Vec<Process> =
+        (0..load.processes).map(process).collect::<io::Result<_>>().map_err(failed)?;
+    wait_for_all(&signs, load.processes)?;
+    thread::sleep((load.time / 5).min(Duration::from_millis(20)));
+    let begun = Instant::now();
+    signs.phase.0.store(MEASURING, Relaxed);
+    thread::sleep(load.time);
+    signs.phase.0.store(OVER, Relaxed);
+    let wall = begun.elapsed();
+    processes.into_iter().try_for_each(Process::wait)?;
+    let passages = signs.passages[..load.processes].iter();
+    let passages = passages.map(|count| count.0.load(SeqCst)).collect();
+    Ok(Sample { wall, passages, waits: None })
+}
+
+/// Waits until each has made a passage; one that cannot would be waited for in vain.
+fn wait_for_all(signs: &Signs, count: usize) -> Result<(), String> {
+    let end = Instant::now() + Duration::from_secs(60);
+    while signs.running.0.load(SeqCst) < count {
+        if Instant::now() > end {
+            return Err("not everybody got in".into());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+/// One process's passages until the time is over.
+fn passages<S: Semaphore>(semaphore: &S, load: &Load, number: usize, signs: &Signs) {
+    drop(semaphore.enter(number));
+    signs.running.0.fetch_add(1, SeqCst);
+    let mut counted = 0;
+    loop {
+        let now = signs.phase.0.load(Relaxed);
+        if now == OVER {
+            break;
+        }
+        let guard = semaphore.enter(number);
+        load.inside.run();
+        drop(guard);
+        load.outside.run();
+        counted += u64::from(now == MEASURING);
+    }
+    signs.passages[number].0.store(counted, SeqCst);
+}

@@ -1,0 +1,104 @@
+//! What was measured.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{
+    contestants::{POSIX, SYSV},
+    death::Successions,
+    parked::Parked,
+    workloads::Workload,
+};
+use crate::{Order, report::LeftOut};
+
+/// A run of the benchmark among processes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Whether all was measured.
+    pub complete: bool,
+    /// How many rounds were asked for.
+    pub rounds: usize,
+    /// How many milliseconds each contestant ran in each.
+    pub time_ms: u64,
+    /// How many threads the machine runs at once.
+    pub cores: usize,
+    /// What passages cost.
+    pub workloads: Vec<Outcome>,
+    /// How long it takes to follow one who was killed.
+    pub successions: Vec<Successions>,
+    /// What it costs to wait.
+    pub parked: Option<Parked>,
+}
+
+/// One workload.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which.
+    pub workload: Workload,
+    /// The contestants, the quickest first.
+    pub rows: Vec<Row>,
+    /// Those that did not run.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One contestant. All figures are medians over rounds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub contestant: &'static str,
+    /// In which order it lets processes in.
+    pub order: Order,
+    /// What becomes of a slot whose holder is killed.
+    pub after_death: &'static str,
+    /// Wall time for each passage, in nanoseconds.
+    pub ns: f64,
+    /// How far rounds lie from the median at most, as a part of it.
+    pub spread: f64,
+    /// The fewest passages of a process as a part of the mean.
+    pub fairness: f64,
+}
+
+impl Outcome {
+    /// The contestant of that name, if it ran.
+    pub fn row(&self, contestant: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.contestant == contestant)
+    }
+
+    /// How many times a POSIX semaphore's time it takes.
+    pub fn to_posix(&self, row: &Row) -> Option<f64> {
+        self.row(POSIX).map(|posix| row.ns / posix.ns)
+    }
+
+    /// How many times as quick as a System V semaphore it is.
+    pub fn over_sysv(&self, row: &Row) -> Option<f64> {
+        self.row(SYSV).map(|sysv| sysv.ns / row.ns)
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |row: &Row| {
+            let mut value = serde_json::to_value(row).unwrap_or(Value::Null);
+            value["to_posix"] = json!(self.to_posix(row));
+            value["over_sysv"] = json!(self.over_sysv(row));
+            value
+        };
+        let mut value = serde_json::to_value(self.workload).unwrap_or(Value::Null);
+        value["workload"] = json!(self.workload.name());
+        value["contestants"] = self.rows.iter().map(row).collect();
+        value["left_out"] = json!(self.left_out);
+        value.serialize(serializer)
+    }
+}
+
+impl Report {
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.workloads.iter().all(|outcome| outcome.rows.is_empty())
+    }
+}

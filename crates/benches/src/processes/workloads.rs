@@ -1,0 +1,59 @@
+//! How many processes, and which k.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// One thing to measure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Workload {
+    /// How many processes.
+    pub processes: usize,
+    /// How many may be in at once.
+    pub k: usize,
+    /// Nanoseconds of work inside.
+    #[serde(rename = "inside_ns")]
+    pub inside: u64,
+    /// Nanoseconds of work outside.
+    #[serde(rename = "outside_ns")]
+    pub outside: u64,
+}
+
+/// Every workload, with so many nanoseconds of work wherever processes meet.
+pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
+    [(1, 1), (1, 4), (4, 1), (4, 2), (16, 1), (16, 4)]
+        .map(|(processes, k)| match processes {
+            1 => Workload { processes, k, inside: 0, outside: 0 },
+            _ => Workload { processes, k, inside, outside },
+        })
+        .to_vec()
+}
+
+impl Workload {
+    /// A name such as `alone-k4` or `16-on-4`.
+    pub fn name(&self) -> String {
+        match self.processes {
+            1 => format!("alone-k{}", self.k),
+            count => format!("{count}-on-{}", self.k),
+        }
+    }
+
+    /// Whether processes meet; if not, nobody can be treated unfairly.
+    pub fn has_rivalry(&self) -> bool {
+        self.processes > 1
+    }
+}
+
+/// In words.
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Workload { processes, k, inside, outside } = self;
+        match processes {
+            1 => write!(f, "one process, k = {k}, no work"),
+            _ => write!(
+                f,
+                "{processes} processes, k = {k}, {inside} ns inside, {outside} ns outside"
+            ),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What the dead held is free, what the living hold is not.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    puppet::Puppet,
+    support::{Scene, a_while, is_full, wait_until},
+};
+
+#[test]
+fn a_dead_holders_slot_is_had_by_who_comes() {
+    let scene = Scene::new(1);
+    for _ in 0..20 {
+        let (holder, slot) = scene.holder();
+        assert_eq!(slot, 0);
+        assert!(is_full(&scene.hall));
+        holder.kill();
+        // At once, and without a word.
+        assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);
+    }
+    scene.assert_whole();
+}
+
+#[test]
+fn a_dead_holders_slot_is_had_by_who_waits() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let mut waits = Vec::new();
+    for _ in 0..20 {
+        let mut waiter = scene.waiter();
+        let begun = Instant::now();
+        holder.kill();
+        assert_eq!(waiter.answer(), Ok(0));
+        waits.push(begun.elapsed());
+        holder = waiter;
+    }
+    waits.sort_unstable();
+    // It is noticed when it happens, not when somebody looks now and then.
+    assert!(waits[waits.len() / 2] < Duration::from_millis(50), "{waits:?}");
+    drop(holder);
+    scene.assert_whole();
+}
+
+#[test]
+fn all_slots_of_a_dead_process_are_free() {
+    let scene = Scene::new(5);
+    let mut holder = scene.puppet();
+    assert!((0..5).all(|slot| holder.acquire() == Ok(slot)));
+    assert_eq!(scene.hall.available(), 0);
+    holder.kill();
+    scene.hall.reap().unwrap();
+    assert_eq!(scene.hall.available(), 5);
+    scene.assert_whole();
+}
+
+#[test]
+fn the_living_keep_their_slots_beside_the_dead() {
+    let scene = Scene::new(3);
+    let (first, mut second, third) = (scene.holder().0, scene.holder().0, scene.holder().0);
+    first.kill();
+    third.kill();
+    let (one, other) = (scene.hall.try_acquire().unwrap(), scene.hall.try_acquire().unwrap());
+    assert_eq!((one.slot(), other.slot()), (0, 2));
+    assert!(is_full(&scene.hall));
+    second.leave(1);
+    drop((one, other));
+    scene.assert_whole();
+}
+
+/// The smallest slot first, also when it was a dead one's.
+#[test]
+fn a_slot_that_was_freed_comes_before_larger_ones() {
+    let scene = Scene::new(3);
+    let (holder, slot) = scene.holder();
+    assert_eq!(slot, 0);
+    let _other = scene.hall.acquire().unwrap();
+    holder.kill();
+    assert_eq!(scene.hall.reap().unwrap(), 1);
+    assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);
+}
+
+#[test]
+fn a_stopped_holder_is_not_dead() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    holder.signal(Signal::STOP);
+    let mut waiter = scene.waiter();
+    a_while();
+    assert_eq!(scene.hall.reap().unwrap(), 0);
+    assert!(is_full(&scene.hall));
+    let status = scene.hall.status();
+    assert!(status.holders[0].alive && status.queue[0].alive, "{status:#?}");
+    holder.signal(Signal::CONT);
+    holder.leave(0);
+    assert_eq!(waiter.answer(), Ok(0));
+    drop(waiter);
+    scene.assert_whole();
+}
+
+#[test]
+fn a_dead_waiter_that_was_given_the_slot_does_not_keep_it() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let (first, mut second) = (scene.waiter(), scene.waiter());
+    first.signal(Signal::STOP);
+    holder.leave(0);
+    a_while();
+    assert_eq!(scene.hall.status().queue.last().map(|one| one.pid), Some(second.pid()));
+    first.kill();
+    assert_eq!(second.answer(), Ok(0));
+    drop(second);
+    scene.assert_whole();
+}
+
+#[test]
+fn everybody_dies_at_once() {
+    let scene = Scene::new(2);
+    let mut all: Vec<Puppet> = (0..2).map(|_| scene.holder().0).collect();
+    all.extend((0..6).map(|_| scene.waiter()));
+    all.iter().for_each(|puppet| puppet.signal(Signal::KILL));
+    drop(all);
+    scene.assert_whole();
+}
+
+/// The others are stopped, so that nobody else can have freed it.
+#[test]
+fn who_frees_what_the_dead_held_hears_how_many_died() {
+    let scene = Scene::new(2);
+    let (holder, _) = scene.holder();
+    let (other, _) = scene.holder();
+    let waiter = scene.waiter();
+    let pids = (holder.pid(), other.pid());
+    waiter.signal(Signal::STOP);
+    other.signal(Signal::STOP);
+    holder.signal(Signal::KILL);
+    wait_until("it is dead", || is_dead(pids.0));
+    assert_eq!((scene.hall.reap().unwrap(), scene.hall.reap().unwrap()), (1, 0));
+    drop((holder, other, waiter));
+    scene.assert_whole();
+}
+
+fn is_dead(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(") ").next().unwrap().starts_with('Z')
+}
+
+/// The slot is another process's as soon as it has the lifeline.
+#[test]
+fn who_has_the_lifeline_has_the_slot() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let heir: i32 = holder.order("heir 0").parse().unwrap();
+    let mut waiter = scene.waiter();
+    holder.kill();
+    a_while();
+    assert_eq!(scene.hall.reap().unwrap(), 0);
+    assert!(is_full(&scene.hall));
+    assert_eq!(scene.hall.waiting(), 1);
+    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(waiter.answer(), Ok(0));
+    drop(waiter);
+    scene.assert_whole();
+}
+
+#[test]
+fn who_gives_the_slot_back_does_not_care_who_has_the_lifeline() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let heir: i32 = holder.order("heir 0").parse().unwrap();
+    holder.leave(0);
+    let pass = scene.hall.try_acquire().unwrap();
+    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    a_while();
+    assert!(is_full(&scene.hall), "the new holder's slot was taken from it");
+    drop(pass);
+    scene.assert_whole();
+}
+
+#[test]
+fn a_slot_can_be_left_to_the_lifeline() {
+    let scene = Scene::new(2);
+    let mut holder = scene.puppet();
+    assert_eq!((holder.acquire(), holder.acquire()), (Ok(0), Ok(1)));
+    let heir: i32 = holder.order("heir 1").parse().unwrap();
+    assert_eq!(holder.order("bequeath 1"), "left");
+    // This process has it open, too.
+    assert!(is_full(&scene.hall));
+    holder.leave(0);
+    assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);
+    holder.kill();
+    a_while();
+    scene.hall.reap().unwrap();
+    assert_eq!(scene.hall.available(), 1);
+    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    scene.assert_whole();
+}

@@ -1,0 +1,52 @@
+//! Who a process is, and whether it is gone, as the kernel says.
+
+use std::fs;
+
+/// A process as a number that is not zero and is no other process's, although pids come again: the
+/// pid and when the process began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Life(pub u64);
+
+/// Pids are below 2^22.
+const PID_BITS: u32 = 22;
+
+/// The kernel's PF_EXITING.
+const EXITING: u64 = 4;
+
+/// What `/proc/PID/stat` says.
+pub struct Stat {
+    pub state: char,
+    flags: u64,
+    began: u64,
+}
+
+/// None if there is no such process.
+pub fn stat(pid: &str) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the command in parentheses, and may contain anything.
+    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
+    let number = |index: usize| fields.get(index)?.parse().ok();
+    Some(Stat { state: fields[0].chars().next()?, flags: number(6)?, began: number(19)? })
+}
+
+impl Life {
+    /// This process.
+    pub fn own() -> Life {
+        let began = stat("self").expect("this process is there").began;
+        Life(began << PID_BITS | u64::from(std::process::id()))
+    }
+
+    /// Its pid.
+    pub fn pid(self) -> u64 {
+        self.0 & ((1 << PID_BITS) - 1)
+    }
+
+    /// Whether it will never run another instruction of its program. Its files may still be open for
+    /// some moments.
+    pub fn is_gone(self) -> bool {
+        stat(&self.pid().to_string()).is_none_or(|stat| {
+            let other = stat.began != self.0 >> PID_BITS;
+            other || stat.flags & EXITING != 0 || matches!(stat.state, 'Z' | 'X')
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Cards that no member writes: regressions, each for something that was found by chance.
+//!
+//! These know how the file is laid out, where that helps: a record of 256 bytes for each member from
+//! 4096 on, which begins with its card; a card has how the member stands in its four highest bits, then
+//! 12 bits for a slot, and a number.
+
+use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path, thread, time::Duration};
+
+use crate::{
+    check,
+    exercise::{exercise, looked_at, set_alarm},
+    halls::{Halls, Kind, file_in, open},
+    mutate, process,
+};
+
+const RECORDS: usize = 4096;
+const RECORD: usize = 256;
+const WAITING: u64 = 3;
+const GRANTED: u64 = 4;
+
+/// Freeing a dead member compares its card with what was read, not with what was understood.
+pub fn a_dead_ones_card_makes_no_sense() {
+    let folder = tempfile::tempdir().unwrap();
+    let halls = Halls::new(folder.path());
+    for (case, card) in [u64::MAX, 0xffff_ffdf_0000_0002, 7 << 60 | 1].into_iter().enumerate() {
+        let mut bytes = halls.bytes(Kind::Dead);
+        (0..5).for_each(|member| mutate::set(&mut bytes, RECORDS + member * RECORD, card));
+        let place = folder.path().join(format!("case-{case}"));
+        halls.lay(Kind::Dead, &bytes, &place);
+        let what = format!("the cards of the dead are {card:#x}");
+        check(process::wait(process::fork(|| exercise(&place))), &what);
+    }
+}
+
+/// Whoever is told that it has a slot beyond all slots says that the hall is damaged.
+pub fn one_is_given_a_slot_that_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    for slot in [1024, 1258, 4095] {
+        let place = folder.path().join(format!("slot-{slot}"));
+        let given = || {
+            set_alarm();
+            given(&place, slot);
+            0
+        };
+        let what = format!("one that waits is given slot {slot}");
+        check(process::wait(process::fork(given)), &what);
+    }
+}
+
+fn given(place: &Path, slot: u64) {
+    let hall = open(place);
+    let slots = hall.slots();
+    let _passes: Vec<_> = (0..slots).map(|_| hall.acquire().unwrap()).collect();
+    thread::scope(|scope| {
+        scope.spawn(|| drop(looked_at(hall.try_acquire_for(Duration::from_secs(1)))));
+        while hall.waiting() == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let file = OpenOptions::new().read(true).write(true).open(file_in(place)).unwrap();
+        for member in 0..=slots {
+            let (mut bytes, at) = ([0; 8], (RECORDS + member * RECORD) as u64);
+            file.read_exact_at(&mut bytes, at).unwrap();
+            let card = u64::from_ne_bytes(bytes);
+            if card >> 60 == WAITING {
+                let new = GRANTED << 60 | slot << 48 | card & ((1 << 48) - 1);
+                file.write_all_at(&new.to_ne_bytes(), at).unwrap();
+            }
+        }
+    });
+}

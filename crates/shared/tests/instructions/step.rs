@@ -1,0 +1,95 @@
+//! A process that runs one instruction at a time.
+
+use std::{
+    ptr, thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid},
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
+
+use crate::process;
+
+/// Longer than anything it sleeps for by itself.
+const BLOCKED: Duration = Duration::from_millis(200);
+
+pub struct Traced(Pid);
+
+/// Puts this process, and those it makes, on one core: what takes turns is faster there than with a
+/// core each.
+pub fn stay_on_one_core() {
+    let mut core = CpuSet::new();
+    let first = (0..CpuSet::MAX_CPU).find(|cpu| sched_getaffinity(None).unwrap().is_set(*cpu));
+    core.set(first.expect("it runs on some core"));
+    sched_setaffinity(None, &core).unwrap();
+}
+
+/// How far it came.
+#[derive(Debug)]
+pub enum Reached {
+    /// As many instructions as were asked for.
+    Asked,
+    /// The end, after so many.
+    End(usize),
+    /// It waits for somebody.
+    Blocked,
+}
+
+/// A ptrace request that needs nothing but a process.
+fn ptrace(request: libc::c_uint, pid: i32) -> bool {
+    // SAFETY: these requests read and write nothing of this process.
+    unsafe { libc::ptrace(request, pid, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) == 0 }
+}
+
+impl Traced {
+    /// Runs `f`, which marks where the instructions that count begin and end.
+    pub fn new(f: impl FnOnce(&dyn Fn())) -> Traced {
+        let mark = || kill_process(rustix::process::getpid(), Signal::STOP).unwrap();
+        Traced(process::fork(|| {
+            assert!(ptrace(libc::PTRACE_TRACEME, 0), "a process cannot be traced here");
+            f(&mark);
+            0
+        }))
+    }
+
+    /// Runs so many instructions from the first mark on; then it is stopped.
+    pub fn run(&self, steps: usize) -> Reached {
+        assert_eq!(self.stopped_by(), Some(libc::SIGSTOP), "it comes to the first mark");
+        let reached = (0..steps).find_map(|done| {
+            assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
+            match self.stopped_by() {
+                Some(libc::SIGTRAP) => None,
+                Some(libc::SIGSTOP) => Some(Reached::End(done)),
+                None => Some(Reached::Blocked),
+                Some(signal) => panic!("signal {signal} after {done} instructions"),
+            }
+        });
+        reached.unwrap_or(Reached::Asked)
+    }
+
+    pub fn kill(self) {
+        kill_process(self.0, Signal::KILL).unwrap();
+        process::wait(self.0);
+    }
+
+    /// Waits until it is stopped, and says by what; none if it is not.
+    fn stopped_by(&self) -> Option<i32> {
+        let begun = Instant::now();
+        for tries in 0.. {
+            match waitpid(Some(self.0), WaitOptions::NOHANG).unwrap() {
+                Some((_, status)) => return Some(signal(status)),
+                None if begun.elapsed() > BLOCKED => break,
+                // An instruction takes less time than going to sleep, and both are on one core.
+                None if tries < 100 => thread::yield_now(),
+                None => thread::sleep(Duration::from_micros(20)),
+            }
+        }
+        None
+    }
+}
+
+fn signal(status: WaitStatus) -> i32 {
+    status.stopping_signal().unwrap_or_else(|| panic!("it ended by itself: {status:?}"))
+}

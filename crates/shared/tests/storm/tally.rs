@@ -1,0 +1,78 @@
+//! What the victims were doing.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    time::{Duration, Instant},
+};
+
+use crate::board::{Note, STATES, State};
+
+/// Who waits when a slot's holder was killed so recently may be about to free the slot.
+const RESCUE: Duration = Duration::from_millis(1);
+
+#[derive(Default)]
+pub struct Tally {
+    pub kills: u64,
+    pub stops: u64,
+    /// When the last holder was killed on purpose.
+    pub holder_killed: Option<Instant>,
+    while_stopped: u64,
+    while_waiting_for_a_dead_holder: u64,
+    /// By the number of the state.
+    states: BTreeMap<u64, u64>,
+}
+
+impl Tally {
+    /// One was killed, and had noted this.
+    pub fn killed(&mut self, notes: &[Note], stopped: bool, at: Instant) {
+        self.kills += 1;
+        self.while_stopped += u64::from(stopped);
+        // Of two threads the one in the middle of something counts.
+        let state = notes.iter().map(Note::state).max_by_key(|state| *state as u64);
+        let state = state.expect("a process has a thread");
+        *self.states.entry(state as u64).or_default() += 1;
+        let recent = |killed: Instant| at.saturating_duration_since(killed) < RESCUE;
+        if state == State::Asking && self.holder_killed.is_some_and(recent) {
+            self.while_waiting_for_a_dead_holder += 1;
+        }
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.kills += other.kills;
+        self.stops += other.stops;
+        self.while_stopped += other.while_stopped;
+        self.while_waiting_for_a_dead_holder += other.while_waiting_for_a_dead_holder;
+        for (state, count) in &other.states {
+            *self.states.entry(*state).or_default() += count;
+        }
+    }
+
+    fn of(&self, state: State) -> u64 {
+        self.states.get(&(state as u64)).copied().unwrap_or(0)
+    }
+
+    /// Each of those that the storm is about must have been hit often.
+    pub fn assert_all_were_hit(&self) {
+        let least = self.kills / 50;
+        let rescuers = self.of(State::Reaping) + self.while_waiting_for_a_dead_holder;
+        for (who, count) in [
+            ("holders", self.of(State::Inside)),
+            ("waiters", self.of(State::Asking)),
+            ("rescuers", rescuers),
+        ] {
+            assert!(count >= least, "of {} victims only {count} were {who}", self.kills);
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} killed:", self.kills)?;
+        for state in STATES {
+            write!(f, " {} {state:?},", self.of(state))?;
+        }
+        write!(f, " {} of them waiting", self.while_waiting_for_a_dead_holder)?;
+        write!(f, " for one just killed, {} stopped; {} stops", self.while_stopped, self.stops)
+    }
+}
