@@ -11,6 +11,7 @@ use std::{
     sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
 };
 
+use hallpass_algorithms::shared;
 use rustix::{
     fs::{FallocateFlags, fallocate},
     io::{Errno, retry_on_intr},
@@ -19,9 +20,9 @@ use rustix::{
 use crate::{Error, sys::Mapping};
 
 /// The most slots a hall can have.
-pub const MOST_SLOTS: usize = 1024;
+pub const MOST_SLOTS: usize = shared::MOST_SLOTS;
 /// The most participants: passages that run at once, and processes that keep a place for the next.
-pub const MOST_MEMBERS: usize = 1024;
+pub const MOST_MEMBERS: usize = shared::MOST_MEMBERS;
 
 /// Changes whenever the layout does.
 pub(crate) const VERSION: u32 = 1;

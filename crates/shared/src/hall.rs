@@ -200,12 +200,13 @@ impl SharedHall {
             }
         }
         self.inner.give_back(member);
+        self.inner.tidy();
         self.inner.sweep();
         Ok(found)
     }
 
-    /// What [`status`](SharedHall::status) shows as the command of this process, for what
-    /// it joins with from now on. Without it, its command line.
+    /// What [`status`](SharedHall::status) shows as the command of this process, from its next
+    /// passage on. Without it, its command line.
     pub fn describe_as(&self, command: &str) {
         self.inner.describe_as(command);
     }

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    iter,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::PathBuf,
     sync::{
@@ -93,15 +94,27 @@ impl Inner {
 
     /// Who has this slot, or is offered it.
     pub(crate) fn holder(&self, slot: usize) -> Option<usize> {
-        let tag = Tag::unpack(self.words.slot(slot).load(SeqCst))?;
+        self.owner_of(slot, self.words.slot(slot).load(SeqCst))
+    }
+
+    /// Who has a slot with this word, or is offered it.
+    fn owner_of(&self, slot: usize, word: i64) -> Option<usize> {
+        let tag = Tag::unpack(word)?;
         let known = tag.member < MOST_MEMBERS;
         (known && tag.means(slot, self.card(tag.member)) != Meaning::Void).then_some(tag.member)
     }
 
-    /// Says what members that are made from now on run.
+    /// Says what members that are not in use, and those that are made from now on, run.
     pub(crate) fn describe_as(&self, command: &str) {
         if let Some(mut own) = lock(&self.command) {
             *own = Some(command.into());
+        }
+        let idle: Vec<_> = iter::from_fn(|| self.pool.take()).collect();
+        for member in idle {
+            if member.is_ours() {
+                self.words.set_command(member.index, command);
+                self.pool.give(member);
+            }
         }
     }
 
@@ -220,6 +233,17 @@ impl Inner {
     fn settle(&self, member: &mut Member) {
         member.number = self.card(member.index).number;
         member.rest();
+    }
+
+    /// Frees slots whose tags mean nothing any more, so that they come before larger ones again. (What
+    /// is void stays void, so this may be done at any time.)
+    pub(crate) fn tidy(&self) {
+        for slot in 0..MOST_SLOTS {
+            let word = self.words.slot(slot).load(SeqCst);
+            if word != machine::FREE && self.owner_of(slot, word).is_none() {
+                let _ = self.words.slot(slot).compare_exchange(word, machine::FREE, SeqCst, SeqCst);
+            }
+        }
     }
 
     /// Rings for everybody who waits.
