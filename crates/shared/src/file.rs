@@ -8,20 +8,21 @@ use std::{
     io::Write,
     os::fd::AsFd,
     path::Path,
-    sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed},
+    sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
 };
 
+use hallpass_algorithms::shared;
 use rustix::{
     fs::{FallocateFlags, fallocate},
-    io::Errno,
+    io::{Errno, retry_on_intr},
 };
 
 use crate::{Error, sys::Mapping};
 
 /// The most slots a hall can have.
-pub const MOST_SLOTS: usize = 1024;
+pub const MOST_SLOTS: usize = shared::MOST_SLOTS;
 /// The most participants: passages that run at once, and processes that keep a place for the next.
-pub const MOST_MEMBERS: usize = 1024;
+pub const MOST_MEMBERS: usize = shared::MOST_MEMBERS;
 
 /// Changes whenever the layout does.
 pub(crate) const VERSION: u32 = 1;
@@ -66,20 +67,20 @@ impl Words {
     /// Makes an empty file a hall with `k` slots.
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
         // With every page there already, a full disk is an error here and not a fault later.
-        match fallocate(file, FallocateFlags::empty(), 0, LEN as u64) {
+        match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, LEN as u64)) {
             // Not every file system can: then it is written.
-            Err(Errno::OPNOTSUPP) => {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
                 (&*file).write_all(&vec![0; LEN]).map_err(Error::system("make room for", path))?;
             }
             made => made.map_err(Error::system("make room for", path))?,
         }
         let words = Words(Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?);
-        words.0.word(MAGIC_AT).store(MAGIC, Relaxed);
-        words.0.word(VERSION_AT).store(VERSION.into(), Relaxed);
-        words.0.word(ROOM_AT).store(ROOM, Relaxed);
-        words.0.word(SIZE_AT).store(k as i64, Relaxed);
-        words.0.word(NEXT_AT).store(1, Relaxed);
-        words.0.word(QUIET_AT).store(1, Relaxed);
+        words.0.word(MAGIC_AT).store(MAGIC, SeqCst);
+        words.0.word(VERSION_AT).store(VERSION.into(), SeqCst);
+        words.0.word(ROOM_AT).store(ROOM, SeqCst);
+        words.0.word(SIZE_AT).store(k as i64, SeqCst);
+        words.0.word(NEXT_AT).store(1, SeqCst);
+        words.0.word(QUIET_AT).store(1, SeqCst);
         Ok(())
     }
 
@@ -94,15 +95,15 @@ impl Words {
             return Err(damaged(format!("{} bytes and not {LEN}", metadata.len())));
         }
         let words = Words(Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?);
-        if words.0.word(MAGIC_AT).load(Relaxed) != MAGIC {
+        if words.0.word(MAGIC_AT).load(SeqCst) != MAGIC {
             return Err(damaged("it does not begin as a hall does".into()));
         }
-        let version = words.0.word(VERSION_AT).load(Relaxed);
+        let version = words.0.word(VERSION_AT).load(SeqCst);
         if version != i64::from(VERSION) {
             let found = u32::try_from(version).unwrap_or(u32::MAX);
             return Err(Error::Version { path: path.into(), found, ours: VERSION });
         }
-        if words.0.word(ROOM_AT).load(Relaxed) != ROOM {
+        if words.0.word(ROOM_AT).load(SeqCst) != ROOM {
             return Err(damaged("it has room for other numbers of slots and members".into()));
         }
         Ok(words)
@@ -187,13 +188,13 @@ impl Words {
         }
         let text = command.as_bytes()[..end].iter().copied().chain(std::iter::repeat(0));
         for (cell, byte) in self.command_bytes(member).iter().zip(text) {
-            cell.store(byte, Relaxed);
+            cell.store(byte, SeqCst);
         }
     }
 
     /// What the member runs, as it was written, and nothing that a terminal would obey.
     pub(crate) fn command(&self, member: usize) -> String {
-        let bytes = self.command_bytes(member).iter().map(|cell| cell.load(Relaxed));
+        let bytes = self.command_bytes(member).iter().map(|cell| cell.load(SeqCst));
         let bytes: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();
         let text = String::from_utf8_lossy(&bytes);
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

@@ -14,8 +14,8 @@ use std::{
 
 use crate::{Error, hall::SharedHall, pass::OwnedSharedPass, sys};
 
-/// A pass, once it is there. The place in the queue is taken when this is first polled, and given up
-/// when it is dropped.
+/// A pass, once it is there. The place in the queue is taken soon after this is first polled, by a thread
+/// that waits in its place, and given up when this is dropped.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: SharedHall,
@@ -33,7 +33,7 @@ struct Helper {
 struct State {
     ready: Option<Result<OwnedSharedPass, Error>>,
     /// What wakes the thread.
-    bell: Option<OwnedFd>,
+    bell: Option<Arc<OwnedFd>>,
     waker: Option<Waker>,
 }
 

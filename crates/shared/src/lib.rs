@@ -33,7 +33,10 @@
 //!   mapped file: keep others from writing to it.)
 //!
 //! The algorithm is a step machine, `algorithms/src/shared`, which the project's model checker explores
-//! in every interleaving for small numbers, with processes killed at any line; the same code runs here.
+//! in every interleaving; the same code runs here. Explored are two processes, killed at any line any
+//! number of times, two that give up, and three that make one passage each. Larger numbers, resizing and
+//! closing are left to tests, among them one that kills 64 processes at random, and one that kills and
+//! stops a process after each of its instructions.
 //!
 //! # What is not
 //!
@@ -42,7 +45,7 @@
 //! - After [`resize`](SharedHall::resize) has made it smaller, who holds a slot that is no more keeps it
 //!   until it leaves, and the slots that are left are given out as always. A process killed in the middle
 //!   of `resize` or [`close`](SharedHall::close) may have changed the hall without having told those who
-//!   wait: they learn of it when anybody comes or leaves.
+//!   wait: they learn of it when anybody comes or leaves, or after ten seconds.
 //! - At most [`MOST_MEMBERS`] passages, waiting or in, at once; at most [`MOST_SLOTS`] slots.
 //!
 //! # Threads, fork and exec
@@ -52,17 +55,24 @@
 //!
 //! A **forked child** has nothing of what its parent holds: a pass that it inherited does nothing when it
 //! is dropped, and its first own passage begins anew. But it has its parent's lifelines open, until it
-//! execs, exits, or uses the handle itself: so long what the parent holds stays taken, even if the parent
-//! is killed. **Exec** closes them: whoever execs with a pass has given it back, unless
+//! execs or exits: so long what the parent holds stays taken, even if the parent is killed, and what it
+//! waits for may be given to it. **Exec** closes them: whoever execs with a pass has given it back, unless
 //! close-on-exec was cleared for [its lifeline](SharedPass::lifeline). To hand a slot to a child, give it
 //! the lifeline, and [leave the slot to it](SharedPass::leave_to_lifeline).
 //!
 //! # What it costs
 //!
 //! When nobody waits, getting in and out is some loads and four atomic read-modify-writes, two of them on
-//! shared memory, and no system call. The first passage of a process makes a pipe and opens the hall's
-//! file. Who waits sleeps in `poll` with a descriptor or two, and the first in line with one for each
-//! holder.
+//! shared memory, and no system call. The first passage of a process makes a pipe, and each that runs
+//! beside it another. Who waits sleeps in `poll` with a descriptor or two, and the first in line with one
+//! for each process that is in or may come in. It looks by itself every ten seconds, in case somebody that
+//! should have woken it had no descriptor left to do so.
+//!
+//! # Compared with `Hall`
+//!
+//! The names are the same. [`acquire`](SharedHall::acquire) returns a `Result`, for a file can fail where
+//! memory cannot. There is no `acquire_many`, and no `forget`; [`acquire_async`](SharedHall::acquire_async)
+//! gives a pass that does not borrow the hall.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("hallpass-shared relies on what Linux does with named pipes");
@@ -71,13 +81,16 @@ mod error;
 mod file;
 mod future;
 mod hall;
+mod inner;
 mod member;
 mod pass;
 mod place;
+mod pool;
 mod seat;
 mod status;
 mod sys;
 mod wire;
+mod wires;
 
 pub use error::Error;
 pub use file::{MOST_MEMBERS, MOST_SLOTS};

@@ -2,10 +2,7 @@
 
 use std::{fmt, mem, os::fd::BorrowedFd};
 
-use crate::{
-    hall::{Held, SharedHall},
-    member::Member,
-};
+use crate::{hall::SharedHall, inner::Held, member::Member};
 
 /// What a pass of either kind can do.
 macro_rules! pass {

@@ -6,9 +6,13 @@ use std::{
     io::ErrorKind,
     os::{
         fd::OwnedFd,
-        unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+        unix::{
+            self,
+            fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+        },
     },
     path::{Path, PathBuf},
+    sync::atomic::Ordering::SeqCst,
 };
 
 use rustix::{
@@ -28,8 +32,18 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     path: PathBuf,
-    /// Whether halls that are made here are for everybody.
-    for_all: bool,
+    audience: Audience,
+}
+
+/// For whom halls that are made in a place are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Audience {
+    /// Whoever may write to the directory.
+    AsItIs,
+    /// This user; and the directory, which lies where anybody could make it, must be this user's.
+    Owner,
+    /// Everybody.
+    All,
 }
 
 /// The longest name a hall can have: names of files have an end.
@@ -58,24 +72,21 @@ impl Place {
             return Ok(Place::at(run.join("hallpass")));
         }
         let path = PathBuf::from(format!("/tmp/hallpass-{uid}"));
-        match fs::symlink_metadata(&path) {
-            Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
-                let source = std::io::Error::from(ErrorKind::PermissionDenied);
-                Err(Error::System { doing: "trust what somebody else made as", path, source })
-            }
-            _ => Ok(Place::at(path)),
-        }
+        let place = Place { path, audience: Audience::Owner };
+        place.check_owner()?;
+        Ok(place)
     }
 
-    /// The halls that all users share: in `/run/lock/hallpass`.
+    /// The halls that all users share: in `/run/lock/hallpass`. Whoever uses it first makes it, and may
+    /// remove what is in it; on a machine with users who do not trust each other, that should be root.
     pub fn system() -> Place {
-        Place { path: "/run/lock/hallpass".into(), for_all: true }
+        Place { path: "/run/lock/hallpass".into(), audience: Audience::All }
     }
 
     /// The halls in this directory, which is made if it is not there. Who may use them is as the
     /// permissions of a directory that was there say, and this user alone in a new one.
     pub fn at(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), for_all: false }
+        Place { path: path.into(), audience: Audience::AsItIs }
     }
 
     /// The directory.
@@ -113,6 +124,7 @@ impl Place {
     /// [`Error::Missing`] if it is not, and whatever else [`Error`] lists.
     pub fn open_existing(&self, name: &str) -> Result<SharedHall, Error> {
         check_name(name)?;
+        self.check_owner()?;
         let path = self.path.join(name);
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let dir: OwnedFd = match openat(CWD, &path, flags, Mode::empty()) {
@@ -166,6 +178,14 @@ impl Place {
                         return Err(Error::InUse { name: name.into(), holders, waiting });
                     }
                 }
+                let slots = hall.inner.words.size();
+                let k = slots.swap(0, SeqCst);
+                // Somebody may have come in since.
+                let holders = hall.status().holders.len();
+                if !force && holders > 0 {
+                    slots.store(k, SeqCst);
+                    return Err(Error::InUse { name: name.into(), holders, waiting: 0 });
+                }
                 hall.close();
             }
             Err(error) if force && damaged(&error) => {}
@@ -174,7 +194,10 @@ impl Place {
         // Out of sight first, so that nobody finds half a hall.
         let path = self.path.join(name);
         let hidden = self.hidden("old");
-        fs::rename(&path, &hidden).map_err(Error::system("remove", &path))?;
+        fs::rename(&path, &hidden).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::Missing { name: name.into(), place: self.path.clone() },
+            _ => Error::system("remove", &path)(error),
+        })?;
         let removed = match fs::symlink_metadata(&hidden) {
             Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&hidden),
             _ => fs::remove_file(&hidden),
@@ -185,7 +208,7 @@ impl Place {
     /// Makes the hall, whole or not at all. That somebody else has made it is fine.
     fn create(&self, name: &str, k: usize) -> Result<(), Error> {
         self.create_itself()?;
-        let mode = if self.for_all { 0o777 } else { self.mode()? };
+        let mode = self.mode()?;
         let hidden = self.hidden("new");
         DirBuilder::new()
             .mode(mode)
@@ -206,6 +229,10 @@ impl Place {
     }
 
     fn fill(&self, hidden: &Path, mode: u32, k: usize) -> Result<(), Error> {
+        if mode & SET_GROUP != 0 {
+            let group = self.metadata()?.gid();
+            unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("make", hidden))?;
+        }
         // The umask is not for directories that others are meant to use.
         fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
             .map_err(Error::system("make", hidden))?;
@@ -225,35 +252,73 @@ impl Place {
     /// Makes the directory itself, if it is not there.
     fn create_itself(&self) -> Result<(), Error> {
         if self.path.is_dir() {
-            return Ok(());
+            return self.check_owner();
         }
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.path)
-            .map_err(Error::system("make", &self.path))?;
-        if self.for_all {
-            // As /tmp is: everybody may make halls, and remove only their own.
-            fs::set_permissions(&self.path, fs::Permissions::from_mode(0o1777))
-                .map_err(Error::system("make", &self.path))?;
+        let failed = |error: std::io::Error| Error::system("make", &self.path)(error);
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        // With its permissions or not at all: others would be shut out for ever.
+        let hidden = parent.join(format!("{HIDDEN}hallpass-{:016x}", random()));
+        let mode = if self.audience == Audience::All { 0o1777 } else { 0o700 };
+        DirBuilder::new().mode(0o700).create(&hidden).map_err(failed)?;
+        let made = fs::set_permissions(&hidden, fs::Permissions::from_mode(mode)).and_then(|()| {
+            let made = renameat_with(CWD, &hidden, CWD, &self.path, RenameFlags::NOREPLACE);
+            Ok(made?)
+        });
+        match made {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _ = fs::remove_dir(&hidden);
+                // Somebody else was faster.
+                if error.kind() == ErrorKind::AlreadyExists {
+                    self.check_owner()
+                } else {
+                    Err(failed(error))
+                }
+            }
         }
-        Ok(())
     }
 
-    /// The permissions of what is made here: the same classes as may write to the directory.
+    /// Refuses a directory that somebody else made where only this user's may be.
+    fn check_owner(&self) -> Result<(), Error> {
+        let Audience::Owner = self.audience else { return Ok(()) };
+        let uid = getuid().as_raw();
+        match fs::symlink_metadata(&self.path) {
+            Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
+                let (path, source) = (self.path.clone(), ErrorKind::PermissionDenied.into());
+                Err(Error::System { doing: "trust what somebody else made as", path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn metadata(&self) -> Result<fs::Metadata, Error> {
+        fs::metadata(&self.path).map_err(Error::system("look at", &self.path))
+    }
+
+    /// The permissions of what is made here: for the same classes as may write to the directory.
     fn mode(&self) -> Result<u32, Error> {
-        let dir = fs::metadata(&self.path).map_err(Error::system("look at", &self.path))?;
-        let classes = [(0o020, 0o070), (0o002, 0o007)];
-        let others = classes.into_iter().filter(|(bit, _)| dir.mode() & bit != 0);
-        Ok(others.fold(0o700, |mode, (_, all)| mode | all))
+        if self.audience == Audience::All {
+            return Ok(0o777);
+        }
+        let dir = self.metadata()?.mode();
+        let group = if dir & 0o020 != 0 { SET_GROUP | 0o070 } else { 0 };
+        let others = if dir & 0o002 != 0 { 0o007 } else { 0 };
+        Ok(0o700 | group | others)
     }
 
     /// A path that no hall has.
     fn hidden(&self, what: &str) -> PathBuf {
-        use std::hash::{BuildHasher, RandomState};
-        let random = RandomState::new().hash_one(std::process::id());
-        self.path.join(format!("{HIDDEN}{what}-{random:016x}"))
+        self.path.join(format!("{HIDDEN}{what}-{:016x}", random()))
     }
+}
+
+/// Lets what is made in a directory belong to its group.
+const SET_GROUP: u32 = 0o2000;
+
+fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
 }
 
 /// How often a hall is made anew that somebody removes meanwhile.

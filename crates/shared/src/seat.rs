@@ -1,10 +1,12 @@
 //! The board as one member sees it: words of the file, wires for bells and lives.
 
 use std::{
-    collections::HashMap,
-    hint,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
-    sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst},
+    hint, mem,
+    os::fd::{BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering::SeqCst},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -17,7 +19,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::{
     file::{MOST_MEMBERS, MOST_SLOTS, Words},
-    sys, wire,
+    wire,
+    wires::{Owner, Wires},
 };
 
 /// One atomic access.
@@ -66,35 +69,53 @@ pub(crate) enum End {
 /// How often a waiter looks before it sleeps.
 const LOOKS: u32 = 200;
 
-/// While nobody can be watched for want of descriptors, waiters look this often.
+/// While somebody cannot be watched, for want of descriptors say, waiters look this often.
 const BLIND: Duration = Duration::from_millis(100);
+
+/// And otherwise, in case whoever should have rung could not.
+const RARELY: Duration = Duration::from_secs(10);
 
 /// More lines than that at a stretch mean that the words were changed by somebody who does not keep
 /// to them.
 const MOST_LINES: u32 = 10_000_000;
 
-/// A member's own means.
-pub(crate) struct Wires {
-    /// Its own wire, for reading.
-    pub own: OwnedFd,
+/// It takes some ten to become a member.
+const MOST_LINES_TO_JOIN: u32 = 10_000;
+
+/// What a member needs to sleep and be woken.
+pub(crate) struct Means {
     pub id: i64,
-    /// Writing ends of others' wires, by identity.
-    others: HashMap<i64, OwnedFd>,
+    /// Its own wire.
+    pub own: Arc<OwnedFd>,
+    /// Of whom it was last said that it lives, if it is not of this process.
+    seen: Option<Watched>,
     watched: Vec<Watched>,
+    /// Who was watched and is gone, until the lines have looked.
+    gone: Option<(usize, i64)>,
     /// Somebody who is to be watched could not be reached.
     blind: bool,
+    /// It is time to look, though nobody rang.
+    look: bool,
 }
 
 struct Watched {
     member: usize,
     id: i64,
+    wire: Arc<OwnedFd>,
     /// The kernel has said something about it.
     stirs: bool,
 }
 
-impl Wires {
-    pub(crate) fn new(own: OwnedFd, id: i64) -> Self {
-        Wires { own, id, others: HashMap::new(), watched: Vec::new(), blind: false }
+impl Means {
+    pub(crate) fn new(id: i64, own: Arc<OwnedFd>) -> Self {
+        let (seen, watched, gone) = (None, Vec::new(), None);
+        Means { id, own, seen, watched, gone, blind: false, look: false }
+    }
+
+    /// Lets go of the wires of others.
+    pub(crate) fn rest(&mut self) {
+        self.seen = None;
+        self.watched.clear();
     }
 }
 
@@ -103,7 +124,8 @@ pub(crate) struct Seat<'a> {
     pub words: &'a Words,
     pub hall: BorrowedFd<'a>,
     pub me: usize,
-    pub wires: &'a mut Wires,
+    pub means: &'a mut Means,
+    pub wires: &'a Wires,
     pub limit: Limit<'a>,
 }
 
@@ -117,14 +139,14 @@ impl Seat<'_> {
                 Next::Goto(line) => line,
                 Next::Spin(line) => {
                     self.sleep();
-                    lines = 0;
                     line
                 }
                 Next::Enter(Line::X2 { j, .. }) => return End::In(j),
                 Next::Enter(_) => unreachable!("who waited leaves by line X2"),
                 Next::Leave => return End::Out,
             };
-            lines += 1;
+            // Whoever gets there has looked at everything once.
+            lines = if let Line::W8 { .. } = at { 0 } else { lines + 1 };
             if lines > MOST_LINES {
                 return End::Lost;
             }
@@ -135,7 +157,7 @@ impl Seat<'_> {
     pub(crate) fn join(&mut self, at: Place) -> Option<Word> {
         let me = self.me;
         let mut at = at;
-        for _ in 0..MOST_LINES {
+        for _ in 0..MOST_LINES_TO_JOIN {
             at = match step(self, me, at) {
                 Next::Goto(Line::E1 { x }) => return Some(x),
                 Next::Goto(line) => line,
@@ -159,37 +181,23 @@ impl Seat<'_> {
         }
         thread::yield_now();
 
-        let Wires { own, others, watched, blind, .. } = &mut *self.wires;
+        let Means { own, watched, blind, .. } = &*self.means;
         let mut fds = vec![PollFd::new(own, PollFlags::IN)];
         // Only errors are reported, and those always are.
-        let wires = watched.iter().filter_map(|watched| others.get(&watched.id));
-        fds.extend(wires.map(|wire| PollFd::new(wire, PollFlags::empty())));
+        fds.extend(watched.iter().map(|watched| PollFd::new(&watched.wire, PollFlags::empty())));
+        let most = if *blind { BLIND } else { RARELY };
         let left = match self.limit {
-            Limit::Until(until) => Some(until.saturating_duration_since(Instant::now())),
-            _ => None,
+            Limit::Until(until) => until.saturating_duration_since(Instant::now()),
+            _ => most,
         };
-        let most = if *blind { Some(left.unwrap_or(BLIND).min(BLIND)) } else { left };
-        let most = most.and_then(|time| time.try_into().ok());
-        // Whatever made it end, the lines look again.
-        let _ = poll(&mut fds, most.as_ref());
+        let time = left.min(most).try_into().ok();
+        // An interruption ends it as well: whatever it was, the lines look again.
+        let stirring = poll(&mut fds, time.as_ref()).unwrap_or(0);
         let stirs: Vec<bool> = fds[1..].iter().map(|fd| !fd.revents().is_empty()).collect();
-        for (watched, stirs) in watched.iter_mut().zip(stirs) {
-            watched.stirs = stirs || *blind;
+        self.means.look = *blind || stirring == 0;
+        for (watched, stirs) in self.means.watched.iter_mut().zip(stirs) {
+            watched.stirs = stirs;
         }
-    }
-
-    /// Forgets the wires of those who are not watched, if there are many.
-    fn forget_some(&mut self) {
-        let Wires { others, watched, .. } = &mut *self.wires;
-        if others.len() > 2 * watched.len() + 16 {
-            others.retain(|id, _| watched.iter().any(|watched| watched.id == *id));
-        }
-    }
-
-    fn is_gone(wire: &OwnedFd) -> bool {
-        let mut fds = [PollFd::new(wire, PollFlags::empty())];
-        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
     }
 }
 
@@ -237,21 +245,13 @@ impl Board for Seat<'_> {
 
     fn ring(&mut self, member: usize) {
         let id = self.words.owner(member).load(SeqCst);
-        if id == wire::NOBODY {
-            return;
-        }
-        if let Some(wire) = self.wires.others.get(&id) {
-            // A full pipe has been rung enough, and one without a reader needs no bell.
-            let _ = sys::write_byte(wire.as_fd());
-        } else if let wire::Reached::Alive(wire) = wire::reach(self.hall, id) {
-            let _ = sys::write_byte(wire.as_fd());
-            self.wires.others.insert(id, wire);
-            self.forget_some();
+        if id != wire::NOBODY {
+            self.wires.ring(self.hall, id);
         }
     }
 
     fn rung(&mut self, _: usize) -> bool {
-        wire::drain(&self.wires.own)
+        wire::drain(&self.means.own) | mem::take(&mut self.means.look)
     }
 
     fn expired(&mut self, _: usize) -> bool {
@@ -264,43 +264,39 @@ impl Board for Seat<'_> {
     }
 
     fn life(&mut self, member: usize) -> Life<i64> {
-        let id = self.words.owner(member).load(SeqCst);
-        let stirring = |watched: &Watched| watched.member == member && watched.stirs;
-        if let Some(index) = self.wires.watched.iter().position(stirring) {
-            // Who was watched is gone, even if another has its record by now.
-            let gone = self.wires.watched.swap_remove(index);
-            if gone.id != id {
-                return Life::Nobody;
-            }
-        }
-        if id == wire::NOBODY {
+        let mut id = self.words.owner(member).load(SeqCst);
+        // Who was watched is gone, even if another has its record by now.
+        if self.means.gone.take().is_some_and(|(gone, its)| gone == member && its != id) {
             return Life::Nobody;
         }
-        if id == self.wires.id {
-            return Life::Alive;
-        }
-        if let Some(wire) = self.wires.others.get(&id) {
-            if !Self::is_gone(wire) {
-                return Life::Alive;
+        loop {
+            if id == wire::NOBODY {
+                return Life::Nobody;
             }
-            self.wires.others.remove(&id);
-            return Life::Dead(id);
-        }
-        match wire::reach(self.hall, id) {
-            wire::Reached::Alive(wire) => {
-                self.wires.others.insert(id, wire);
-                Life::Alive
-            }
-            wire::Reached::Dead => Life::Dead(id),
-            wire::Reached::Unknown => {
-                self.wires.blind = true;
-                Life::Alive
+            self.means.seen = None;
+            match self.wires.owner(self.hall, id) {
+                _ if id == self.means.id => return Life::Alive,
+                Owner::Us => return Life::Alive,
+                Owner::Alive(wire) => {
+                    self.means.seen = Some(Watched { member, id, wire, stirs: false });
+                    return Life::Alive;
+                }
+                Owner::Dead => return Life::Dead(id),
+                Owner::Unknown => {
+                    // Its wire is gone if it was buried meanwhile.
+                    let now = self.words.owner(member).load(SeqCst);
+                    if now == id {
+                        self.means.blind = true;
+                        return Life::Alive;
+                    }
+                    id = now;
+                }
             }
         }
     }
 
     fn claim(&mut self, me: usize) -> bool {
-        let new = self.wires.id;
+        let new = self.means.id;
         access(self.words.owner(me), Op::CompareAndSwap { old: wire::NOBODY, new }) == wire::NOBODY
     }
 
@@ -312,20 +308,22 @@ impl Board for Seat<'_> {
     }
 
     fn no_watch(&mut self) {
-        self.wires.watched.clear();
-        self.wires.blind = false;
+        self.means.watched.clear();
+        self.means.blind = false;
     }
 
+    /// Of this process nobody dies alone, so nobody need be watched.
     fn watch(&mut self, (): (), member: usize) {
-        let id = self.words.owner(member).load(SeqCst);
-        // If another owns the record by now, it came later, and the one before has left in peace.
-        if self.wires.others.contains_key(&id) {
-            self.wires.watched.push(Watched { member, id, stirs: false });
-        }
+        let seen = self.means.seen.take().filter(|seen| seen.member == member);
+        self.means.watched.extend(seen);
     }
 
     fn watched(&mut self, (): (), member: usize) -> Option<usize> {
-        let stirring = self.wires.watched.iter().filter(|watched| watched.stirs);
-        stirring.map(|watched| watched.member).filter(|&i| i >= member).min()
+        let watched = &mut self.means.watched;
+        let stirs = |watched: &Watched| watched.stirs && watched.member >= member;
+        let index = watched.iter().position(stirs)?;
+        let gone = watched.swap_remove(index);
+        self.means.gone = Some((gone.member, gone.id));
+        Some(gone.member)
     }
 }

@@ -6,8 +6,8 @@ use hallpass_algorithms::shared::Stand;
 use std::sync::atomic::Ordering::SeqCst;
 
 use crate::{
-    file::{MOST_MEMBERS, MOST_SLOTS},
-    hall::Inner,
+    file::MOST_SLOTS,
+    inner::Inner,
     wire::{self, Reached},
 };
 
@@ -47,17 +47,16 @@ pub struct Participant {
 
 impl Status {
     pub(crate) fn of(hall: &Inner) -> Self {
-        let people = hall.words.people().load(SeqCst).clamp(0, MOST_MEMBERS as i64) as usize;
         // Slots that are no more may still be held.
-        let held = (0..MOST_SLOTS).filter_map(|j| Some((hall.holder(&hall.words, j)?, j)));
+        let held = (0..MOST_SLOTS).filter_map(|j| Some((hall.holder(j)?, j)));
         let holders = held.map(|(member, j)| Participant::of(hall, member, Some(j))).collect();
         let waiting = |member: &usize| hall.card(*member).stand == Stand::Waiting;
         let mut queue: Vec<(i64, usize)> =
-            (0..people).filter(waiting).map(|i| (hall.card(i).number, i)).collect();
+            (0..hall.people()).filter(waiting).map(|i| (hall.card(i).number, i)).collect();
         queue.sort_unstable();
         let slots = hall.size();
         Status {
-            name: hall.name().into(),
+            name: hall.name.clone(),
             slots,
             closed: slots == 0,
             holders,

@@ -6,7 +6,10 @@ use std::{
     ptr::{self, NonNull},
     sync::{
         OnceLock,
-        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{
+            AtomicI64, AtomicU8, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
 };
 
@@ -94,6 +97,7 @@ impl Wiped {
 
     #[inline]
     fn number(&self) -> u64 {
+        // ORDERING: relaxed, for the number is all that is read, and a process has one for ever.
         match self.0.load(Relaxed) {
             0 => self.begin(),
             number => number,
@@ -104,8 +108,8 @@ impl Wiped {
     fn begin(&self) -> u64 {
         // Copied into every child, where it goes on counting.
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let mine = LAST.fetch_add(1, Relaxed) + 1;
-        match self.0.compare_exchange(0, mine, Relaxed, Relaxed) {
+        let mine = LAST.fetch_add(1, SeqCst) + 1;
+        match self.0.compare_exchange(0, mine, SeqCst, SeqCst) {
             Ok(_) => mine,
             Err(other) => other,
         }

@@ -12,6 +12,7 @@ use std::{
 };
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     fs::{AtFlags, FileType, Mode, OFlags, chmodat, fstat, mknodat, openat, unlinkat},
     io::Errno,
 };
@@ -79,4 +80,11 @@ pub(crate) fn drain(wire: &OwnedFd) -> bool {
         any = true;
     }
     any
+}
+
+/// Whether nobody reads the wire any more whose writing end this is.
+pub(crate) fn is_gone(wire: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(wire, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
 }

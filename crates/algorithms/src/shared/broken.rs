@@ -83,7 +83,7 @@ changes! {
             _ => Goto(At(Line::R2 { member, then, card: normal::no_card(b.model.n) })),
         },
         Line::R2 { member, then, .. } => {
-            let card = Card::unpack(b.card(member, Op::Read));
+            let card = b.card(member, Op::Read);
             Goto(At(Line::R3 { member, then, card, dead: Some(()) }))
         },
     }

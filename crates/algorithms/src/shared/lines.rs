@@ -78,8 +78,8 @@ pub enum Line<I, W> {
     X5 { c: Word },
     // Rescuing
     R1 { member: usize, then: Then<W> },
-    R2 { member: usize, then: Then<W>, card: Card },
-    R3 { member: usize, then: Then<W>, card: Card, dead: Option<I> },
+    R2 { member: usize, then: Then<W>, card: Word },
+    R3 { member: usize, then: Then<W>, card: Word, dead: Option<I> },
     R4 { member: usize, then: Then<W>, dead: I },
     // Becoming a member
     J1,

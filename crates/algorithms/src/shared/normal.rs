@@ -32,8 +32,8 @@ const fn stale(n: usize) -> Number {
 }
 
 /// A card that no member has in a normal state.
-pub(super) const fn no_card(n: usize) -> Card {
-    Card::new(Stand::Waiting, stale(n))
+pub(super) const fn no_card(n: usize) -> Word {
+    Card::new(Stand::Waiting, stale(n)).pack()
 }
 
 /// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
@@ -177,8 +177,9 @@ impl Small<'_> {
     }
 
     /// A card as somebody saw it.
-    fn seen_card(&self, member: Pid, card: Card) -> Card {
-        if card == self.cards[member] { self.card(card) } else { no_card(self.n) }
+    fn seen_card(&self, member: Pid, word: Word) -> Word {
+        let card = Card::unpack(word);
+        if card == self.cards[member] { self.card(card).pack() } else { no_card(self.n) }
     }
 
     /// A number whose order matters.

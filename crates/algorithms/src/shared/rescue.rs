@@ -29,7 +29,7 @@ pub enum Then<W> {
 pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
         R1 { member, then } => {
-            let card = Card::unpack(b.card(member, Op::Read));
+            let card = b.card(member, Op::Read);
             Goto(R2 { member, then, card })
         }
         // The card was read first: if it is the same at line 3, it was this dead one's.
@@ -39,9 +39,9 @@ pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn
             Life::Nobody => Goto(R3 { member, then, card, dead: None }),
         },
         R3 { member, then, card, dead } => {
-            let (old, new) = (card.pack(), card.vacated().pack());
+            let new = Card::unpack(card).vacated().pack();
             match dead {
-                _ if b.card(member, Op::CompareAndSwap { old, new }) != old => {
+                _ if b.card(member, Op::CompareAndSwap { old: card, new }) != card => {
                     Goto(R1 { member, then })
                 }
                 Some(dead) => Goto(R4 { member, then, dead }),

@@ -134,7 +134,8 @@ fn look_on<B: Board>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
         return Goto(at);
     }
     match (seen.first, role) {
-        (Some(_), _) if k == 0 => Leave, // closed: waiters find out on their own
+        // Closed: who is told gives up, and tells those that follow it.
+        (Some(who), _) if k == 0 => Goto(S12 { who: who.member }),
         (Some(who), Role::Hurried) => Goto(S12 { who: who.member }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
         // It was given something, or the lines are not run as they are written.

@@ -9,12 +9,14 @@ use crate::memory::Word;
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-const SLOT_BITS: u32 = 12;
+/// Whatever a card holds, a slot that is read from it is one that there may be.
+const SLOT_BITS: u32 = 10;
+const MEMBER_BITS: u32 = 11;
 
 /// The most slots that a card can tell apart.
 pub const MOST_SLOTS: usize = 1 << SLOT_BITS;
 /// The most members that a tag can tell apart.
-pub const MOST_MEMBERS: usize = 1 << SLOT_BITS;
+pub const MOST_MEMBERS: usize = 1 << MEMBER_BITS;
 
 /// The number of who holds this ticket.
 pub const fn waits_with(ticket: Word) -> Number {
