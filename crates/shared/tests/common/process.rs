@@ -5,14 +5,27 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, set_parent_process_death_signal, waitpid,
+};
 
 /// What a process ends with if it panics.
 pub const PANICKED: i32 = 101;
 
-/// Makes a process that runs `f` and ends with what it returns. Only for processes without other
-/// threads: of these, the new one would have nothing but the locks they held.
+/// Makes a process that runs `f` and ends with what it returns, and that is killed if this one ends
+/// before. Only for processes without other threads: of these, the new one would have nothing but the
+/// locks they held.
 pub fn fork(f: impl FnOnce() -> i32) -> Pid {
+    let parent = getpid();
+    fork_free(|| {
+        set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
+        // It may have ended already.
+        if getppid() == Some(parent) { f() } else { PANICKED }
+    })
+}
+
+/// The same, and it lives on if this one ends.
+pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
     // What is not yet printed would be printed twice.
     let _ = io::stdout().flush();
     // SAFETY: there are no other threads, so the new process may do whatever this one may.

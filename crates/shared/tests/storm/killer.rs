@@ -209,13 +209,13 @@ impl<'a> Storm<'a> {
     fn bury(&mut self, options: WaitOptions) -> Result<(), String> {
         while let Ok(Some((pid, status))) = waitpid(None, options) {
             let index = self.workers.iter().position(|worker| worker.pid == pid);
+            if let Some(index) = index {
+                self.replace(index);
+            }
             let killed = status.terminating_signal() == Some(Signal::KILL.as_raw());
             if status.exit_status() != Some(0) && !killed {
                 self.complaints()?;
                 return Err(format!("a process ended on its own: {}", words(status)));
-            }
-            if let Some(index) = index {
-                self.replace(index);
             }
         }
         Ok(())

@@ -256,7 +256,7 @@ impl Worker {
         let Some((pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.board().heirs.fetch_add(1, SeqCst);
         let time = Duration::from_micros(random.u64(0..5000));
-        process::fork(|| {
+        process::fork_free(|| {
             self.witness.inherit(&stay);
             thread::sleep(time);
             self.witness.closes(&stay);
