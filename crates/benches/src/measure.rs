@@ -104,11 +104,7 @@ fn outcome<'a>(
 ) -> Outcome {
     let mut outcome = Outcome { workload, rows: Vec::new(), left_out: Vec::new() };
     for (contestant, samples) in samples {
-        let row = samples.and_then(|samples| match samples.is_empty() {
-            true => Err("it did not come to that".into()),
-            false => row(contestant, &samples).ok_or_else(|| "not one passage in the time".into()),
-        });
-        match row {
+        match made_of(samples, |samples| row(contestant, samples)) {
             Ok(row) => outcome.rows.push(row),
             Err(why) => outcome.left_out.push(LeftOut { contestant: contestant.name, why }),
         }
@@ -121,11 +117,7 @@ fn outcome<'a>(
 
 /// Medians; none if half of the rounds saw no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
-    let nanos: Vec<f64> =
-        samples.iter().map(|sample| sample.nanos().unwrap_or(f64::INFINITY)).collect();
-    let ns = median(nanos.clone()).filter(|ns| ns.is_finite())?;
-    let seen = nanos.iter().filter(|nanos| nanos.is_finite());
-    let spread = seen.map(|nanos| (nanos - ns).abs() / ns).fold(0.0, f64::max);
+    let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;
     let wait = |percentile: f64| {
         let of =
@@ -141,6 +133,26 @@ fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     }
     let Contestant { name, camp, order, .. } = *contestant;
     Some(Row { contestant: name, camp, order, ns, spread, fairness, waits })
+}
+
+/// What `row` makes of a contestant's samples, or why there is nothing to be made.
+pub(crate) fn made_of<S, R>(
+    samples: Result<Vec<S>, String>,
+    row: impl FnOnce(&[S]) -> Option<R>,
+) -> Result<R, String> {
+    samples.and_then(|samples| match samples.is_empty() {
+        true => Err("it did not come to that".into()),
+        false => row(&samples).ok_or_else(|| "not one passage in the time".into()),
+    })
+}
+
+/// The median of the times of rounds, and how far they lie from it at most, as a part of it; none if half
+/// of the rounds saw no passage.
+pub(crate) fn time_and_spread(nanos: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
+    let nanos: Vec<f64> = nanos.map(|nanos| nanos.unwrap_or(f64::INFINITY)).collect();
+    let ns = median(nanos.clone()).filter(|ns| ns.is_finite())?;
+    let seen = nanos.iter().filter(|nanos| nanos.is_finite());
+    Some((ns, seen.map(|nanos| (nanos - ns).abs() / ns).fold(0.0, f64::max)))
 }
 
 /// The middle one, or the mean of the two in the middle.

@@ -87,9 +87,4 @@ changes! {
             Goto(At(Line::R3 { member, then, card, dead: Some(()) }))
         },
     }
-
-    /// A rescuer makes room for another member and leaves the card as it is.
-    Unburied: |_b, _p| {
-        Line::R3 { member, then, dead: Some(dead), .. } => Goto(At(Line::R4 { member, then, dead })),
-    }
 }

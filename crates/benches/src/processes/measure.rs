@@ -14,7 +14,12 @@ use super::{
     report::{Outcome, Report, Row},
     workloads::Workload,
 };
-use crate::{measure::median, race::Sample, report::LeftOut, work::Work};
+use crate::{
+    measure::{made_of, median, time_and_spread},
+    race::Sample,
+    report::LeftOut,
+    work::Work,
+};
 
 /// What to measure.
 #[derive(Debug)]
@@ -105,11 +110,7 @@ fn outcome<'a>(
 ) -> Outcome {
     let mut outcome = Outcome { workload, rows: Vec::new(), left_out: Vec::new() };
     for (contestant, samples) in samples {
-        let row = samples.and_then(|samples| match samples.is_empty() {
-            true => Err("it did not come to that".into()),
-            false => row(contestant, &samples).ok_or_else(|| "not one passage in the time".into()),
-        });
-        match row {
+        match made_of(samples, |samples| row(contestant, samples)) {
             Ok(row) => outcome.rows.push(row),
             Err(why) => outcome.left_out.push(LeftOut { contestant: contestant.name, why }),
         }
@@ -120,11 +121,7 @@ fn outcome<'a>(
 
 /// Medians; none if half of the rounds saw no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
-    let nanos: Vec<f64> =
-        samples.iter().map(|sample| sample.nanos().unwrap_or(f64::INFINITY)).collect();
-    let ns = median(nanos.clone()).filter(|ns| ns.is_finite())?;
-    let seen = nanos.iter().filter(|nanos| nanos.is_finite());
-    let spread = seen.map(|nanos| (nanos - ns).abs() / ns).fold(0.0, f64::max);
+    let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;
     let Contestant { name, order, after_death, .. } = *contestant;
     Some(Row { contestant: name, order, after_death, ns, spread, fairness })
