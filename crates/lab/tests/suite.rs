@@ -113,7 +113,6 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("shared:unannounced", 2, 1, Property::Fife),
     ("shared-mortal:no-second-look", 2, 1, Property::Starvation),
     ("shared-mortal:not-mine", 2, 1, Property::Starvation),
-    ("shared-mortal:late-card", 2, 1, Property::Exclusion),
     ("choi-bounded:ageless", 3, 2, Property::Starvation),
     ("choi:printed", 3, 2, Property::Deadlock),
     ("choi:printed-wait", 3, 2, Property::Starvation),

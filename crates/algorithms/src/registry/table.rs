@@ -84,7 +84,6 @@ table! {
     "shared:unannounced" => |n, k| Changed::<_, shared::broken::Unannounced>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("line E6 dropped");
     "shared-mortal:no-second-look" => |n, k| Changed::<_, shared::broken::NoSecondLook>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("who watches does not look again before it sleeps");
     "shared-mortal:not-mine" => |n, k| Changed::<_, shared::broken::NotMine>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S7 does not notice what was given to itself");
-    "shared-mortal:late-card" => |n, k| Changed::<_, shared::broken::LateCard>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("lines R1 and R2 swapped");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

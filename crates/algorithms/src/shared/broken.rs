@@ -1,10 +1,9 @@
 //! Variants that are wrong on purpose. The checker must reject each, and say why.
 
 use super::{
-    board::{Board, Life},
+    board::Board,
     lines::{Line, Role},
     model::{Model, Seat, State},
-    normal,
     words::{Card, Meaning},
 };
 use crate::{
@@ -72,19 +71,6 @@ changes! {
                 Meaning::Offered => Goto(At(Line::S10 { role, who: tag, j, own: false })),
                 Meaning::Void => Goto(At(Line::S8 { role, k, who, j, tag })),
             }
-        },
-    }
-
-    /// Who rescues looks at the card after it has seen that its member is dead: by then the card may be
-    /// another's.
-    LateCard: |b, _p| {
-        Line::R1 { member, then } => match b.life(member) {
-            Life::Alive => Goto(At(Line::S1 { role: Role::Waiter })),
-            _ => Goto(At(Line::R2 { member, then, card: normal::no_card(b.model.n) })),
-        },
-        Line::R2 { member, then, .. } => {
-            let card = b.card(member, Op::Read);
-            Goto(At(Line::R3 { member, then, card, dead: Some(()) }))
         },
     }
 }

@@ -5,8 +5,9 @@
 //! and the number in a tag or in a private variable is compared for equality with that of its member's
 //! card. So the normal form keeps
 //!
-//! 1. the order among the tickets that may still be compared for it: of those who wait, or are about
-//!    to, or were seen waiting by one that still looks for the first, and the copies of `next`;
+//! 1. the order among the tickets that may still be compared for it: of those who wait or have waited,
+//!    or are about to, or were seen waiting by one that still looks for the first, and the copies of
+//!    `next`;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those of their cards. All others are alike, for a card never has an old
 //!    number again. Tags of one member that are void for this reason thereby become equal, and a
@@ -32,7 +33,7 @@ const fn stale(n: usize) -> Number {
 }
 
 /// A card that no member has in a normal state.
-pub(super) const fn no_card(n: usize) -> Word {
+const fn no_card(n: usize) -> Word {
     Card::new(Stand::Waiting, stale(n)).pack()
 }
 
@@ -69,7 +70,7 @@ pub(super) fn normalize(model: &Model, processes: &mut [Loc<State>], memory: &mu
     let quiet = memory[model.quiet.index()];
 
     let mut tickets = Vec::from([next]);
-    tickets.extend(cards.iter().filter(|card| waits(card)).map(|card| card.number / 2));
+    tickets.extend(cards.iter().filter(|card| has_ticket(card)).map(|card| card.number / 2));
     for loc in processes.iter() {
         if let Some(line) = line_of(loc) {
             ordered(line, &mut tickets);
@@ -101,8 +102,9 @@ pub(super) fn normalize(model: &Model, processes: &mut [Loc<State>], memory: &mu
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
 }
 
-fn waits(card: &Card) -> bool {
-    card.stand == Stand::Waiting
+/// Whether it waits, or was given something: it may have been seen waiting.
+fn has_ticket(card: &Card) -> bool {
+    matches!(card.stand, Stand::Waiting | Stand::Granted(_) | Stand::In(_))
 }
 
 fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
@@ -155,11 +157,8 @@ impl Small<'_> {
     }
 
     fn card(&self, card: Card) -> Card {
-        let number = match card.stand {
-            Stand::Waiting => self.ordered(card.number),
-            Stand::Granted(_) | Stand::In(_) => waits_with(0),
-            Stand::Vacant | Stand::Idle | Stand::Arriving => after(waits_with(0)),
-        };
+        let idle = after(waits_with(0));
+        let number = if has_ticket(&card) { self.ordered(card.number) } else { idle };
         Card { number, ..card }
     }
 
