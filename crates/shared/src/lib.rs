@@ -62,8 +62,8 @@
 //!
 //! # What it costs
 //!
-//! When nobody waits, getting in and out is some loads and four atomic read-modify-writes, two of them on
-//! shared memory, and no system call. The first passage of a process makes a pipe, and each that runs
+//! When nobody waits, getting in and out is some loads and two atomic read-modify-writes, and no system
+//! call; threads but the first of a process also take a lock of their handle. The first passage of a process makes a pipe, and each that runs
 //! beside it another. Who waits sleeps in `poll` with a descriptor or two, and the first in line with one
 //! for each process that is in or may come in. It looks by itself every ten seconds, in case somebody that
 //! should have woken it had no descriptor left to do so.

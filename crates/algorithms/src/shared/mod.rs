@@ -13,7 +13,11 @@
 //! - Who waits, who has left while others wait, and who has rescued somebody *serves*: looks for who
 //!   waits with the lowest ticket (S1 to S5), and for a slot that is free (S6 to S8); offers the slot
 //!   by tagging it (S9), and settles it on the card (S10). Offers may be made by several at once, and
-//!   by some that are late. The card decides, and makes void what it did not choose.
+//!   by some that are late. The card decides, and makes void what it did not choose. Who leaves gives
+//!   one slot away, or rings for who has waited longest and leaves the rest to it (S11, S12), so that
+//!   its way out has an end.
+//! - Who gives up takes its claim off its card, unless it was given a slot (C1, C2), and goes on like
+//!   one that leaves (X4, X5): what it was offered is somebody else's.
 //! - Who lies down watches one that waits before it, which rings when it waits no longer (G2, G3), or
 //!   everybody if there is none (W1 to W7), and looks once more whether a slot is free before it sleeps
 //!   (W8 to W10). So whoever waits longest watches everybody who may hold or free a slot, and each

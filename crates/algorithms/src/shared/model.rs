@@ -27,7 +27,7 @@ pub const MOST_PROCESSES: usize = 4;
 pub enum Cast {
     /// Nobody dies.
     Plain,
-    /// Whoever is not in its remainder may die, and comes back as another process.
+    /// Anybody may die, in its remainder too, and comes back as another process.
     Mortal,
     /// Waiters may give up: the last process is a clock that runs out at any time.
     Timeout,
