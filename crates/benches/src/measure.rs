@@ -41,6 +41,9 @@ pub struct Step<'a> {
     pub contestant: &'a Contestant,
 }
 
+/// Who makes no passage in this time does not make any.
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
+
 /// What a contestant did in a workload, round by round.
 type Samples = Result<Vec<Sample>, String>;
 
@@ -83,7 +86,7 @@ impl Plan {
     /// Adds a sample; who cannot run once is not asked again.
     fn take(&self, workload: &Workload, contestant: &Contestant, samples: &mut Samples) {
         let Ok(so_far) = samples else { return };
-        let load = Load {
+        let mut load = Load {
             threads: workload.threads,
             k: workload.k,
             inside: Work::of_nanos(workload.inside),
@@ -91,9 +94,13 @@ impl Plan {
             time: Duration::from_millis(self.time_ms),
         };
         let watch = if workload.measures_waits() { Watch::Waits } else { Watch::Nothing };
-        match contestant.run(&load, watch) {
-            Ok(sample) => so_far.push(sample),
-            Err(why) => *samples = Err(why),
+        loop {
+            match contestant.run(&load, watch) {
+                // A busy machine may keep the threads off the cores for a time that is short.
+                Ok(sample) if sample.nanos().is_none() && load.time < LONG_ENOUGH => load.time *= 2,
+                Ok(sample) => return so_far.push(sample),
+                Err(why) => return *samples = Err(why),
+            }
         }
     }
 }
