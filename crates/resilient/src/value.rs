@@ -1,0 +1,77 @@
+//! Operations as closures.
+
+use std::{any::Any, fmt};
+
+use crate::{error::BuildError, object::Object, resilient::Resilient};
+
+/// A shared value whose operations are closures; otherwise a [`Resilient`].
+///
+/// A closure may be called more than once, by different threads, each time on another copy of the
+/// value: it is `Fn`, owns what it uses, and should do the same each time.
+pub struct ResilientCell<T: Clone + Send + Sync> {
+    shared: Resilient<Value<T>>,
+}
+
+#[derive(Clone)]
+struct Value<T>(T);
+
+type Update<T> = Box<dyn Fn(&mut T) -> Box<dyn Any + Send> + Send + Sync>;
+
+impl<T: Clone> Object for Value<T> {
+    type Op = Update<T>;
+    type Ret = Box<dyn Any + Send>;
+
+    fn apply(&mut self, update: &Update<T>) -> Box<dyn Any + Send> {
+        update(&mut self.0)
+    }
+}
+
+impl<T: Clone + Send + Sync> ResilientCell<T> {
+    /// A value that at most `k` threads work on at once.
+    ///
+    /// # Panics
+    /// If k is 0 or more than 64; see [`try_new`](Self::try_new).
+    pub fn new(k: usize, value: T) -> Self {
+        ResilientCell { shared: Resilient::new(k, Value(value)) }
+    }
+
+    /// The same, with an error for a k that cannot be.
+    pub fn try_new(k: usize, value: T) -> Result<Self, BuildError> {
+        Ok(ResilientCell { shared: Resilient::try_new(k, Value(value))? })
+    }
+
+    /// Applies the closure to the value.
+    pub fn update<R: Send + 'static>(
+        &self,
+        update: impl Fn(&mut T) -> R + Send + Sync + 'static,
+    ) -> R {
+        let ret = self.shared.apply(Box::new(move |value| Box::new(update(value))));
+        *ret.downcast().expect("the closure returns this type")
+    }
+
+    /// Looks at the value as it is at one moment of the call.
+    pub fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        self.shared.read(|value| look(&value.0))
+    }
+
+    /// A copy of the value.
+    pub fn snapshot(&self) -> T {
+        self.read(T::clone)
+    }
+
+    /// The value, when nobody shares it any more.
+    pub fn into_inner(self) -> T {
+        self.shared.into_inner().0
+    }
+
+    /// How many may be in at once: one more than may stop.
+    pub fn k(&self) -> usize {
+        self.shared.k()
+    }
+}
+
+impl<T: Clone + Send + Sync> fmt::Debug for ResilientCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResilientCell").field("k", &self.k()).finish_non_exhaustive()
+    }
+}
