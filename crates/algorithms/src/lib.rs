@@ -19,6 +19,7 @@
 //! | [`choi`] | Choi 2011: O(log k) remote references |
 //! | [`hall`] | the semaphore behind `Hall`, from no paper |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
+//! | [`turnstile`] | the door before a resilient object, from no paper |
 //! | [`universal`] | any object, shared by k participants, from no paper |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
@@ -66,6 +67,7 @@ pub mod queue;
 pub mod registry;
 pub mod shared;
 pub mod timestamps;
+pub mod turnstile;
 pub mod universal;
 pub mod zehavi;
 
