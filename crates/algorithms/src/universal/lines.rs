@@ -149,7 +149,7 @@ pub fn step<W: Workshop, L: Rules>(
             P6 { asked }
         }
         P6 { asked } => {
-            let bit = (1 << me) as Word;
+            let bit: Word = 1 << me;
             let change = if asked.parity() == 1 { Op::Set(bit) } else { Op::Clear(bit) };
             w.flips(change);
             A1
