@@ -52,7 +52,7 @@ pub struct Resilient<O: Object> {
 enum Inside<O: Object> {
     /// With k = 1: nobody else is in.
     Alone(UnsafeCell<O>),
-    Together(Construction<O>),
+    Together(Box<Construction<O>>),
 }
 
 // SAFETY: with k = 1 the object is touched by who is inside the turnstile only, one at a time; otherwise
@@ -87,7 +87,7 @@ where
         BuildError::unless_possible(k)?;
         let inside = match k {
             1 => Inside::Alone(UnsafeCell::new(object)),
-            _ => Inside::Together(Construction::new(k, object)),
+            _ => Inside::Together(Box::new(Construction::new(k, object))),
         };
         Ok(Resilient { turnstile: Turnstile::new(k), inside })
     }
