@@ -10,7 +10,8 @@ use std::{
     any::Any,
     cell::UnsafeCell,
     marker::PhantomData,
-    panic::{self, AssertUnwindSafe},
+    mem,
+    panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe},
     sync::{Arc, atomic::AtomicI64},
 };
 
@@ -20,7 +21,7 @@ use hallpass_algorithms::{
 };
 
 use crate::{
-    copy::{Copy, Outcome, Request},
+    copy::{Copy, Outcome, Request, discard},
     object::Object,
     words::{Apart, access},
 };
@@ -64,6 +65,10 @@ where
     O::Ret: Send,
 {
 }
+
+// Whatever unwinds leaves the object as it was, or as it is after an operation.
+impl<O: Object> UnwindSafe for Construction<O> {}
+impl<O: Object> RefUnwindSafe for Construction<O> {}
 
 impl<O: Object> Construction<O> {
     /// For `k` participants, 1 to [`MOST`](hallpass_algorithms::universal::MOST).
@@ -122,6 +127,15 @@ impl<O: Object> Construction<O> {
         let mut part = Part { shared: self, op: None, outcome: None, look: Some(&mut once) };
         part.run(me, Errand::Look);
         seen.expect("it has been done")
+    }
+
+    /// The object, when nobody is at an operation.
+    pub(crate) fn get_mut(&mut self) -> &mut O {
+        let head = *self.head.0.get_mut() as usize;
+        for cell in &mut self.copies {
+            cell.0.copy.get_mut().spoil(); // they do not know what will happen to the object
+        }
+        self.copies[head].0.copy.get_mut().object_mut()
     }
 
     /// The object in the end.
@@ -218,10 +232,12 @@ impl<O: Object> Workshop for Part<'_, O> {
     #[inline]
     fn put_ends(&mut self, me: usize, place: usize) {
         let request = Some(Arc::new(self.op.take()));
+        let place = self.place(me, place);
         // SAFETY: nobody but `me` writes its places. Nobody reads this one: whoever had a mark on it
         // would have been seen (line P2), and who marks it now finds that the head has changed since that
         // request was open (line B6).
-        unsafe { *self.place(me, place) = request }
+        let old = unsafe { mem::replace(&mut *place, request) };
+        discard(|| drop(old));
     }
 
     #[inline]
@@ -252,7 +268,8 @@ impl<O: Object> Workshop for Part<'_, O> {
             copy.serve(from, request, (name, asked.parity()), helped)
         };
         if keeps_its_own {
-            self.outcome = own;
+            let in_vain = mem::replace(&mut self.outcome, own);
+            discard(|| drop(in_vain));
         }
     }
 
@@ -272,8 +289,12 @@ impl<O: Object> Workshop for Part<'_, O> {
         let copy = unsafe { &*self.copy(copy) };
         match &mut self.look {
             Some(look) => look(copy.object()),
-            // SAFETY: the answer is for `me`, and nobody else touches it.
-            None => self.outcome = unsafe { (*copy.answer(me).get()).take() },
+            None => {
+                // SAFETY: the answer is for `me`, and nobody else touches it.
+                let answer = unsafe { (*copy.answer(me).get()).take() };
+                let in_vain = mem::replace(&mut self.outcome, answer);
+                discard(|| drop(in_vain));
+            }
         }
     }
 

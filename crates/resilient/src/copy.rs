@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     cell::UnsafeCell,
+    mem,
     panic::{self, AssertUnwindSafe},
     sync::Arc,
 };
@@ -57,6 +58,10 @@ impl<O: Object> Copy<O> {
         self.object.as_ref().expect("what is read has been written")
     }
 
+    pub(crate) fn object_mut(&mut self) -> &mut O {
+        self.object.as_mut().expect("what is read has been written")
+    }
+
     pub(crate) fn into_object(self) -> O {
         self.object.expect("what is read has been written")
     }
@@ -74,14 +79,15 @@ impl<O: Object> Copy<O> {
         let is_next = from.version == self.version.map(|version| version + 1);
         let lacks_a_batch = from.previous == own && self.version.is_some() && is_next;
         self.version = None; // until it is done: something may panic
-        self.batch.clear();
+        discard(|| self.batch.clear());
         match &mut self.object {
-            Some(object) => {
-                if !lacks_a_batch || !replay(object, &from.batch) {
-                    object.clone_from(from.object());
+            Some(object) if lacks_a_batch => {
+                if !replay(object, &from.batch) {
+                    self.replace(from); // it may be in any state
                 }
             }
-            none => *none = Some(from.object().clone()),
+            Some(object) => object.clone_from(from.object()),
+            None => self.replace(from),
         }
         self.served = from.served;
         self.previous = index;
@@ -112,13 +118,20 @@ impl<O: Object> Copy<O> {
     /// As it was before an operation that panicked.
     fn restore(&mut self, from: &Self) {
         let version = self.version.take();
-        let object = self.object.insert(from.object().clone());
-        if !replay(object, &self.batch) {
-            panic!(
-                "an operation of a shared object panics now, and did not before on an equal object"
-            );
-        }
+        self.replace(from);
+        let object = self.object.as_mut().expect("it was put there");
+        assert!(
+            replay(object, &self.batch),
+            "an operation of a shared object panics now, and did not before on an equal object"
+        );
         self.version = version;
+    }
+
+    /// Another object in the place of this one, of which nothing is used.
+    fn replace(&mut self, from: &Self) {
+        let old = self.object.take();
+        discard(|| drop(old));
+        self.object = Some(from.object().clone());
     }
 
     /// Those whose answers are here.
@@ -142,5 +155,13 @@ fn attempt<O: Object>(object: &mut O, op: &O::Op) -> Outcome<O> {
 fn replay<O: Object>(object: &mut O, batch: &[Entry<O>]) -> bool {
     let happened = batch.iter().filter(|entry| entry.happened);
     let mut ops = happened.filter_map(|entry| entry.request.as_ref().as_ref());
-    ops.all(|op| attempt(object, op).is_ok())
+    ops.all(|op| attempt(object, op).map(|ret| discard(|| drop(ret))).is_ok())
+}
+
+/// Drops something of the user's. Should that panic, it is not the fault of who happens to do it, and
+/// must not stop it in the middle of an operation: nobody hears more of it than from the panic hook.
+pub(crate) fn discard(drop: impl FnOnce()) {
+    if let Err(why) = panic::catch_unwind(AssertUnwindSafe(drop)) {
+        mem::forget(why); // which might panic when it is dropped
+    }
 }

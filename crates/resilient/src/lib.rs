@@ -23,12 +23,15 @@
 //! - **Linearizable.** Every operation takes effect at one moment between its call and its return.
 //! - **Resilient.** While fewer than k have stopped inside an operation, wherever in it, all others
 //!   complete theirs. k is chosen for each object; [`Resilient::new`] takes it first.
-//! - **Bounded memory.** There are at most 3k copies of the object, however many operations are done
-//!   and however long anybody stalls. Most of the time there are two.
+//! - **Bounded memory.** There are at most 3k copies of the object, and one more for each of the k that is
+//!   just making one, however many operations are done and however long anybody stalls. As long as
+//!   threads do not collide there are two; one that was made is kept. Each copy keeps the operations that
+//!   it was the first to apply, at most k.
 //! - **A panic is nobody else's.** An operation that panics has not happened, and the panic goes to who
-//!   called it, even if another thread ran it (k > 1).
+//!   called it, even if another thread ran it (k > 1). Only a panic in `clone` costs a place.
 //! - **In turn, if it has to be.** Who finds room goes in, even past others that sleep; but who has waited
-//!   for 20 ms draws a number, and is served before all who come later.
+//!   for 20 ms draws a number, and is served before all who come later. (Who has stopped with a number
+//!   counts as one that has stopped inside.)
 //!
 //! The construction and the door are step machines, `algorithms/src/universal` and
 //! `algorithms/src/turnstile.rs`. The project's lab explores them in every interleaving for small k, with
@@ -40,8 +43,9 @@
 //! - A *killed* thread of a process does not exist on its own; processes have other needs. Objects
 //!   own heap memory, which means nothing in another process, so these are for threads.
 //! - An operation is applied more than once, by different threads, to copies that must stay equal. It has to
-//!   be deterministic, and should do nothing but change the object: see [`Object`].
-//! - What was put into the object may live on for a while in a copy, after it was taken out.
+//!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
+//! - What was put into the object may live on for a while in a copy, after it was taken out; and so may
+//!   operations, and what closures have captured.
 //! - With k = 1 it is a lock: one copy, nothing applied twice, and whoever stops inside stops all.
 //! - k is at most 64. There may be any number of threads.
 //!

@@ -2,10 +2,21 @@
 
 /// A sequential object: a value, operations on it, and what each returns.
 ///
-/// `apply` must be deterministic: the same operation on an equal object returns an equal value and
-/// leaves an equal object, whoever applies it. An operation is applied more than once, by different
-/// threads, to copies of the object; it should have no effect but on the object. If it panics, it has
-/// not happened, and the caller panics.
+/// `apply` is called more than once for an operation, by different threads, on copies of the object that
+/// must stay equal. So it
+///
+/// - **is deterministic**: the same operation on an equal object returns an equal value and leaves an equal
+///   object, whoever applies it. Nothing in the object is changed but by operations: with a mutex or an
+///   atomic inside, copies would drift apart (which is safe, and useless).
+/// - **does not block**: others run it too, so an operation that waits, or never returns, holds up
+///   everybody who comes. What may stop is a thread, not an operation.
+/// - **does not use the object it is applied to through its shared handle**: that would wait for itself.
+///   Neither should who looks at one ([`Resilient::read`](crate::Resilient::read)).
+/// - **may panic**: then it has not happened, and the caller panics. The panic hook may run several times,
+///   in other threads.
+///
+/// An operation is kept for a while after it was done, and dropped by some later one. (A panic while
+/// something is dropped there goes to the panic hook and no further.)
 pub trait Object: Clone {
     /// An operation with its arguments.
     type Op;

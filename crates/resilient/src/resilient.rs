@@ -1,7 +1,11 @@
 //! The construction behind a door that gives out names.
 #![allow(unsafe_code)]
 
-use std::{cell::UnsafeCell, fmt, panic};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    panic::{self, RefUnwindSafe, UnwindSafe},
+};
 
 use hallpass_algorithms::universal::MOST;
 
@@ -65,6 +69,10 @@ where
 {
 }
 
+// With k = 1, an operation that panics leaves the object as it left it; that is for its author to know.
+impl<O: Object> UnwindSafe for Resilient<O> {}
+impl<O: Object> RefUnwindSafe for Resilient<O> {}
+
 impl<O> Resilient<O>
 where
     O: Object + Send + Sync,
@@ -95,8 +103,9 @@ where
     /// Applies the operation.
     ///
     /// # Panics
-    /// If the operation does; then it has not happened (k > 1). If copying the object panics, the thread
-    /// counts as one that has stopped inside.
+    /// If the operation does; then it has not happened (k > 1). If copying the object panics, the
+    /// operation may have happened or not, and the thread counts as one that has stopped inside: after k
+    /// of these, nobody gets in.
     pub fn apply(&self, op: O::Op) -> O::Ret {
         match &self.inside {
             // SAFETY: of those who visit, one is in at a time.
@@ -131,6 +140,14 @@ where
     /// How many may be in at once: one more than may stop.
     pub fn k(&self) -> usize {
         self.turnstile.k()
+    }
+
+    /// The object, while nobody else can use it.
+    pub fn get_mut(&mut self) -> &mut O {
+        match &mut self.inside {
+            Inside::Alone(object) => object.get_mut(),
+            Inside::Together(construction) => construction.get_mut(),
+        }
     }
 
     /// The object, when nobody shares it any more.

@@ -8,7 +8,7 @@
 
 use std::{
     hint,
-    sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst},
+    sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst},
     thread,
     time::{Duration, Instant},
 };
@@ -28,6 +28,8 @@ use crate::{
 const LOOKS: u32 = 7;
 /// After so long without anybody leaving, those who are in count as stalled.
 const STALL: Duration = Duration::from_micros(100);
+/// How long one watches. Others may, when that time is over.
+const WATCH: Duration = STALL;
 /// One during whose stay so many have left counts as one that had stalled.
 const OVERTAKEN: Word = 16;
 /// How long one lets others overtake before it draws a number.
@@ -59,8 +61,10 @@ struct Waiting {
     sleepers: AtomicU32,
     /// Whether one of them has been woken and not yet looked.
     called: AtomicBool,
-    /// Whether one of them sleeps for a short time only, to see whether anybody leaves.
-    watched: AtomicBool,
+    /// Until when one of them watches: it sleeps for a short time only, to see whether anybody leaves.
+    /// In microseconds since `birth`.
+    watched: AtomicU64,
+    birth: Instant,
     bell: Bell,
     turns: [Bell; BELLS],
 }
@@ -75,17 +79,26 @@ pub(crate) struct Inside {
     since: Word,
 }
 
+/// The counters, as one passage sees them.
+struct View<'a> {
+    counters: &'a Counters,
+    /// The value of exits that the last access found.
+    exits: Word,
+}
+
 /// The machine's variables are the two counters, then a flag for each name, which natively is a bit.
-impl Memory for &Counters {
+impl Memory for View<'_> {
     #[inline(always)]
     fn access(&mut self, var: Var, op: Op) -> Word {
+        let Counters { drawn, exits, names, .. } = self.counters;
         match (var.index(), op) {
-            (0, op) => access(&self.drawn, op),
-            (1, op) => access(&self.exits, op),
-            (name, Op::TestAndSet) => {
-                self.names.fetch_or(1 << (name - 2), SeqCst) >> (name - 2) & 1
+            (0, op) => access(drawn, op),
+            (1, op) => {
+                self.exits = access(exits, op);
+                self.exits
             }
-            (name, Op::Write(0)) => self.names.fetch_and(!(1 << (name - 2)), SeqCst),
+            (name, Op::TestAndSet) => names.fetch_or(1 << (name - 2), SeqCst) >> (name - 2) & 1,
+            (name, Op::Write(0)) => names.fetch_and(!(1 << (name - 2)), SeqCst),
             (_, op) => unreachable!("names are set and cleared only, not {op:?}"),
         }
     }
@@ -105,7 +118,8 @@ impl Turnstile {
         let waiting = Waiting {
             sleepers: AtomicU32::new(0),
             called: AtomicBool::new(false),
-            watched: AtomicBool::new(false),
+            watched: AtomicU64::new(0),
+            birth: Instant::now(),
             bell: Bell::new(),
             turns: [const { Bell::new() }; BELLS],
         };
@@ -124,8 +138,9 @@ impl Turnstile {
             true => self.machine.begin(0),
             false => self.wait(&mut patience),
         };
+        let mut view = View { counters: &self.counters.0, exits: 0 };
         loop {
-            at = match self.machine.step(&mut &self.counters.0, 0, at) {
+            at = match self.machine.step(&mut view, 0, at) {
                 // A first try in vain: the second is the last for who has no patience left.
                 Next::Goto(At::Exclusion(Line::E1 { .. })) => self.wait(&mut patience),
                 Next::Goto(next) => next,
@@ -135,7 +150,7 @@ impl Turnstile {
                 }
                 Next::Enter(exit) => {
                     let name = self.machine.name(exit).expect("who is in has a name");
-                    return Inside { name, exit, since: self.counters.0.exits.load(SeqCst) };
+                    return Inside { name, exit, since: view.exits };
                 }
                 Next::Leave => unreachable!("a passage enters before it leaves"),
             }
@@ -146,11 +161,13 @@ impl Turnstile {
     #[inline]
     pub(crate) fn leave(&self, who: Inside) {
         let mut at = who.exit;
-        while let Next::Goto(next) = self.machine.step(&mut &self.counters.0, 0, at) {
+        let mut view = View { counters: &self.counters.0, exits: 0 };
+        while let Next::Goto(next) = self.machine.step(&mut view, 0, at) {
             at = next;
         }
-        let Counters { drawn, exits, level, .. } = &self.counters.0;
-        let exits = exits.load(SeqCst);
+        // Its own exit and not the latest: each has its own number to wake.
+        let exits = view.exits + 1;
+        let Counters { drawn, level, .. } = &self.counters.0;
         let inside = drawn.load(SeqCst) - exits;
         let level_now = level.load(SeqCst);
         if level_now > 1 && (exits - who.since > OVERTAKEN || inside + 1 < level_now) {
@@ -203,23 +220,19 @@ impl Turnstile {
         if patience.looks_again() {
             return true;
         }
-        let exits = self.counters.0.exits.load(SeqCst);
-        let Some(left) = patience.left(exits) else { return false };
+        let left = patience.left(self.counters.0.exits.load(SeqCst));
         if patience.sees_stall() {
             let one_more = (self.inside() + 1).min(self.machine.k() as Word);
             self.counters.0.level.fetch_max(one_more, SeqCst);
-            return true;
+            return left.is_some();
         }
+        let Some(left) = left else { return false };
         let waiting = &self.waiting.0;
         let count = waiting.bell.count();
         waiting.sleepers.fetch_add(1, SeqCst);
+        waiting.called.store(false, SeqCst); // whoever was called has looked, or left
         if !self.is_welcome() {
-            // One of all who sleep is enough to see that nobody leaves.
-            let watches = !waiting.watched.swap(true, SeqCst);
-            waiting.bell.sleep(count, if watches { left.min(STALL) } else { left });
-            if watches {
-                waiting.watched.store(false, SeqCst);
-            }
+            waiting.bell.sleep(count, if waiting.is_to_watch() { left.min(STALL) } else { left });
         }
         waiting.sleepers.fetch_sub(1, SeqCst);
         waiting.called.store(false, SeqCst);
@@ -239,6 +252,18 @@ impl Turnstile {
         if t - self.counters.0.exits.load(SeqCst) >= self.machine.k() as Word {
             bell.sleep(count, NAP);
         }
+    }
+}
+
+impl Waiting {
+    /// Whether the one who asks should watch. One of all who sleep is enough; should it stop, another
+    /// one takes over when its time is up.
+    fn is_to_watch(&self) -> bool {
+        let now = self.birth.elapsed();
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let until = self.watched.load(SeqCst);
+        let next = micros(now + WATCH);
+        until <= micros(now) && self.watched.compare_exchange(until, next, SeqCst, SeqCst).is_ok()
     }
 }
 

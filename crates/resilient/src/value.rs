@@ -1,13 +1,14 @@
 //! Operations as closures.
 
-use std::{any::Any, fmt};
+use std::{any::Any, fmt, mem};
 
 use crate::{error::BuildError, object::Object, resilient::Resilient};
 
 /// A shared value whose operations are closures; otherwise a [`Resilient`].
 ///
 /// A closure may be called more than once, by different threads, each time on another copy of the
-/// value: it is `Fn`, owns what it uses, and should do the same each time.
+/// value: it is `Fn`, owns what it uses, and should do the same each time. It may be kept for a while after
+/// the call, and what it has captured with it. The rest is as for [`Object`].
 pub struct ResilientCell<T: Clone + Send + Sync> {
     shared: Resilient<Value<T>>,
 }
@@ -49,6 +50,14 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
         *ret.downcast().expect("the closure returns this type")
     }
 
+    /// Puts another value there. Returns what was there before.
+    pub fn replace(&self, value: T) -> T
+    where
+        T: 'static,
+    {
+        self.update(move |old| mem::replace(old, value.clone()))
+    }
+
     /// Looks at the value as it is at one moment of the call.
     pub fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         self.shared.read(|value| look(&value.0))
@@ -57,6 +66,11 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     /// A copy of the value.
     pub fn snapshot(&self) -> T {
         self.read(T::clone)
+    }
+
+    /// The value, while nobody else can use it.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.shared.get_mut().0
     }
 
     /// The value, when nobody shares it any more.

@@ -30,7 +30,7 @@ use crate::{construction::Construction, error::BuildError, object::Object};
 ///     }
 /// }
 ///
-/// let sum = WaitFree::new(2, Sum(0)).unwrap();
+/// let sum = WaitFree::new(2, Sum(0));
 /// let (mut one, mut other) = (sum.handle().unwrap(), sum.handle().unwrap());
 /// assert!(sum.handle().is_none());
 /// assert_eq!(one.apply(2), 2);
@@ -59,8 +59,16 @@ where
     /// The most participants there can be.
     pub const MOST: usize = MOST;
 
-    /// For `k` participants.
-    pub fn new(k: usize, object: O) -> Result<Self, BuildError> {
+    /// For `k` participants, 1 to [`MOST`](Self::MOST).
+    ///
+    /// # Panics
+    /// If k is 0 or too large; see [`try_new`](Self::try_new).
+    pub fn new(k: usize, object: O) -> Self {
+        Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same, with an error for a k that cannot be.
+    pub fn try_new(k: usize, object: O) -> Result<Self, BuildError> {
         BuildError::unless_possible(k)?;
         Ok(WaitFree { construction: Construction::new(k, object), names: AtomicU64::new(0) })
     }
@@ -69,7 +77,7 @@ where
     pub fn handle(&self) -> Option<Handle<'_, O>> {
         let free = |names: u64| {
             let name = (!names).trailing_zeros() as usize;
-            (name < self.construction.names()).then_some(names | 1 << name)
+            (name < self.construction.names()).then(|| names | 1 << name)
         };
         let names = self.names.fetch_update(SeqCst, SeqCst, free).ok()?;
         let name = (!names).trailing_zeros() as usize;
@@ -79,6 +87,11 @@ where
     /// How many participants there can be.
     pub fn k(&self) -> usize {
         self.construction.names()
+    }
+
+    /// The object, while nobody has a handle.
+    pub fn get_mut(&mut self) -> &mut O {
+        self.construction.get_mut()
     }
 
     /// The object, when nobody shares it any more.
@@ -116,6 +129,11 @@ where
         let seen = unsafe { self.shared.construction.look(self.name, look) };
         self.inside = false;
         seen.unwrap_or_else(|why| panic::resume_unwind(why))
+    }
+
+    /// A copy of the object.
+    pub fn snapshot(&mut self) -> O {
+        self.read(O::clone)
     }
 
     fn enter(&mut self) {

@@ -62,7 +62,7 @@ impl Asked {
             copy => Answer::In(copy as usize - 2),
         };
         let place = (word >> ANSWER_BITS) & ((1 << PLACE_BITS) - 1);
-        let number = (word >> (ANSWER_BITS + PLACE_BITS)) as u64;
+        let number = word as u64 >> (ANSWER_BITS + PLACE_BITS);
         Asked { number, place: place as usize, answer }
     }
 
