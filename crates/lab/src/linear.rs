@@ -7,10 +7,11 @@
 //! The [`Monitor`] follows a history and keeps all *configurations* that explain it: what the object
 //! is, and what became of each operation under way. This is the search of Wing & Gong (1993), all
 //! branches at once and with equal ones merged (Lowe 2017), so few overlapping operations make few
-//! configurations however long the history is. [`check`] does it for a history that was recorded.
+//! configurations however long the history is. [`check`] does it for a history that was recorded, and
+//! is quicker, because what an operation will return is known there when it is called.
 //!
-//! Limits: an object that tells little (pushes without pops) leaves many orders possible, and each
-//! is a configuration.
+//! Limits: an object that tells little (pushes that nobody pops) leaves many orders possible, and
+//! each is a configuration.
 //!
 //! ```
 //! use hallpass_lab::linear::{Event, Specification, check};
@@ -144,7 +145,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// If the process has called nothing.
     pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
-        self.configurations = self.after(spec, process, ret);
+        self.configurations = self.after(spec, process, ret, |_, _| true);
         !self.is_violated()
     }
 
@@ -158,7 +159,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// If the process has called nothing.
     pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
-        let settled = self.settle(spec, process);
+        let settled = self.settle(spec, process, |_, _| true);
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()
     }
 
@@ -167,20 +168,32 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    fn after(&self, spec: &S, process: usize, ret: &S::Ret) -> Vec<Of<S>> {
+    /// What is left when the process returns this, if only what is `allowed` may be returned, by whom.
+    fn after(
+        &self,
+        spec: &S,
+        process: usize,
+        ret: &S::Ret,
+        allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+    ) -> Vec<Of<S>> {
         let mut kept = BTreeSet::new();
-        for mut configuration in self.settle(spec, process) {
+        for mut configuration in self.settle(spec, process, allowed) {
             if configuration.result(process) == Some(ret) {
                 let at = configuration.index(process);
                 configuration.pending.remove(at);
                 kept.insert(configuration);
             }
         }
-        least(spec, kept)
+        least(spec, kept, allowed)
     }
 
     /// The configurations in which the process's operation has had its effect, and none had after it.
-    fn settle(&self, spec: &S, process: usize) -> BTreeSet<Of<S>> {
+    fn settle(
+        &self,
+        spec: &S,
+        process: usize,
+        allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+    ) -> BTreeSet<Of<S>> {
         let mut settled = BTreeSet::new();
         let mut open = BTreeSet::new();
         let mut to_do = self.configurations.clone();
@@ -189,7 +202,8 @@ impl<S: Specification> Monitor<S> {
                 settled.insert(configuration);
             } else {
                 to_do.extend(
-                    successors(spec, &configuration).filter(|next| open.insert(next.clone())),
+                    successors(spec, &configuration, allowed)
+                        .filter(|next| open.insert(next.clone())),
                 );
             }
         }
@@ -198,10 +212,17 @@ impl<S: Specification> Monitor<S> {
 }
 
 /// What can come by one more operation having its effect.
-fn successors<S: Specification>(spec: &S, from: &Of<S>) -> impl Iterator<Item = Of<S>> {
+fn successors<S: Specification>(
+    spec: &S,
+    from: &Of<S>,
+    allowed: impl Fn(usize, &S::Ret) -> bool,
+) -> impl Iterator<Item = Of<S>> {
     from.pending.iter().enumerate().filter_map(move |(at, (process, pending))| {
         let Pending::Called(op) = pending else { return None };
         let (state, ret) = spec.apply(&from.state, op);
+        if !allowed(*process, &ret) {
+            return None;
+        }
         let mut next = Configuration { state, pending: from.pending.clone() };
         next.pending[at] = (*process, Pending::Done(ret));
         Some(next)
@@ -209,13 +230,18 @@ fn successors<S: Specification>(spec: &S, from: &Of<S>) -> impl Iterator<Item = 
 }
 
 /// Leaves out what comes from others. Without this, equal situations could look different.
-fn least<S: Specification>(spec: &S, mut all: BTreeSet<Of<S>>) -> Vec<Of<S>> {
+fn least<S: Specification>(
+    spec: &S,
+    mut all: BTreeSet<Of<S>>,
+    allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+) -> Vec<Of<S>> {
     if all.len() > 1 {
         let mut reached = BTreeSet::new();
         let mut to_do: Vec<_> = all.iter().cloned().collect();
         while let Some(configuration) = to_do.pop() {
             to_do.extend(
-                successors(spec, &configuration).filter(|next| reached.insert(next.clone())),
+                successors(spec, &configuration, allowed)
+                    .filter(|next| reached.insert(next.clone())),
             );
         }
         all.retain(|configuration| !reached.contains(configuration));

@@ -1,6 +1,6 @@
 //! Histories that were recorded.
 
-use std::{error::Error, fmt};
+use std::{collections::BTreeMap, error::Error, fmt};
 
 use super::{Monitor, Specification};
 
@@ -75,26 +75,76 @@ where
     S::Op: fmt::Debug,
     S::Ret: fmt::Debug,
 {
-    let mut monitor = Monitor::<S>::new(initial);
-    for (at, Event { process, kind }) in history.iter().enumerate() {
+    if follow(spec, initial.clone(), history).is_some() {
+        return Ok(());
+    }
+    // Knowing what comes, the search gives up before the return that shows it. That one ends the
+    // shortest part of the history that cannot be explained: longer parts cannot be either.
+    let (mut explained, mut unexplained) = (0, history.len());
+    while unexplained - explained > 1 {
+        let middle = explained.midpoint(unexplained);
+        match follow(spec, initial.clone(), &history[..middle]) {
+            Some(_) => explained = middle,
+            None => unexplained = middle,
+        }
+    }
+    let (at, process) = (explained, history[explained].process);
+    let before = follow(spec, initial, &history[..at]).expect("it was explained just now");
+    let possible = before.possible(spec, process);
+    Err(Violation {
+        at,
+        process,
+        possible: possible.iter().map(|ret| format!("{ret:?}")).collect(),
+        window: window(history, at),
+    })
+}
+
+/// The monitor at the end of the history, if there is something that explains it.
+fn follow<S: Specification>(
+    spec: &S,
+    initial: S::State,
+    history: &[Event<S::Op, S::Ret>],
+) -> Option<Monitor<S>> {
+    let mut monitor = Monitor::new(initial);
+    let foreseen = foresee(history);
+    // What those who are under way will return, if they do.
+    let mut will = BTreeMap::new();
+    for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
         match kind {
-            Kind::Invoke(op) => monitor.invoke(spec, *process, op.clone()),
+            Kind::Invoke(op) => {
+                monitor.invoke(spec, *process, op.clone());
+                will.insert(*process, foreseen);
+            }
             Kind::Return(ret) => {
-                let configurations = monitor.after(spec, *process, ret);
-                if configurations.is_empty() {
-                    let possible = monitor.possible(spec, *process);
-                    return Err(Violation {
-                        at,
-                        process: *process,
-                        possible: possible.iter().map(|ret| format!("{ret:?}")).collect(),
-                        window: window(history, at),
-                    });
+                let allowed =
+                    |process: usize, ret: &S::Ret| will[&process].is_none_or(|it| it == ret);
+                monitor.configurations = monitor.after(spec, *process, ret, allowed);
+                will.remove(process);
+                if monitor.is_violated() {
+                    return None;
                 }
-                monitor.configurations = configurations;
             }
         }
     }
-    Ok(())
+    Some(monitor)
+}
+
+/// For each call, what it will return.
+fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
+    let mut next = BTreeMap::new();
+    let mut foreseen: Vec<_> = history
+        .iter()
+        .rev()
+        .map(|event| match &event.kind {
+            Kind::Invoke(_) => next.remove(&event.process),
+            Kind::Return(ret) => {
+                next.insert(event.process, ret);
+                None
+            }
+        })
+        .collect();
+    foreseen.reverse();
+    foreseen
 }
 
 /// How many events are shown at least, and at most.
