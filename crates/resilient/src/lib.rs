@@ -6,12 +6,14 @@
 
 mod error;
 mod object;
+mod ready;
 mod resilient;
 mod value;
 mod wait_free;
 
 pub use error::BuildError;
 pub use object::Object;
+pub use ready::{Counter, Map, PriorityQueue, Queue, Statistics, Summary};
 pub use resilient::Resilient;
 pub use value::ResilientCell;
 pub use wait_free::{Handle, WaitFree};
