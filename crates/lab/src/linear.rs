@@ -79,6 +79,17 @@ enum Pending<Op, Ret> {
     Done(Ret),
 }
 
+/// What is known of an operation that would return this.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It may do so.
+    Returns,
+    /// It returns something else.
+    Cannot,
+    /// It never returns: what it would does not matter.
+    Lost,
+}
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Configuration<State, Op, Ret> {
     state: State,
@@ -130,7 +141,7 @@ impl<S: Specification> Monitor<S> {
     pub fn invoke(&mut self, _spec: &S, process: usize, op: S::Op) {
         for configuration in &mut self.configurations {
             match configuration.find(process) {
-                Ok(_) => panic!("process {process} calls an operation while one is under way"),
+                Ok(_) => panic!("{}", busy(process)),
                 Err(at) => {
                     configuration.pending.insert(at, (process, Pending::Called(op.clone())));
                 }
@@ -145,7 +156,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// If the process has called nothing.
     pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
-        self.configurations = self.after(spec, process, ret, |_, _| true);
+        self.configurations = self.after(spec, process, ret, |_, _| Fate::Returns);
         !self.is_violated()
     }
 
@@ -159,7 +170,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// If the process has called nothing.
     pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
-        let settled = self.settle(spec, process, |_, _| true);
+        let settled = self.settle(spec, process, |_, _| Fate::Returns);
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()
     }
 
@@ -168,23 +179,23 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    /// What is left when the process returns this, if only what is `allowed` may be returned, by whom.
+    /// What is left when the process returns this, if `fate` knows how operations go on.
     fn after(
         &self,
         spec: &S,
         process: usize,
         ret: &S::Ret,
-        allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+        fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
     ) -> Vec<Of<S>> {
         let mut kept = BTreeSet::new();
-        for mut configuration in self.settle(spec, process, allowed) {
+        for mut configuration in self.settle(spec, process, fate) {
             if configuration.result(process) == Some(ret) {
                 let at = configuration.index(process);
                 configuration.pending.remove(at);
                 kept.insert(configuration);
             }
         }
-        least(spec, kept, allowed)
+        least(spec, kept, fate)
     }
 
     /// The configurations in which the process's operation has had its effect, and none had after it.
@@ -192,7 +203,7 @@ impl<S: Specification> Monitor<S> {
         &self,
         spec: &S,
         process: usize,
-        allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+        fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
     ) -> BTreeSet<Of<S>> {
         let mut settled = BTreeSet::new();
         let mut open = BTreeSet::new();
@@ -202,8 +213,7 @@ impl<S: Specification> Monitor<S> {
                 settled.insert(configuration);
             } else {
                 to_do.extend(
-                    successors(spec, &configuration, allowed)
-                        .filter(|next| open.insert(next.clone())),
+                    successors(spec, &configuration, fate).filter(|next| open.insert(next.clone())),
                 );
             }
         }
@@ -211,20 +221,30 @@ impl<S: Specification> Monitor<S> {
     }
 }
 
+fn busy(process: usize) -> String {
+    format!("process {process} calls an operation while one is under way")
+}
+
 /// What can come by one more operation having its effect.
 fn successors<S: Specification>(
     spec: &S,
     from: &Of<S>,
-    allowed: impl Fn(usize, &S::Ret) -> bool,
+    fate: impl Fn(usize, &S::Ret) -> Fate,
 ) -> impl Iterator<Item = Of<S>> {
     from.pending.iter().enumerate().filter_map(move |(at, (process, pending))| {
         let Pending::Called(op) = pending else { return None };
         let (state, ret) = spec.apply(&from.state, op);
-        if !allowed(*process, &ret) {
+        let fate = fate(*process, &ret);
+        // A lost one that changes nothing can as well stay under way.
+        if fate == Fate::Cannot || fate == Fate::Lost && state == from.state {
             return None;
         }
         let mut next = Configuration { state, pending: from.pending.clone() };
-        next.pending[at] = (*process, Pending::Done(ret));
+        if fate == Fate::Lost {
+            next.pending.remove(at);
+        } else {
+            next.pending[at].1 = Pending::Done(ret);
+        }
         Some(next)
     })
 }
@@ -233,15 +253,14 @@ fn successors<S: Specification>(
 fn least<S: Specification>(
     spec: &S,
     mut all: BTreeSet<Of<S>>,
-    allowed: impl Fn(usize, &S::Ret) -> bool + Copy,
+    fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
 ) -> Vec<Of<S>> {
     if all.len() > 1 {
         let mut reached = BTreeSet::new();
         let mut to_do: Vec<_> = all.iter().cloned().collect();
         while let Some(configuration) = to_do.pop() {
             to_do.extend(
-                successors(spec, &configuration, allowed)
-                    .filter(|next| reached.insert(next.clone())),
+                successors(spec, &configuration, fate).filter(|next| reached.insert(next.clone())),
             );
         }
         all.retain(|configuration| !reached.contains(configuration));

@@ -118,6 +118,19 @@ fn a_write_that_never_returns_may_show_late_or_never() {
     assert_eq!(check(&Register, 0, &history).unwrap_err().at, history.len() - 1);
 }
 
+/// What they would return may be anything that was ever there, and does not matter.
+#[test]
+fn reads_that_never_return_cost_nothing() {
+    let mut history: History<Counter> = (0..8).map(|reader| call(reader, Get)).collect();
+    for i in 0..200 {
+        history.extend([call(8, Put(1)), back(8, i)]);
+    }
+    check(&Counter, 0, &history).unwrap();
+    history.push(back(3, 201));
+    let violation = check(&Counter, 0, &history).unwrap_err();
+    assert_eq!((violation.at, violation.possible.len()), (408, 201));
+}
+
 /// The examples of Herlihy and Wing's Figure 1.
 #[test]
 fn queues_of_herlihy_and_wing() {

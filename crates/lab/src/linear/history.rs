@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, error::Error, fmt};
 
-use super::{Monitor, Specification};
+use super::{Fate, Monitor, Specification, busy};
 
 /// Something that a process did.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -75,7 +75,7 @@ where
     S::Op: fmt::Debug,
     S::Ret: fmt::Debug,
 {
-    if follow(spec, initial.clone(), history).is_some() {
+    if follow(spec, initial.clone(), history, None).is_some() {
         return Ok(());
     }
     // Knowing what comes, the search gives up before the return that shows it. That one ends the
@@ -83,13 +83,14 @@ where
     let (mut explained, mut unexplained) = (0, history.len());
     while unexplained - explained > 1 {
         let middle = explained.midpoint(unexplained);
-        match follow(spec, initial.clone(), &history[..middle]) {
+        match follow(spec, initial.clone(), &history[..middle], None) {
             Some(_) => explained = middle,
             None => unexplained = middle,
         }
     }
     let (at, process) = (explained, history[explained].process);
-    let before = follow(spec, initial, &history[..at]).expect("it was explained just now");
+    let before =
+        follow(spec, initial, &history[..at], Some(process)).expect("it was explained just now");
     let possible = before.possible(spec, process);
     Err(Violation {
         at,
@@ -99,11 +100,13 @@ where
     })
 }
 
-/// The monitor at the end of the history, if there is something that explains it.
+/// The monitor at the end of the history, if there is something that explains it. Who has not returned
+/// until then is left out when it has had its effect, unless it is `asked` what it would return.
 fn follow<S: Specification>(
     spec: &S,
     initial: S::State,
     history: &[Event<S::Op, S::Ret>],
+    asked: Option<usize>,
 ) -> Option<Monitor<S>> {
     let mut monitor = Monitor::new(initial);
     let foreseen = foresee(history);
@@ -112,13 +115,17 @@ fn follow<S: Specification>(
     for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
         match kind {
             Kind::Invoke(op) => {
+                let under_way = will.insert(*process, foreseen).is_some();
+                assert!(!under_way, "{}", busy(*process));
                 monitor.invoke(spec, *process, op.clone());
-                will.insert(*process, foreseen);
             }
             Kind::Return(ret) => {
-                let allowed =
-                    |process: usize, ret: &S::Ret| will[&process].is_none_or(|it| it == ret);
-                monitor.configurations = monitor.after(spec, *process, ret, allowed);
+                let fate = |process: usize, ret: &S::Ret| match will[&process] {
+                    Some(other) if other != ret => Fate::Cannot,
+                    None if asked != Some(process) => Fate::Lost,
+                    _ => Fate::Returns,
+                };
+                monitor.configurations = monitor.after(spec, *process, ret, fate);
                 will.remove(process);
                 if monitor.is_violated() {
                     return None;
