@@ -106,6 +106,7 @@ fn few_copies(k: usize) {
     let shared = Resilient::new(k, censuses.object());
     let gate = Arc::new(Gate::default());
     thread::scope(|scope| {
+        let _opens = gate.opens_at_end();
         for process in 0..k - 1 {
             let (shared, gate, censuses) = (&shared, &gate, &censuses);
             scope.spawn(move || {
@@ -132,7 +133,6 @@ fn few_copies(k: usize) {
         });
         let copies = censuses.objects.most.load(SeqCst);
         assert!(copies <= 4 * k as isize + 4, "{copies} copies of the object for k = {k}");
-        gate.open();
     });
     assert_eq!(shared.read(|tally| tally.sum), OPERATIONS + k / 2);
     // One that is taken out lives on, and only that.

@@ -82,6 +82,7 @@ fn others_go_on(k: usize, stopping: usize, reads: bool) {
     let recorder = Recorder::new(stopping + WORKERS);
     let gate = Arc::new(Gate::default());
     thread::scope(|scope| {
+        let _opens = gate.opens_at_end();
         for process in 0..stopping {
             let (shared, recorder, gate) = (&shared, &recorder, &gate);
             scope.spawn(move || {
@@ -115,7 +116,6 @@ fn others_go_on(k: usize, stopping: usize, reads: bool) {
         });
         // Who has stopped is still under way here.
         check(&Expected, 0, &recorder.history()).unwrap_or_else(|violation| panic!("{violation}"));
-        gate.open();
     });
     check(&Expected, 0, &recorder.history()).unwrap_or_else(|violation| panic!("{violation}"));
     let stopped: i64 =
@@ -155,6 +155,7 @@ fn threads_stop_now_and_then_in_traffic() {
         for _ in 0..ROUNDS {
             let gate = Arc::new(Gate::default());
             thread::scope(|scope| {
+                let _opens = gate.opens_at_end();
                 for _ in 0..stopping {
                     let (shared, gate, added) = (&shared, &gate, &added);
                     scope.spawn(move || {
@@ -176,7 +177,6 @@ fn threads_stop_now_and_then_in_traffic() {
                         });
                     }
                 });
-                gate.open();
             });
         }
         assert_eq!(shared.into_inner().0 as usize, added.load(SeqCst));
@@ -191,6 +191,7 @@ fn all_places_taken_by_those_who_stopped_and_then_go_on() {
         let shared = Resilient::new(2, Sum(0));
         let gate = Arc::new(Gate::default());
         thread::scope(|scope| {
+            let _opens = gate.opens_at_end();
             for stopped in 1..=2 {
                 scope.spawn(|| {
                     tell_to_stop(&gate);
@@ -201,7 +202,6 @@ fn all_places_taken_by_those_who_stopped_and_then_go_on() {
             for _ in 0..WORKERS {
                 scope.spawn(|| shared.apply(Op::Add(1)));
             }
-            gate.open();
         });
         assert_eq!(shared.into_inner().0, 2 + WORKERS as i64);
     });
@@ -214,6 +214,7 @@ fn all_handles_but_one_have_stopped() {
             let shared = WaitFree::new(k, Sum(0)).unwrap();
             let gate = Arc::new(Gate::default());
             thread::scope(|scope| {
+                let _opens = gate.opens_at_end();
                 for stopped in 1..k {
                     let mut handle = shared.handle().unwrap();
                     let gate = &gate;
@@ -230,12 +231,48 @@ fn all_handles_but_one_have_stopped() {
                     assert_eq!(before % 1000, i % 1000);
                     assert_eq!(handle.read(|sum| sum.0), before + 1);
                 }
-                gate.open();
             });
             let mut handle = shared.handle().expect("all have been given back");
             assert_eq!(handle.read(|sum| sum.0), 1000 * k as i64);
         });
     }
+}
+
+#[test]
+fn there_are_as_many_handles_as_there_can_be() {
+    let shared = WaitFree::new(WaitFree::<Sum>::MOST, Sum(0)).unwrap();
+    let mut handles: Vec<_> =
+        (0..WaitFree::<Sum>::MOST).map(|_| shared.handle().unwrap()).collect();
+    handles.iter_mut().for_each(|handle| _ = handle.apply(Op::Add(1)));
+    assert!(shared.handle().is_none());
+    handles.truncate(1);
+    assert!(shared.handle().is_some());
+    assert_eq!(handles[0].read(|sum| sum.0), 64);
+}
+
+#[test]
+fn sixty_three_have_stopped() {
+    within("k = 64", || {
+        let k = Resilient::<Sum>::MOST;
+        let shared = Resilient::new(k, Sum(0));
+        let gate = Arc::new(Gate::default());
+        thread::scope(|scope| {
+            let _opens = gate.opens_at_end();
+            for stopped in 1..k {
+                scope.spawn(|| {
+                    tell_to_stop(&gate);
+                    shared.apply(Op::Add(1000));
+                });
+                gate.wait_for(stopped);
+            }
+            thread::scope(|scope| {
+                for _ in 0..WORKERS {
+                    scope.spawn(|| (0..250).for_each(|_| _ = shared.apply(Op::Add(1))));
+                }
+            });
+        });
+        assert_eq!(shared.into_inner().0, 1000 * k as i64);
+    });
 }
 
 /// What fails has not happened, and only who called it hears of it.
@@ -274,6 +311,7 @@ fn a_panic_with_all_others_stopped() {
         let shared = Resilient::new(4, Sum(0));
         let gate = Arc::new(Gate::default());
         thread::scope(|scope| {
+            let _opens = gate.opens_at_end();
             for stopped in 1..4 {
                 scope.spawn(|| {
                     tell_to_stop(&gate);
@@ -286,7 +324,6 @@ fn a_panic_with_all_others_stopped() {
                 panic::catch_unwind(fail).expect_err("it fails");
                 shared.apply(Op::Add(1));
             }
-            gate.open();
         });
         assert_eq!(shared.into_inner().0, 103);
     });
@@ -313,6 +350,7 @@ fn ready_made_objects_go_on() {
         let queue = PriorityQueue::with_items(3, [1, 2, 3]);
         let gate = Arc::new(Gate::default());
         thread::scope(|scope| {
+            let _opens = gate.opens_at_end();
             for stopped in 1..=2 {
                 scope.spawn(|| {
                     tell_to_stop(&gate);
@@ -336,7 +374,6 @@ fn ready_made_objects_go_on() {
                 queue.push(0);
                 queue.pop();
             }
-            gate.open();
         });
         assert_eq!(cell.into_inner(), [999, 7, 7]);
         assert_eq!(queue.len(), 1);

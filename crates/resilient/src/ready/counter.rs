@@ -120,8 +120,8 @@ impl Counter {
         if before == current { Ok(before) } else { Err(before) }
     }
 
-    /// Makes it what the closure makes of it, and returns what it was. The closure may be called more
-    /// than once, by others too.
+    /// Makes it what the closure makes of it, and returns what it was. The closure is called more
+    /// than once, by others too and also later, and must return the same each time.
     ///
     /// ```
     /// # use hallpass_resilient::Counter;

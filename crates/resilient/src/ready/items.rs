@@ -14,10 +14,21 @@ pub(super) trait Store: Clone {
 }
 
 /// A store with room for so many.
-#[derive(Clone)]
 pub(super) struct Items<S> {
     pub store: S,
     pub most: usize,
+}
+
+impl<S: Clone> Clone for Items<S> {
+    fn clone(&self) -> Self {
+        Items { store: self.store.clone(), most: self.most }
+    }
+
+    /// Copies are made over old ones, and stores can use the room that these have.
+    fn clone_from(&mut self, other: &Self) {
+        self.store.clone_from(&other.store);
+        self.most = other.most;
+    }
 }
 
 impl<S> Items<S> {

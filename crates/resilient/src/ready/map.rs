@@ -9,7 +9,8 @@ use crate::resilient::Resilient;
 /// stopped inside theirs.
 ///
 /// There are copies of the map, and each holds its own keys and values: heavy ones belong in an
-/// [`Arc`](std::sync::Arc). What is returned are copies too.
+/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
+/// replace them.
 ///
 /// ```
 /// use hallpass_resilient::Map;
@@ -86,7 +87,8 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     }
 
     /// Puts there what the closure makes of what is there; `None` means no value. Returns what was
-    /// there before. The closure may be called more than once, by others too.
+    /// there before. The closure is called more than once, by others too and also later, and must return
+    /// the same each time.
     ///
     /// ```
     /// # use hallpass_resilient::Map;

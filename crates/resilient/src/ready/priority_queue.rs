@@ -9,7 +9,8 @@ use crate::resilient::Resilient;
 /// completes as long as fewer than k others have stopped inside theirs.
 ///
 /// There are copies of the queue, and each holds its own items: heavy ones belong in an
-/// [`Arc`](std::sync::Arc). For the smallest first, use [`Reverse`](std::cmp::Reverse). Items that
+/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
+/// replace them. For the smallest first, use [`Reverse`](std::cmp::Reverse). Items that
 /// are equal come out in any order.
 ///
 /// ```
@@ -25,33 +26,30 @@ use crate::resilient::Resilient;
 /// assert_eq!(jobs.pop(), None);
 /// ```
 pub struct PriorityQueue<T: Ord + Clone> {
-    shared: Resilient<Items<Heap<T>>>,
+    shared: Resilient<Items<BinaryHeap<T>>>,
 }
 
-#[derive(Clone)]
-struct Heap<T>(BinaryHeap<T>);
-
-impl<T: Ord + Clone> Store for Heap<T> {
+impl<T: Ord + Clone> Store for BinaryHeap<T> {
     type Item = T;
 
     fn put(&mut self, item: T) {
-        self.0.push(item);
+        self.push(item);
     }
 
     fn take(&mut self) -> Option<T> {
-        self.0.pop()
+        self.pop()
     }
 
     fn next(&self) -> Option<&T> {
-        self.0.peek()
+        self.peek()
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.len()
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        self.clear();
     }
 }
 
@@ -69,8 +67,8 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     /// # Panics
     /// If k is 0 or more than 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
-        let heap = Heap(items.into_iter().collect());
-        PriorityQueue { shared: Resilient::new(k, Items::unbounded(heap)) }
+        let items = Items::unbounded(items.into_iter().collect());
+        PriorityQueue { shared: Resilient::new(k, items) }
     }
 
     /// Puts the item in.
@@ -95,7 +93,8 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
         self.shared.apply(Op::Take).one()
     }
 
-    /// Takes the greatest item if the test says so. Others may run the test too.
+    /// Takes the greatest item if the test says so. The test is run more than once, by others too and
+    /// also later, and must say the same each time.
     ///
     /// ```
     /// # use hallpass_resilient::PriorityQueue;
@@ -130,7 +129,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     /// [`BinaryHeap::into_sorted_vec`].
     pub fn to_sorted_vec(&self) -> Vec<T> {
         // Sorted outside of the reading, which should be short.
-        self.shared.read(|items| items.store.0.clone()).into_sorted_vec()
+        self.shared.read(|items| items.store.clone()).into_sorted_vec()
     }
 
     /// How many there are.
@@ -155,7 +154,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
 
     /// The items, when nobody shares the queue any more.
     pub fn into_inner(self) -> BinaryHeap<T> {
-        self.shared.into_inner().store.0
+        self.shared.into_inner().store
     }
 }
 

@@ -9,7 +9,8 @@ use crate::resilient::Resilient;
 /// than k others have stopped inside theirs.
 ///
 /// There are copies of the queue, and each holds its own items: heavy ones belong in an
-/// [`Arc`](std::sync::Arc).
+/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
+/// replace them.
 ///
 /// ```
 /// use hallpass_resilient::Queue;
@@ -25,34 +26,31 @@ use crate::resilient::Resilient;
 /// assert_eq!(queue.pop(), None);
 /// ```
 pub struct Queue<T: Clone> {
-    shared: Resilient<Items<Fifo<T>>>,
+    shared: Resilient<Items<VecDeque<T>>>,
     most: usize,
 }
 
-#[derive(Clone)]
-struct Fifo<T>(VecDeque<T>);
-
-impl<T: Clone> Store for Fifo<T> {
+impl<T: Clone> Store for VecDeque<T> {
     type Item = T;
 
     fn put(&mut self, item: T) {
-        self.0.push_back(item);
+        self.push_back(item);
     }
 
     fn take(&mut self) -> Option<T> {
-        self.0.pop_front()
+        self.pop_front()
     }
 
     fn next(&self) -> Option<&T> {
-        self.0.front()
+        self.front()
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.len()
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        self.clear();
     }
 }
 
@@ -70,7 +68,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// # Panics
     /// If k is 0 or more than 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
-        let items = Items::unbounded(Fifo(items.into_iter().collect()));
+        let items = Items::unbounded(items.into_iter().collect());
         Queue { most: items.most, shared: Resilient::new(k, items) }
     }
 
@@ -87,7 +85,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// # Panics
     /// If k is 0 or more than 64.
     pub fn bounded(k: usize, most: usize) -> Self {
-        let items = Items { store: Fifo(VecDeque::new()), most };
+        let items = Items { store: VecDeque::new(), most };
         Queue { most, shared: Resilient::new(k, items) }
     }
 
@@ -133,7 +131,8 @@ impl<T: Clone + Send + Sync> Queue<T> {
         self.shared.apply(Op::Take).one()
     }
 
-    /// Takes the item in front if the test says so. Others may run the test too.
+    /// Takes the item in front if the test says so. The test is run more than once, by others too and
+    /// also later, and must say the same each time.
     ///
     /// ```
     /// # use hallpass_resilient::Queue;
@@ -162,7 +161,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
 
     /// A copy of all there are, as they stand.
     pub fn to_vec(&self) -> Vec<T> {
-        self.shared.read(|items| items.store.0.iter().cloned().collect())
+        self.shared.read(|items| items.store.iter().cloned().collect())
     }
 
     /// How many there are.
@@ -192,7 +191,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
 
     /// The items, when nobody shares the queue any more.
     pub fn into_inner(self) -> VecDeque<T> {
-        self.shared.into_inner().store.0
+        self.shared.into_inner().store
     }
 }
 

@@ -92,9 +92,18 @@ impl Gate {
         assert!(state.0 >= stopped, "{} of {stopped} have stopped after {PATIENCE:?}", state.0);
     }
 
-    pub fn open(&self) {
-        self.state.lock().unwrap().1 = true;
-        self.changed.notify_all();
+    /// Opens it when that is dropped: also when a test fails, so that it does not hang.
+    pub fn opens_at_end(&self) -> Opens<'_> {
+        Opens(self)
+    }
+}
+
+pub struct Opens<'a>(&'a Gate);
+
+impl Drop for Opens<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap().1 = true;
+        self.0.changed.notify_all();
     }
 }
 
