@@ -28,6 +28,8 @@ use crate::{
 const LOOKS: u32 = 7;
 /// After so long without anybody leaving, those who are in count as stalled.
 const STALL: Duration = Duration::from_micros(100);
+/// One during whose stay so many have left counts as one that had stalled.
+const OVERTAKEN: Word = 16;
 /// How long one lets others overtake before it draws a number.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// How long one with a number sleeps at most if nobody rings.
@@ -63,8 +65,15 @@ struct Waiting {
     turns: [Bell; BELLS],
 }
 
-/// Where the exit section of one begins who is in.
-pub(crate) type Exit = At<Line>;
+/// Somebody who is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Inside {
+    /// A name that nobody else has who is in.
+    pub(crate) name: usize,
+    exit: At<Line>,
+    /// How many had left when it came.
+    since: Word,
+}
 
 /// The machine's variables are the two counters, then a flag for each name, which natively is a bit.
 impl Memory for &Counters {
@@ -107,9 +116,9 @@ impl Turnstile {
         self.machine.k()
     }
 
-    /// Gets in; the name comes back, and where to go out.
+    /// Gets in.
     #[inline]
-    pub(crate) fn enter(&self) -> (usize, Exit) {
+    pub(crate) fn enter(&self) -> Inside {
         let mut patience = Patience::new();
         let mut at = match self.is_welcome() {
             true => self.machine.begin(0),
@@ -126,7 +135,7 @@ impl Turnstile {
                 }
                 Next::Enter(exit) => {
                     let name = self.machine.name(exit).expect("who is in has a name");
-                    return (name, exit);
+                    return Inside { name, exit, since: self.counters.0.exits.load(SeqCst) };
                 }
                 Next::Leave => unreachable!("a passage enters before it leaves"),
             }
@@ -135,18 +144,20 @@ impl Turnstile {
 
     /// Gets out.
     #[inline]
-    pub(crate) fn leave(&self, mut at: Exit) {
+    pub(crate) fn leave(&self, who: Inside) {
+        let mut at = who.exit;
         while let Next::Goto(next) = self.machine.step(&mut &self.counters.0, 0, at) {
             at = next;
         }
         let Counters { drawn, exits, level, .. } = &self.counters.0;
         let exits = exits.load(SeqCst);
-        let (inside, turn) = (drawn.load(SeqCst) - exits, exits + self.machine.k() as Word - 1);
-        if inside + 1 < level.load(SeqCst) {
-            level.store(inside + 1, SeqCst); // who had stalled has left
+        let inside = drawn.load(SeqCst) - exits;
+        let level_now = level.load(SeqCst);
+        if level_now > 1 && (exits - who.since > OVERTAKEN || inside + 1 < level_now) {
+            level.store(level_now - 1, SeqCst); // one that had stalled has left
         }
         if inside >= self.machine.k() as Word {
-            self.turn(turn).ring(true);
+            self.turn(exits + self.machine.k() as Word - 1).ring(true);
         } else if self.waiting.0.sleepers.load(SeqCst) > 0 {
             self.call();
         }
@@ -178,7 +189,7 @@ impl Turnstile {
 
     /// Waits until it is time to try (again); says where to begin.
     #[cold]
-    fn wait(&self, patience: &mut Patience) -> Exit {
+    fn wait(&self, patience: &mut Patience) -> At<Line> {
         loop {
             let is_patient = self.rest(patience);
             if !is_patient || self.is_welcome() {
@@ -218,7 +229,7 @@ impl Turnstile {
 
     /// With a number that is not in yet.
     #[cold]
-    fn wait_for_turn(&self, at: Exit, patience: &mut Patience) {
+    fn wait_for_turn(&self, at: At<Line>, patience: &mut Patience) {
         let At::Exclusion(Line::E5 { t }) = at else { return };
         if patience.looks_again() {
             return;
