@@ -204,6 +204,8 @@ fn nothing_is_left_of_handles() {
                 }
             });
         }
+        let copies = censuses.objects.most.load(SeqCst);
+        assert!(copies <= 16, "{copies} copies of the object for k = 3");
         drop(shared);
         censuses.assert_all_gone();
     });

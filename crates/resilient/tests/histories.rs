@@ -2,13 +2,14 @@
 //! by a plain object used by one at a time, which is written down here once more.
 //!
 //! Limits: these are the interleavings that happen. Many short histories give more different ones
-//! than a long one.
+//! than a long one. The door keeps threads apart that are quick, so some operations dawdle;
+//! `handles.rs` goes without the door.
 
 mod common;
 
 use std::{fmt::Debug, hash::Hash, sync::Barrier, thread};
 
-use common::{Recorder, within};
+use common::{Recorder, dawdle, within};
 use fastrand::Rng;
 use hallpass_lab::linear::{Specification, Violation, check};
 use hallpass_resilient::{Counter, Map, PriorityQueue, Queue, Statistics};
@@ -175,7 +176,7 @@ impl Subject for Fifo {
             ItemsOp::Force(item) => queue.force_push(item),
             ItemsOp::Extend(items) => return queue.try_extend(items).err().unwrap_or_default(),
             ItemsOp::Pop => queue.pop(),
-            ItemsOp::PopIfEven => queue.pop_if(|item| item % 2 == 0),
+            ItemsOp::PopIfEven => queue.pop_if(is_even),
             ItemsOp::PopMany(most) => return queue.pop_many(most),
             ItemsOp::Peek => queue.peek(),
             ItemsOp::Len => Some(queue.len() as i64),
@@ -183,6 +184,21 @@ impl Subject for Fifo {
         };
         Vec::from_iter(one)
     }
+}
+
+fn is_even(item: &i64) -> bool {
+    dawdle();
+    item % 2 == 0
+}
+
+fn double(value: Option<&i64>) -> Option<i64> {
+    dawdle();
+    value.map(|value| value * 2)
+}
+
+fn negate(n: i64) -> i64 {
+    dawdle();
+    -n
 }
 
 fn nothing((): ()) -> Option<i64> {
@@ -217,7 +233,7 @@ impl Subject for GreatestFirst {
             ItemsOp::Push(item) | ItemsOp::Force(item) => nothing(queue.push(item)),
             ItemsOp::Extend(items) => nothing(queue.extend(items)),
             ItemsOp::Pop => queue.pop(),
-            ItemsOp::PopIfEven => queue.pop_if(|item| item % 2 == 0),
+            ItemsOp::PopIfEven => queue.pop_if(is_even),
             ItemsOp::PopMany(most) => return queue.pop_many(most),
             ItemsOp::Peek => queue.peek(),
             ItemsOp::Len => Some(queue.len() as i64),
@@ -320,7 +336,7 @@ impl Subject for Sorted {
             MapOp::Insert(key, value) => map.insert(key, value),
             MapOp::Extend(value) => nothing(map.extend([(1, value), (3, value)])),
             MapOp::GetOrInsert(key, value) => Some(map.get_or_insert(key, value)),
-            MapOp::Double(key) => map.update(key, |value| value.map(|value| value * 2)),
+            MapOp::Double(key) => map.update(key, double),
             MapOp::CompareExchange(key, current, new) => {
                 map.compare_exchange(key, current, new).err().map(|there| there.unwrap_or(NONE))
             }
@@ -400,7 +416,7 @@ impl Subject for Number {
             NumberOp::CompareExchange(current, new) => {
                 counter.compare_exchange(current, new).unwrap_or_else(|there| there)
             }
-            NumberOp::Negate => counter.fetch_update(|n| -n),
+            NumberOp::Negate => counter.fetch_update(negate),
             NumberOp::Get => counter.get(),
         }]
     }

@@ -122,3 +122,10 @@ pub fn stop_if_told() {
         gate.stop();
     }
 }
+
+/// Called by operations: now and then one takes so long that others come in past it.
+pub fn dawdle() {
+    if fastrand::u8(..4) == 0 {
+        thread::sleep(Duration::from_micros(200));
+    }
+}

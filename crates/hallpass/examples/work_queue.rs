@@ -2,8 +2,8 @@
 //! an operation, as a thread does whose page is on disk, or that a debugger holds, or that is not given
 //! its core back. With a lock, all would wait for it. Here the others go on.
 //!
-//! ```text
-//! cargo run --release -p hallpass-resilient --example work_queue
+//! ```sh
+//! cargo run --release -p hallpass --example work_queue
 //! ```
 
 use std::{
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_resilient::PriorityQueue;
+use hallpass::objects::PriorityQueue;
 
 const STALL: Duration = Duration::from_millis(500);
 const WORKERS: usize = 3;
