@@ -19,6 +19,7 @@ struct Line(Vec<u8>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Op {
+    /// Returns how many there are then: orders of pushes that nobody can tell apart would be many.
     Push(u8),
     Pop,
     /// Takes all, and then panics.
@@ -44,7 +45,7 @@ impl Object for Line {
         match op {
             Op::Push(item) => {
                 self.0.push(*item);
-                None
+                Some(self.0.len() as u8)
             }
             Op::Pop => (!self.0.is_empty()).then(|| self.0.remove(0)),
             Op::Fail => {
@@ -65,7 +66,9 @@ impl Specification for Expected {
 
     fn apply(&self, state: &Vec<u8>, op: &Op) -> (Vec<u8>, Ret) {
         match (op, state.as_slice()) {
-            (Op::Push(item), items) => ([items, &[*item]].concat(), Ok(None)),
+            (Op::Push(item), items) => {
+                ([items, &[*item]].concat(), Ok(Some(items.len() as u8 + 1)))
+            }
             (Op::Pop, [first, rest @ ..]) => (rest.to_vec(), Ok(Some(*first))),
             (Op::First, [first, ..]) => (state.clone(), Ok(Some(*first))),
             (Op::Pop | Op::First, []) => (Vec::new(), Ok(None)),

@@ -180,7 +180,10 @@ impl Subject for Fifo {
             ItemsOp::PopMany(most) => return queue.pop_many(most),
             ItemsOp::Peek => queue.peek(),
             ItemsOp::Len => Some(queue.len() as i64),
-            ItemsOp::Clear => nothing(queue.clear()),
+            ItemsOp::Clear => {
+                queue.clear();
+                None
+            }
         };
         Vec::from_iter(one)
     }
@@ -199,10 +202,6 @@ fn double(value: Option<&i64>) -> Option<i64> {
 fn negate(n: i64) -> i64 {
     dawdle();
     -n
-}
-
-fn nothing((): ()) -> Option<i64> {
-    None
 }
 
 #[derive(Default)]
@@ -230,14 +229,23 @@ impl Subject for GreatestFirst {
 
     fn perform(queue: &PriorityQueue<i64>, op: &ItemsOp) -> Ret {
         let one = match *op {
-            ItemsOp::Push(item) | ItemsOp::Force(item) => nothing(queue.push(item)),
-            ItemsOp::Extend(items) => nothing(queue.extend(items)),
+            ItemsOp::Push(item) | ItemsOp::Force(item) => {
+                queue.push(item);
+                None
+            }
+            ItemsOp::Extend(items) => {
+                queue.extend(items);
+                None
+            }
             ItemsOp::Pop => queue.pop(),
             ItemsOp::PopIfEven => queue.pop_if(is_even),
             ItemsOp::PopMany(most) => return queue.pop_many(most),
             ItemsOp::Peek => queue.peek(),
             ItemsOp::Len => Some(queue.len() as i64),
-            ItemsOp::Clear => nothing(queue.clear()),
+            ItemsOp::Clear => {
+                queue.clear();
+                None
+            }
         };
         Vec::from_iter(one)
     }
@@ -334,7 +342,10 @@ impl Subject for Sorted {
     fn perform(map: &Map<u8, i64>, op: &MapOp) -> Ret {
         let one = match *op {
             MapOp::Insert(key, value) => map.insert(key, value),
-            MapOp::Extend(value) => nothing(map.extend([(1, value), (3, value)])),
+            MapOp::Extend(value) => {
+                map.extend([(1, value), (3, value)]);
+                None
+            }
             MapOp::GetOrInsert(key, value) => Some(map.get_or_insert(key, value)),
             MapOp::Double(key) => map.update(key, double),
             MapOp::CompareExchange(key, current, new) => {
