@@ -63,6 +63,7 @@ mod construction;
 mod copy;
 mod error;
 mod object;
+mod ready;
 mod resilient;
 mod turnstile;
 mod value;
@@ -71,6 +72,7 @@ mod words;
 
 pub use error::BuildError;
 pub use object::Object;
+pub use ready::{Counter, Map, PriorityQueue, Queue, Statistics, Summary};
 pub use resilient::Resilient;
 pub use value::ResilientCell;
 pub use wait_free::{Handle, WaitFree};

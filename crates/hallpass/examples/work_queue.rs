@@ -1,0 +1,69 @@
+//! Workers take the most urgent job from a queue that they share. One of them stalls in the middle of
+//! an operation, as a thread does whose page is on disk, or that a debugger holds, or that is not given
+//! its core back. With a lock, all would wait for it. Here the others go on.
+//!
+//! ```sh
+//! cargo run --release -p hallpass --example work_queue
+//! ```
+
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass::objects::PriorityQueue;
+
+const STALL: Duration = Duration::from_millis(500);
+const WORKERS: usize = 3;
+
+thread_local! {
+    static STALLS: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Job {
+    urgency: u32,
+    number: usize,
+}
+
+fn main() {
+    // Two at once: one may stop.
+    let jobs = PriorityQueue::new(2);
+    jobs.extend((0..100).map(|number| Job { urgency: number as u32 % 10, number }));
+    let stalled = AtomicBool::new(false);
+    let done = AtomicUsize::new(0);
+
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            STALLS.set(true);
+            stalled.store(true, SeqCst);
+            let started = Instant::now();
+            // Others who do this for us are not held up: only this thread is, the first time.
+            let job = jobs.pop_if(|_| {
+                if STALLS.take() {
+                    thread::sleep(STALL);
+                }
+                true
+            });
+            stalled.store(false, SeqCst);
+            println!("The stalled worker got {job:?} after {:?}.", started.elapsed());
+        });
+        while !stalled.load(SeqCst) {
+            thread::yield_now();
+        }
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while stalled.load(SeqCst) {
+                    if let Some(job) = jobs.pop() {
+                        done.fetch_add(1, SeqCst);
+                        // What is done makes new work, less urgent.
+                        jobs.push(Job { urgency: job.urgency.saturating_sub(1), ..job });
+                    }
+                }
+            });
+        }
+    });
+    println!("The others did {} jobs meanwhile; {} are left.", done.into_inner(), jobs.len());
+}

@@ -1,0 +1,202 @@
+//! Histories that were recorded.
+
+use std::{collections::BTreeMap, error::Error, fmt};
+
+use super::{Fate, Monitor, Specification, busy};
+
+/// Something that a process did.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Event<Op, Ret> {
+    /// Who.
+    pub process: usize,
+    /// What.
+    pub kind: Kind<Op, Ret>,
+}
+
+/// The two ends of an operation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind<Op, Ret> {
+    /// The call.
+    Invoke(Op),
+    /// The return, with what was returned.
+    Return(Ret),
+}
+
+impl<Op, Ret> Event<Op, Ret> {
+    /// The process calls this operation.
+    pub fn invoke(process: usize, op: Op) -> Self {
+        Event { process, kind: Kind::Invoke(op) }
+    }
+
+    /// The process's operation returned this.
+    pub fn returned(process: usize, ret: Ret) -> Self {
+        Event { process, kind: Kind::Return(ret) }
+    }
+}
+
+/// A return that nothing explains. Printed, it shows what happened shortly before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// Which event of the history it is.
+    pub at: usize,
+    /// The process that returned.
+    pub process: usize,
+    /// What could have been returned instead, as `Debug` shows it.
+    pub possible: Vec<String>,
+    /// The events before it and itself, a line each, a column for each process.
+    pub window: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "not linearizable: nothing explains what process {} returned (event {})",
+            self.process, self.at
+        )?;
+        f.write_str(&self.window)?;
+        write!(f, "it could have returned: {}", self.possible.join(", "))
+    }
+}
+
+impl Error for Violation {}
+
+/// Whether the history is linearizable: the events in the order in which they happened, beginning
+/// with an object that is `initial`. What never returns is still under way at the end.
+///
+/// # Panics
+/// If a process calls an operation before its last one has returned, or returns without a call.
+pub fn check<S: Specification>(
+    spec: &S,
+    initial: S::State,
+    history: &[Event<S::Op, S::Ret>],
+) -> Result<(), Violation>
+where
+    S::Op: fmt::Debug,
+    S::Ret: fmt::Debug,
+{
+    if follow(spec, initial.clone(), history, None).is_some() {
+        return Ok(());
+    }
+    // Knowing what comes, the search gives up before the return that shows it. That one ends the
+    // shortest part of the history that cannot be explained: longer parts cannot be either.
+    let (mut explained, mut unexplained) = (0, history.len());
+    while unexplained - explained > 1 {
+        let middle = explained.midpoint(unexplained);
+        match follow(spec, initial.clone(), &history[..middle], None) {
+            Some(_) => explained = middle,
+            None => unexplained = middle,
+        }
+    }
+    let (at, process) = (explained, history[explained].process);
+    let before =
+        follow(spec, initial, &history[..at], Some(process)).expect("it was explained just now");
+    let possible = before.possible(spec, process);
+    Err(Violation {
+        at,
+        process,
+        possible: possible.iter().map(|ret| format!("{ret:?}")).collect(),
+        window: window(history, at),
+    })
+}
+
+/// The monitor at the end of the history, if there is something that explains it. Who has not returned
+/// until then is left out when it has had its effect, unless it is `asked` what it would return.
+fn follow<S: Specification>(
+    spec: &S,
+    initial: S::State,
+    history: &[Event<S::Op, S::Ret>],
+    asked: Option<usize>,
+) -> Option<Monitor<S>> {
+    let mut monitor = Monitor::new(initial);
+    let foreseen = foresee(history);
+    // What those who are under way will return, if they do.
+    let mut will = BTreeMap::new();
+    for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
+        match kind {
+            Kind::Invoke(op) => {
+                let under_way = will.insert(*process, foreseen).is_some();
+                assert!(!under_way, "{}", busy(*process));
+                monitor.invoke(spec, *process, op.clone());
+            }
+            Kind::Return(ret) => {
+                let fate = |process: usize, ret: &S::Ret| match will[&process] {
+                    Some(other) if other != ret => Fate::Cannot,
+                    None if asked != Some(process) => Fate::Lost,
+                    _ => Fate::Returns,
+                };
+                monitor.configurations = monitor.after(spec, *process, ret, fate);
+                will.remove(process);
+                if monitor.is_violated() {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(monitor)
+}
+
+/// For each call, what it will return.
+fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
+    let mut next = BTreeMap::new();
+    let mut foreseen: Vec<_> = history
+        .iter()
+        .rev()
+        .map(|event| match &event.kind {
+            Kind::Invoke(_) => next.remove(&event.process),
+            Kind::Return(ret) => {
+                next.insert(event.process, ret);
+                None
+            }
+        })
+        .collect();
+    foreseen.reverse();
+    foreseen
+}
+
+/// How many events are shown at least, and at most.
+const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
+
+/// What happened up to the event: from the call of what returns there, or a little before.
+fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
+    let process = history[at].process;
+    let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);
+    let first = (at + 1).saturating_sub((at + 1 - call).clamp(*SHOWN.start(), *SHOWN.end()));
+    let shown = &history[first..=at];
+
+    let mut processes: Vec<_> = shown.iter().map(|event| event.process).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let cells: Vec<_> = shown
+        .iter()
+        .map(|event| match &event.kind {
+            Kind::Invoke(op) => format!("{op:?}"),
+            Kind::Return(ret) => format!("-> {ret:?}"),
+        })
+        .collect();
+    let titles: Vec<_> = processes.iter().map(|process| format!("process {process}")).collect();
+    let widths: Vec<_> = processes
+        .iter()
+        .zip(&titles)
+        .map(|(process, title)| {
+            let own = shown.iter().zip(&cells).filter(|(event, _)| event.process == *process);
+            own.map(|(_, cell)| cell.chars().count()).max().unwrap_or(0).max(title.len()) + 2
+        })
+        .collect();
+
+    let mut lines = line("event", &widths, |column| &titles[column]);
+    for (offset, (event, cell)) in shown.iter().zip(&cells).enumerate() {
+        let mine = |column: usize| if processes[column] == event.process { cell } else { "" };
+        lines += &line(&(first + offset).to_string(), &widths, mine);
+    }
+    lines
+}
+
+fn line<'a>(number: &str, widths: &[usize], cell: impl Fn(usize) -> &'a str) -> String {
+    let mut line = format!("{number:>7}  ");
+    for (column, &width) in widths.iter().enumerate() {
+        line += &format!("{:<width$}", cell(column));
+    }
+    line.truncate(line.trim_end().len());
+    line + "\n"
+}
