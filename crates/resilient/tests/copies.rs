@@ -190,7 +190,7 @@ fn nothing_is_left_when_the_object_is_dropped() {
 fn nothing_is_left_of_handles() {
     within("handles", || {
         let censuses = Censuses::default();
-        let shared = WaitFree::new(3, censuses.object()).unwrap();
+        let shared = WaitFree::new(3, censuses.object());
         for _ in 0..3 {
             thread::scope(|scope| {
                 for _ in 0..3 {

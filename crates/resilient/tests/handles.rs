@@ -95,7 +95,7 @@ fn perform(handle: &mut Handle<'_, Line>, op: &Op) -> Ret {
 
 fn history(k: usize, seed: u64) -> Result<(), Violation> {
     const OPERATIONS: usize = 8;
-    let shared = WaitFree::new(k, Line(Vec::new())).unwrap();
+    let shared = WaitFree::new(k, Line(Vec::new()));
     let recorder = Recorder::new(k);
     let start = Barrier::new(k);
     thread::scope(|scope| {

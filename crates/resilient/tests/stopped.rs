@@ -211,7 +211,7 @@ fn all_places_taken_by_those_who_stopped_and_then_go_on() {
 fn all_handles_but_one_have_stopped() {
     for k in [2, 4, 8] {
         within("wait-free", move || {
-            let shared = WaitFree::new(k, Sum(0)).unwrap();
+            let shared = WaitFree::new(k, Sum(0));
             let gate = Arc::new(Gate::default());
             thread::scope(|scope| {
                 let _opens = gate.opens_at_end();
@@ -240,7 +240,7 @@ fn all_handles_but_one_have_stopped() {
 
 #[test]
 fn there_are_as_many_handles_as_there_can_be() {
-    let shared = WaitFree::new(WaitFree::<Sum>::MOST, Sum(0)).unwrap();
+    let shared = WaitFree::new(WaitFree::<Sum>::MOST, Sum(0));
     let mut handles: Vec<_> =
         (0..WaitFree::<Sum>::MOST).map(|_| shared.handle().unwrap()).collect();
     handles.iter_mut().for_each(|handle| _ = handle.apply(Op::Add(1)));
