@@ -1,0 +1,235 @@
+//! What it comes down to.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{
+    contestants::{Kind, WAIT_FREE},
+    report::{Curve, Figure, Kept, Part, Report},
+};
+use crate::table::{duration, short};
+
+/// All that can be said of a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// The resilient object that is quickest with the most threads, for each figure.
+    pub best: Vec<Best>,
+    /// How much the number of threads matters, for each figure and resilient object.
+    pub ranges: Vec<Range>,
+    /// What is left with one stopped.
+    pub one_stopped: Vec<Left>,
+    /// What is left with as many stopped as may be.
+    pub most_stopped: Vec<Left>,
+    /// By how many KiB the memory in use grew after the first tenth of the operations.
+    pub growth: Vec<Growth>,
+}
+
+/// The quickest resilient object.
+#[derive(Clone, Debug, Serialize)]
+pub struct Best {
+    /// With pauses or without.
+    pub part: Part,
+    /// With how many threads.
+    pub threads: usize,
+    /// How many work on it at once.
+    pub k: usize,
+    /// Its total time.
+    pub ms: f64,
+    /// The wait-free object's, if it finished.
+    pub wait_free_ms: Option<f64>,
+    /// Which of all others that finished is the quickest, with its total time.
+    pub quickest_other: Option<(&'static str, f64)>,
+}
+
+/// The slowest and the quickest number of threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Range {
+    /// With pauses or without.
+    pub part: Part,
+    /// Who.
+    pub contestant: &'static str,
+    /// The longest total time as a multiple of the shortest; none if some were not finished.
+    pub worst_to_best: Option<f64>,
+}
+
+/// What is left.
+#[derive(Clone, Debug, Serialize)]
+pub struct Left {
+    /// Who.
+    pub contestant: &'static str,
+    /// How many were stopped.
+    pub stopped: usize,
+    /// As a part of what there is without.
+    pub part: f64,
+}
+
+/// Memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Growth {
+    /// Who.
+    pub contestant: &'static str,
+    /// In KiB; none if it did not come to the end.
+    pub kib: Option<i64>,
+}
+
+impl Findings {
+    /// Those of a report.
+    pub fn of(report: &Report) -> Self {
+        let left = |kept: &Kept, stopped: Option<usize>, part: Option<f64>| {
+            Some(Left { contestant: kept.contestant, stopped: stopped?, part: part? })
+        };
+        let one = |kept: &Kept| left(kept, Some(1), kept.part_with_one());
+        let most = |kept: &Kept| left(kept, kept.most_stopped, kept.part_with_most());
+        let growth = |memory: &super::memory::Memory| Growth {
+            contestant: memory.contestant,
+            kib: memory.growth_kib().filter(|_| memory.finished),
+        };
+        Findings {
+            best: report.figures.iter().filter_map(best).collect(),
+            ranges: report.figures.iter().flat_map(ranges).collect(),
+            one_stopped: report.stopped.iter().filter_map(one).collect(),
+            most_stopped: report.stopped.iter().filter_map(most).collect(),
+            growth: report.memory.iter().map(growth).collect(),
+        }
+    }
+}
+
+fn k_of(curve: &Curve) -> Option<usize> {
+    match curve.kind {
+        Kind::Resilient { k } => Some(k),
+        _ => None,
+    }
+}
+
+fn best(figure: &Figure) -> Option<Best> {
+    let threads = figure.threads().into_iter().max()?;
+    let quickest = |resilient: bool| {
+        let one = figure.curves.iter().filter(|curve| k_of(curve).is_some() == resilient);
+        let timed = one.filter_map(|curve| Some((curve, curve.ms(threads)?)));
+        timed.min_by(|one, other| one.1.total_cmp(&other.1))
+    };
+    let (curve, ms) = quickest(true)?;
+    let wait_free = figure.curves.iter().find(|curve| curve.contestant == WAIT_FREE);
+    Some(Best {
+        part: figure.part,
+        threads,
+        k: k_of(curve)?,
+        ms,
+        wait_free_ms: wait_free.and_then(|curve| curve.ms(threads)),
+        quickest_other: quickest(false).map(|(curve, ms)| (curve.contestant, ms)),
+    })
+}
+
+fn ranges(figure: &Figure) -> Vec<Range> {
+    let range = |curve: &Curve| {
+        let times: Option<Vec<f64>> = curve.points.iter().map(|point| point.ms).collect();
+        let most = |times: Vec<f64>| {
+            let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+            times.into_iter().fold(0.0, f64::max) / least
+        };
+        let worst_to_best = times.filter(|times| !times.is_empty()).map(most);
+        Range { part: figure.part, contestant: curve.contestant, worst_to_best }
+    };
+    figure.curves.iter().filter(|curve| k_of(curve).is_some()).map(range).collect()
+}
+
+/// How many times, or "0.5 times" where it is less: three digits.
+fn ms(ms: f64) -> String {
+    duration(ms * 1e6)
+}
+
+impl fmt::Display for Best {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Best { part, threads, k, ms: time, .. } = self;
+        write!(f, "{}, {threads} threads: best k is {k}, with {}", part.name(), ms(*time))?;
+        if let Some(other) = self.wait_free_ms {
+            let (times, other_ms) = (short(other / time), ms(other));
+            write!(f, ", {times} times as fast as {WAIT_FREE} ({other_ms})")?;
+        }
+        if let Some((name, other)) = self.quickest_other {
+            let (times, other) = (short(time / other), ms(other));
+            write!(f, "; it takes {times} times as long as {name} ({other})")?;
+        }
+        Ok(())
+    }
+}
+
+/// Lines.
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for best in &self.best {
+            writeln!(f, "{best}")?;
+        }
+        for part in [Part::Plain, Part::Paused] {
+            let of = self.ranges.iter().filter(|range| range.part == part);
+            let text = |range: &Range| match range.worst_to_best {
+                Some(ratio) => format!("{} {}", range.contestant, short(ratio)),
+                None => format!("{} did not always finish", range.contestant),
+            };
+            line(f, &format!("{}, worst to best number of threads", part.name()), of.map(text))?;
+        }
+        let kept = |left: &Left| match left.part {
+            0.0 => format!("{} stops", left.contestant),
+            part => format!("{} keeps {:.0} %", left.contestant, part * 100.0),
+        };
+        line(f, "one stopped inside", self.one_stopped.iter().map(kept))?;
+        let kept = |left: &Left| format!("{} ({} stopped)", kept(left), left.stopped);
+        line(f, "k - 1 stopped inside", self.most_stopped.iter().map(kept))?;
+        let growth = |growth: &Growth| match growth.kib {
+            Some(kib) => format!("{} {:+.1} MiB", growth.contestant, kib as f64 / 1024.0),
+            None => format!("{} stops", growth.contestant),
+        };
+        line(f, "memory after the first tenth", self.growth.iter().map(growth))
+    }
+}
+
+/// A line of several, if there are any.
+fn line(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    parts: impl Iterator<Item = String>,
+) -> fmt::Result {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { Ok(()) } else { writeln!(f, "{what}: {}", parts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::report::Point;
+
+    fn curve(contestant: &'static str, kind: Kind, times: &[Option<f64>]) -> Curve {
+        let point = |(threads, ms): (usize, &Option<f64>)| Point {
+            threads: 1 << threads,
+            ms: *ms,
+            spread: None,
+            done: None,
+            why: None,
+        };
+        Curve { contestant, kind, points: times.iter().enumerate().map(point).collect() }
+    }
+
+    #[test]
+    fn the_best_is_the_quickest_with_the_most_threads() {
+        let resilient = |name, k, times| curve(name, Kind::Resilient { k }, times);
+        let figure = Figure {
+            part: Part::Plain,
+            curves: vec![
+                resilient("resilient-1", 1, &[Some(10.0), Some(40.0)]),
+                resilient("resilient-2", 2, &[Some(30.0), Some(20.0)]),
+                resilient("resilient-4", 4, &[Some(30.0), None]),
+                curve(WAIT_FREE, Kind::WaitFree { places: 64 }, &[Some(50.0), Some(60.0)]),
+                curve("std-mutex", Kind::Lock, &[Some(5.0), Some(8.0)]),
+            ],
+        };
+        let best = best(&figure).expect("there is one");
+        assert_eq!(
+            best.to_string(),
+            "plain, 2 threads: best k is 2, with 20.0 ms, 3.00 times as fast as wait-free-64 \
+             (60.0 ms); it takes 2.50 times as long as std-mutex (8.00 ms)"
+        );
+        let ratios: Vec<_> = ranges(&figure).iter().map(|range| range.worst_to_best).collect();
+        assert_eq!(ratios, [Some(4.0), Some(1.5), None]);
+    }
+}

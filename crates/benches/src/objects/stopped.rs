@@ -1,0 +1,35 @@
+//! What others get done while some are stopped inside their operation: one sample.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{contestants::Contestant, stage::Crew};
+
+/// How long threads run before anything counts, as a part of the time that is measured.
+const WARM_UP: u32 = 5;
+
+/// Operations in a second of the threads that are not stopped; none if those who were to be stopped did
+/// not come to it within `limit`. An error if threads do not come back.
+pub fn measure(
+    contestant: &Contestant,
+    crew: &Crew,
+    time: Duration,
+    limit: Duration,
+) -> Result<Option<f64>, String> {
+    let mut rate = None;
+    contestant.run(crew, &mut |stage| {
+        thread::sleep(time / WARM_UP);
+        if crew.victims > 0 && !stage.stop_victims(crew.victims, limit) {
+            return;
+        }
+        let (begun, before) = (Instant::now(), stage.done());
+        thread::sleep(time);
+        let done = stage.done() - before;
+        // One operation each may have been done before, and not yet counted.
+        let done = if done <= crew.threads as u64 { 0 } else { done };
+        rate = Some(done as f64 / begun.elapsed().as_secs_f64());
+    })?;
+    Ok(rate)
+}
