@@ -1,6 +1,9 @@
 //! How long so many threads take for a number of operations: one sample.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use super::{
     contestants::Contestant,
@@ -72,13 +75,25 @@ fn with_pauses(
         if Instant::now() >= end {
             return Ok(false);
         }
-        // Who sleeps has no core to lose.
-        let mut ids: Vec<u32> = stage.ids().into_iter().flatten().collect();
-        let from = numbers.below(ids.len().max(1) as u64) as usize;
-        ids.rotate_left(from);
-        let Some(id) = ids.into_iter().find(|id| pauser.runs(*id)) else { continue };
+        let Some(id) = running(stage, &pauser, &mut numbers) else { continue };
         let paused = pauser.pause(id);
-        stage.wait_for_all((Instant::now() + pause).min(end));
+        // Nothing else meanwhile: the stage's lock, or the allocator's, may be the thread's that is paused.
+        thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
         drop(paused);
     }
+}
+
+/// One of those that have a core, or had one a moment ago: who has none has none to lose.
+fn running(stage: &Stage, pauser: &Pauser, numbers: &mut Numbers) -> Option<u32> {
+    const MOMENT: Duration = Duration::from_micros(100);
+    let times = || {
+        let ids = stage.ids().into_iter().flatten();
+        ids.filter_map(|id| Some((id, pauser.ran_for(id)?))).collect::<Vec<_>>()
+    };
+    let before = times();
+    thread::sleep(MOMENT);
+    let mut now = times();
+    now.retain(|(id, time)| before.iter().any(|(one, before)| one == id && before < time));
+    let index = numbers.below(now.len().max(1) as u64) as usize;
+    now.get(index).map(|(id, _)| *id)
 }

@@ -38,7 +38,7 @@ pub struct Best {
     pub ms: f64,
     /// The wait-free object's, if it finished.
     pub wait_free_ms: Option<f64>,
-    /// Which of all others that finished is the quickest, with its total time.
+    /// Which of those that are made in other ways is the quickest, with its total time.
     pub quickest_other: Option<(&'static str, f64)>,
 }
 
@@ -104,12 +104,14 @@ fn k_of(curve: &Curve) -> Option<usize> {
 
 fn best(figure: &Figure) -> Option<Best> {
     let threads = figure.threads().into_iter().max()?;
-    let quickest = |resilient: bool| {
-        let one = figure.curves.iter().filter(|curve| k_of(curve).is_some() == resilient);
-        let timed = one.filter_map(|curve| Some((curve, curve.ms(threads)?)));
-        timed.min_by(|one, other| one.1.total_cmp(&other.1))
+    let quickest = |among: fn(&&Curve) -> bool| {
+        let timed = |curve| Some((curve, Curve::ms(curve, threads)?));
+        let times = figure.curves.iter().filter(among).filter_map(timed);
+        times.min_by(|one, other| one.1.total_cmp(&other.1))
     };
-    let (curve, ms) = quickest(true)?;
+    let (curve, ms) = quickest(|curve| k_of(curve).is_some())?;
+    let other: fn(&&Curve) -> bool =
+        |curve| !matches!(curve.kind, Kind::Resilient { .. } | Kind::WaitFree { .. });
     let wait_free = figure.curves.iter().find(|curve| curve.contestant == WAIT_FREE);
     Some(Best {
         part: figure.part,
@@ -117,7 +119,7 @@ fn best(figure: &Figure) -> Option<Best> {
         k: k_of(curve)?,
         ms,
         wait_free_ms: wait_free.and_then(|curve| curve.ms(threads)),
-        quickest_other: quickest(false).map(|(curve, ms)| (curve.contestant, ms)),
+        quickest_other: quickest(other).map(|(curve, ms)| (curve.contestant, ms)),
     })
 }
 
@@ -134,7 +136,6 @@ fn ranges(figure: &Figure) -> Vec<Range> {
     figure.curves.iter().filter(|curve| k_of(curve).is_some()).map(range).collect()
 }
 
-/// How many times, or "0.5 times" where it is less: three digits.
 fn ms(ms: f64) -> String {
     duration(ms * 1e6)
 }

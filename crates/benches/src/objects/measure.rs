@@ -148,7 +148,7 @@ impl Plan {
                 }
                 let contestant = &self.contestants[*index];
                 begins(format!("{victims} stopped {}", contestant.name));
-                let crew = self.crew(*victims, None);
+                let crew = self.crew(*victims);
                 if has_places(contestant, self.active + victims) {
                     rates.extend(stopped::measure(contestant, &crew, self.time, self.limit)?);
                 }
@@ -192,16 +192,22 @@ impl Plan {
                 break;
             }
             begins(format!("memory {}", contestant.name));
-            let crew = self.crew(stopped, Some(self.memory_operations));
+            let crew = self.crew(stopped);
             if has_places(contestant, self.active + stopped) {
-                seen.push(memory::measure(contestant, &crew, self.limit, stop)?);
+                seen.push(memory::measure(
+                    contestant,
+                    &crew,
+                    self.memory_operations,
+                    self.limit,
+                    stop,
+                )?);
             }
         }
         Ok(seen)
     }
 
-    fn crew(&self, victims: usize, operations: Option<u64>) -> Crew {
-        Crew { threads: self.active, victims, operations, size: self.size }
+    fn crew(&self, victims: usize) -> Crew {
+        Crew { threads: self.active, victims, operations: None, size: self.size }
     }
 }
 

@@ -43,27 +43,28 @@ pub fn resident_kib() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Watches a crew with a number of operations to do, until nobody gets anything done for as long as
-/// `limit`, or `stop` says so. An error if threads do not come back.
+/// Watches a crew for so many operations, until nobody gets anything done for as long as `limit`, or
+/// `stop` says so. An error if threads do not come back.
 pub fn measure(
     contestant: &Contestant,
     crew: &Crew,
+    operations: u64,
     limit: Duration,
     stop: &AtomicBool,
 ) -> Result<Memory, String> {
     const LOOK: Duration = Duration::from_millis(2);
-    let operations = crew.operations.unwrap_or(0);
     let (mut seen, mut finished) = (Vec::new(), false);
     contestant.run(crew, &mut |stage| {
         if !stage.stop_victims(crew.victims, limit) {
             return;
         }
-        let (mut before, mut progress) = (stage.done(), Instant::now());
+        let first = stage.done();
+        let (mut before, mut progress) = (0, Instant::now());
         seen.push(resident_kib().unwrap_or(0));
         // ORDERING: the flag orders nothing else.
         while !finished && progress.elapsed() < limit && !stop.load(Relaxed) {
             thread::sleep(LOOK);
-            let done = stage.done();
+            let done = stage.done() - first;
             if done > before {
                 (before, progress) = (done, Instant::now());
             }

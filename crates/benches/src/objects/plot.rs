@@ -56,21 +56,21 @@ fn colour(kind: Kind) -> RGBColor {
     }
 }
 
-/// The colours that occur, with their texts.
+/// What the colours of one sort stand for.
+fn sort(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Resilient { .. } => "resilient, k - 1 may stop",
+        Kind::WaitFree { .. } => "wait-free, all may stop",
+        Kind::SpinLock => "spinning lock",
+        Kind::Lock => "sleeping lock",
+        Kind::LockFree => "lock-free",
+    }
+}
+
+/// The colours that occur, with their texts; of several shades the one in the middle.
 fn legend(kinds: &[Kind]) -> Vec<(RGBColor, &'static str)> {
-    let texts: [(fn(&Kind) -> bool, &str); 5] = [
-        (|kind| matches!(kind, Kind::Resilient { .. }), "resilient, k - 1 may stop"),
-        (|kind| matches!(kind, Kind::WaitFree { .. }), "wait-free, all may stop"),
-        (|kind| *kind == Kind::SpinLock, "spinning lock"),
-        (|kind| *kind == Kind::Lock, "sleeping lock"),
-        (|kind| *kind == Kind::LockFree, "lock-free"),
-    ];
-    let entry = |(is, text): (fn(&Kind) -> bool, &'static str)| {
-        // Of several shades the one in the middle.
-        let shades: Vec<&Kind> = kinds.iter().filter(|kind| is(kind)).collect();
-        shades.get(shades.len() / 2).map(|kind| (colour(**kind), text))
-    };
-    texts.into_iter().filter_map(entry).collect()
+    let shades = kinds.chunk_by(|one, other| sort(*one) == sort(*other));
+    shades.map(|kinds| kinds[kinds.len() / 2]).map(|kind| (colour(kind), sort(kind))).collect()
 }
 
 fn is_ours(kind: Kind) -> bool {
@@ -108,8 +108,8 @@ fn draw_curves(figure: &Figure, report: &Report) -> Result<String, Failure> {
 
 /// Contestants of one sort differ in their markers.
 fn alike_before(curves: &[&Curve], index: usize) -> usize {
-    let sort = |curve: &Curve| std::mem::discriminant(&curve.kind);
-    curves[..index].iter().filter(|before| sort(before) == sort(curves[index])).count()
+    let is_alike = |before: &&&Curve| sort(before.kind) == sort(curves[index].kind);
+    curves[..index].iter().filter(is_alike).count()
 }
 
 /// What a bar takes.

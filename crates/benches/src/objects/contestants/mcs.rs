@@ -93,7 +93,7 @@ impl<R: Relax + 'static> Queue for Mcs<R> {
     }
 
     #[inline]
-    fn apply<'a>(&'a self, node: &mut MutexNode, op: Op) -> Option<u64> {
+    fn apply(&self, node: &mut MutexNode, op: Op) -> Option<u64> {
         self.0.lock_with_then(node, |heap| heap.apply(&op))
     }
 }

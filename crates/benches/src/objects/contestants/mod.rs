@@ -54,6 +54,7 @@ pub enum Kind {
 }
 
 type Run = dyn Fn(&Crew, &mut dyn FnMut(&Stage)) -> Result<(), String>;
+type Answer = dyn Fn(usize, &[Op]) -> Vec<Option<u64>>;
 
 /// One queue, and how to run threads on it.
 pub struct Contestant {
@@ -62,6 +63,7 @@ pub struct Contestant {
     /// How threads share it.
     pub kind: Kind,
     run: Box<Run>,
+    answer: Box<Answer>,
 }
 
 impl fmt::Debug for Contestant {
@@ -75,18 +77,28 @@ impl Contestant {
     pub fn new<Q: Queue>(
         name: &'static str,
         kind: Kind,
-        make: impl Fn(Heap) -> Q + 'static,
+        make: impl Fn(Heap) -> Q + Copy + 'static,
     ) -> Self {
+        let answer = move |size: usize, ops: &[Op]| {
+            let queue = make(Heap::of_size(size));
+            let mut handle = queue.join();
+            ops.iter().map(|op| queue.apply(&mut handle, *op)).collect()
+        };
         let run = move |crew: &Crew, direct: &mut dyn FnMut(&Stage)| {
             stage::run(make(Heap::of_size(crew.size)), crew, direct)
         };
-        Contestant { name, kind, run: Box::new(run) }
+        Contestant { name, kind, run: Box::new(run), answer: Box::new(answer) }
     }
 
     /// Runs a crew, for which it must have places, on a new queue, while `direct` says in this thread
     /// what is to happen; when it returns, the crew stops. An error if threads do not come back.
     pub fn run(&self, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> Result<(), String> {
         (self.run)(crew, direct)
+    }
+
+    /// What one thread is told that applies these operations to a queue of this size.
+    pub fn answers(&self, size: usize, ops: &[Op]) -> Vec<Option<u64>> {
+        (self.answer)(size, ops)
     }
 
     /// For how many threads there are places, if not for any number.
