@@ -19,6 +19,8 @@
 //! | [`choi`] | Choi 2011: O(log k) remote references |
 //! | [`hall`] | the semaphore behind `Hall`, from no paper |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
+//! | [`turnstile`] | the door before a resilient object, from no paper |
+//! | [`universal`] | any object, shared by k participants, from no paper |
 //! | [`registry`] | every algorithm by its identifier, with its paper's claims |
 //!
 //! ```
@@ -65,6 +67,8 @@ pub mod queue;
 pub mod registry;
 pub mod shared;
 pub mod timestamps;
+pub mod turnstile;
+pub mod universal;
 pub mod zehavi;
 
 pub use layout::{Array, Decl, Domain, Init, Kind, Layout};

@@ -4,11 +4,16 @@
 //! at once, each with a name of its own, and under these names they run a wait-free construction.
 //! An operation completes as long as fewer than k others have stopped inside.
 
+mod bell;
+mod construction;
+mod copy;
 mod error;
 mod object;
 mod resilient;
+mod turnstile;
 mod value;
 mod wait_free;
+mod words;
 
 pub use error::BuildError;
 pub use object::Object;

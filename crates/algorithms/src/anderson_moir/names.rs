@@ -95,6 +95,7 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
         Exclusion(self.exclusion.begin(p))
     }
 
+    #[inline]
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Self::State) -> Next<Self::State> {
         match at {
             Exclusion(at) => match self.exclusion.step(m, p, at) {

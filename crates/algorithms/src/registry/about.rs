@@ -245,3 +245,23 @@ pub(super) const fn shared(promises_fife: bool, title: &'static str) -> Entry {
 pub(super) const fn shared_wrong(title: &'static str) -> Entry {
     Entry { standing: Standing::Broken, ..shared(true, title) }
 }
+
+/// The door before a resilient object.
+pub(super) const fn turnstile(title: &'static str) -> Entry {
+    Entry {
+        promises_fife: true,
+        promises_fife_strong: true,
+        promises_resilience: true,
+        primitives: CAS,
+        figure: "turnstile",
+        most_processes: MOST_PROCESSES,
+        most_inside: MOST_PROCESSES,
+        nameable: true,
+        ..hall(true, title)
+    }
+}
+
+/// One of its variants that are wrong on purpose.
+pub(super) const fn turnstile_wrong(title: &'static str) -> Entry {
+    Entry { standing: Standing::Broken, nameable: false, ..turnstile(title) }
+}

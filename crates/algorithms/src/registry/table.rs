@@ -13,6 +13,7 @@ use crate::{
     machine::Algorithm,
     omori, shared,
     timestamps::{Linear, Quadratic, Timestamps, Uctss},
+    turnstile::{self, Turnstile},
     zehavi::{self, Bakery, Zehavi},
 };
 
@@ -84,6 +85,10 @@ table! {
     "shared:unannounced" => |n, k| Changed::<_, shared::broken::Unannounced>::new(shared::Model::new(shared::Cast::Plain, n, k)), shared_wrong("line E6 dropped");
     "shared-mortal:no-second-look" => |n, k| Changed::<_, shared::broken::NoSecondLook>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("who watches does not look again before it sleeps");
     "shared-mortal:not-mine" => |n, k| Changed::<_, shared::broken::NotMine>::new(shared::Model::new(shared::Cast::Mortal, n, k)), shared_wrong("line S7 does not notice what was given to itself");
+    "turnstile" => Turnstile::new, turnstile("who finds room goes through, who fails twice draws a number");
+    "turnstile:no-compare" => |n, k| Changed::<_, turnstile::broken::NoCompare>::new(Turnstile::new(n, k)), turnstile_wrong("line E3 draws a number without looking which");
+    "turnstile:no-number" => |n, k| Changed::<_, turnstile::broken::NoNumber>::new(Turnstile::new(n, k)), turnstile_wrong("line E4 draws no number");
+    "turnstile:no-exit" => |n, k| Changed::<_, turnstile::broken::NoExit>::new(Turnstile::new(n, k)), turnstile_wrong("line X1 counts no exit");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));
