@@ -87,20 +87,40 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
     assert_eq!(names, plot::names(&plan.parts));
 }
 
-#[test]
-fn one_stopped_inside_stops_locks_and_not_the_lock_free() {
-    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10 };
-    for contestant in field().iter().filter(|one| one.kind == Kind::Lock) {
-        let rate = stopped::measure(contestant, &crew, Duration::from_millis(30), LONG);
-        assert_eq!(rate, Ok(Some(0.0)), "{contestant:?}");
-    }
-    // However busy the machine, some time is long enough.
-    let times = (5..12).map(|power| Duration::from_millis(1 << power));
-    let goes_on = |time: Duration| {
-        let rate = stopped::measure(&contestant("skip-list"), &crew, time, LONG);
+/// Whether two threads go on while so many others are stopped inside. However busy the machine, some
+/// time is long enough for them.
+fn goes_on(contestant: &Contestant, stopped: usize) -> bool {
+    let crew = Crew { threads: 2, victims: stopped, operations: None, size: 10 };
+    (5..12).any(|power| {
+        let rate = stopped::measure(contestant, &crew, Duration::from_millis(1 << power), LONG);
         rate.expect("all come back").is_some_and(|rate| rate > 0.0)
-    };
-    assert!(times.into_iter().any(goes_on));
+    })
+}
+
+#[test]
+fn as_many_may_stop_inside_as_a_resilient_object_is_made_for() {
+    for contestant in &field() {
+        match contestant.kind {
+            Kind::Resilient { k: 1 } | Kind::Lock | Kind::SpinLock => {}
+            Kind::Resilient { k } => assert!(goes_on(contestant, k - 1), "{contestant:?}"),
+            Kind::WaitFree { .. } | Kind::LockFree => {
+                assert!(goes_on(contestant, 3), "{contestant:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_stopped_inside_stops_all_others_at_a_lock() {
+    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10 };
+    let time = Duration::from_millis(30);
+    for name in ["resilient-1", "mcs-yield", "std-mutex", "parking-lot"] {
+        assert_eq!(stopped::measure(&contestant(name), &crew, time, LONG), Ok(Some(0.0)), "{name}");
+    }
+    // The second one cannot get in to stop there.
+    let crew = Crew { victims: 2, ..crew };
+    let rate = stopped::measure(&contestant("std-mutex"), &crew, time, time);
+    assert_eq!(rate, Ok(Some(0.0)));
 }
 
 #[test]
@@ -133,7 +153,8 @@ fn what_was_stopped_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn paused_threads_do_all_their_operations() {
-    for contestant in &field() {
+    // Locks that spin take minutes if others use the machine.
+    for contestant in field().iter().filter(|one| one.kind != Kind::SpinLock) {
         let crew = Crew { threads: 2, victims: 0, operations: Some(30_000), size: 10 };
         let weather = Weather::Pauses(Duration::from_millis(1));
         let sample = curve::measure(contestant, &crew, weather, LONG, 1);

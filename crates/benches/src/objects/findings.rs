@@ -17,6 +17,8 @@ pub struct Findings {
     pub best: Vec<Best>,
     /// How much the number of threads matters, for each figure and resilient object.
     pub ranges: Vec<Range>,
+    /// Who is so quick that threads hardly meet, for each figure.
+    pub brief: Vec<Brief>,
     /// What is left with one stopped.
     pub one_stopped: Vec<Left>,
     /// What is left with as many stopped as may be.
@@ -53,6 +55,20 @@ pub struct Range {
     pub worst_to_best: Option<f64>,
 }
 
+/// Those whose threads hardly meet: each is through with its share before the next one runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Brief {
+    /// With pauses or without.
+    pub part: Part,
+    /// With how many threads.
+    pub threads: usize,
+    /// Who.
+    pub contestants: Vec<&'static str>,
+}
+
+/// About how long a thread keeps its core while others want one.
+const SLICE_MS: f64 = 3.0;
+
 /// What is left.
 #[derive(Clone, Debug, Serialize)]
 pub struct Left {
@@ -88,6 +104,7 @@ impl Findings {
         Findings {
             best: report.figures.iter().filter_map(best).collect(),
             ranges: report.figures.iter().flat_map(ranges).collect(),
+            brief: report.figures.iter().filter_map(|figure| brief(figure, report.cores)).collect(),
             one_stopped: report.stopped.iter().filter_map(one).collect(),
             most_stopped: report.stopped.iter().filter_map(most).collect(),
             growth: report.memory.iter().map(growth).collect(),
@@ -123,9 +140,26 @@ fn best(figure: &Figure) -> Option<Best> {
     })
 }
 
+fn brief(figure: &Figure, cores: usize) -> Option<Brief> {
+    let threads = figure.threads().into_iter().max().filter(|threads| *threads > cores)?;
+    let is_brief = |curve: &&Curve| {
+        let share = curve.ms(threads).map(|ms| ms * cores as f64 / threads as f64);
+        share.is_some_and(|share| share < SLICE_MS)
+    };
+    let names = figure.curves.iter().filter(is_brief).map(|curve| curve.contestant);
+    let contestants: Vec<_> = names.collect();
+    (!contestants.is_empty()).then_some(Brief { part: figure.part, threads, contestants })
+}
+
+/// Where threads are paused, one that is alone only loses time: that number does not count.
+fn counts(part: Part, threads: usize) -> bool {
+    part != Part::Paused || threads > 1
+}
+
 fn ranges(figure: &Figure) -> Vec<Range> {
     let range = |curve: &Curve| {
-        let times: Option<Vec<f64>> = curve.points.iter().map(|point| point.ms).collect();
+        let points = curve.points.iter().filter(|point| counts(figure.part, point.threads));
+        let times: Option<Vec<f64>> = points.map(|point| point.ms).collect();
         let most = |times: Vec<f64>| {
             let least = times.iter().copied().fold(f64::INFINITY, f64::min);
             times.into_iter().fold(0.0, f64::max) / least
@@ -168,7 +202,17 @@ impl fmt::Display for Findings {
                 Some(ratio) => format!("{} {}", range.contestant, short(ratio)),
                 None => format!("{} did not always finish", range.contestant),
             };
-            line(f, &format!("{}, worst to best number of threads", part.name()), of.map(text))?;
+            let from = if counts(part, 1) { "" } else { " from 2 on" };
+            let what = format!("{}, worst to best number of threads{from}", part.name());
+            line(f, &what, of.map(text))?;
+        }
+        for Brief { part, threads, contestants } in &self.brief {
+            let what = format!(
+                "{}, {threads} threads: a share takes less than {SLICE_MS} ms of a core, so that \
+                 threads hardly meet",
+                part.name()
+            );
+            line(f, &what, contestants.iter().map(|name| name.to_string()))?;
         }
         let kept = |left: &Left| match left.part {
             0.0 => format!("{} stops", left.contestant),
@@ -222,15 +266,22 @@ mod tests {
                 resilient("resilient-4", 4, &[Some(30.0), None]),
                 curve(WAIT_FREE, Kind::WaitFree { places: 64 }, &[Some(50.0), Some(60.0)]),
                 curve("std-mutex", Kind::Lock, &[Some(5.0), Some(8.0)]),
+                curve("quick", Kind::Lock, &[Some(5.0), Some(4.0)]),
             ],
         };
         let best = best(&figure).expect("there is one");
         assert_eq!(
             best.to_string(),
             "plain, 2 threads: best k is 2, with 20.0 ms, 3.00 times as fast as wait-free-64 \
-             (60.0 ms); it takes 2.50 times as long as std-mutex (8.00 ms)"
+             (60.0 ms); it takes 5.00 times as long as quick (4.00 ms)"
         );
-        let ratios: Vec<_> = ranges(&figure).iter().map(|range| range.worst_to_best).collect();
-        assert_eq!(ratios, [Some(4.0), Some(1.5), None]);
+        let ratios = |figure: &Figure| -> Vec<_> {
+            ranges(figure).iter().map(|range| range.worst_to_best).collect()
+        };
+        assert_eq!(ratios(&figure), [Some(4.0), Some(1.5), None]);
+        let brief = brief(&figure, 1).expect("a share of the mutex is 4 ms, of the other 2 ms");
+        assert_eq!((brief.threads, brief.contestants), (2, vec!["quick"]));
+        let paused = Figure { part: Part::Paused, ..figure };
+        assert_eq!(ratios(&paused), [Some(1.0), Some(1.0), None]);
     }
 }

@@ -13,7 +13,7 @@ use super::{
 /// The options of the benchmark of objects.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// Fewer operations and rounds: about a minute, and rougher figures
+    /// Fewer operations and rounds: about two minutes, and rougher figures
     #[arg(long)]
     pub quick: bool,
     /// Run only contestants whose name contains this
@@ -50,7 +50,7 @@ pub struct Options {
     /// How long they are counted in each round, in milliseconds [default: 300, or 100]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// Over how many operations memory is watched [default: 10000000, or 1000000]
+    /// Over how many operations memory is watched [default: 10000000, or 500000]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(10..=1_000_000_000_000))]
     pub memory_operations: Option<u64>,
     /// Write the plots to this directory
@@ -65,7 +65,7 @@ impl Options {
     /// What is to be measured; an error if there is no such contestant, or if it cannot be measured here.
     pub fn plan(&self) -> Result<Plan, String> {
         let (operations, rounds, limit, time, memory) = match self.quick {
-            true => (50_000, 3, 2, 100, 1_000_000),
+            true => (50_000, 3, 2, 100, 500_000),
             false => (400_000, 5, 10, 300, 10_000_000),
         };
         let mut threads: Vec<usize> = self.threads.iter().map(|count| *count as usize).collect();
