@@ -135,6 +135,11 @@
 //!
 //! Neither touches the path on which nobody waits.
 //!
+//! # Shared data
+//!
+//! A mutex stops everybody if its holder stalls. A [`Resilient`] object does not, as long as fewer than k
+//! stall: [`objects`].
+//!
 //! # Algorithms of the literature
 //!
 //! [`Hall::with`] builds a hall that runs a published k-exclusion algorithm instead, to be
@@ -148,6 +153,11 @@ pub use hallpass_runtime::{
     MAX_SLOTS, OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError,
     TryAcquireError,
 };
+
+#[doc(inline)]
+pub use hallpass_resilient as objects;
+#[doc(inline)]
+pub use hallpass_resilient::{Object, Resilient, ResilientCell};
 
 #[cfg(target_os = "linux")]
 #[doc(inline)]

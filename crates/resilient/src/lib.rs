@@ -1,8 +1,58 @@
-//! Shared data that a stalled or dead thread cannot block.
+//! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] makes a linearizable shared
+//! object of any sequential one. At most k threads are in at once, each with a name of its own, and under
+//! these names they run a wait-free construction. An operation completes as long as fewer than k others
+//! have stopped inside theirs: preempted, in a debugger, at a page fault that takes a second, in a signal
+//! handler that never returns. Behind a mutex, one of them stops everybody.
 //!
-//! [`Resilient`] makes a linearizable shared object of any sequential one: at most k threads are in
-//! at once, each with a name of its own, and under these names they run a wait-free construction.
-//! An operation completes as long as fewer than k others have stopped inside.
+//! ```
+//! use hallpass_resilient::ResilientCell;
+//! use std::{collections::BTreeMap, thread};
+//!
+//! let visits = ResilientCell::new(2, BTreeMap::new()); // any one thread may stop inside
+//! thread::scope(|scope| {
+//!     for page in ["/", "/about", "/"] {
+//!         let visits = &visits;
+//!         scope.spawn(move || visits.update(move |visits| *visits.entry(page).or_insert(0) += 1));
+//!     }
+//! });
+//! assert_eq!(visits.read(|visits| visits["/"]), 2);
+//! ```
+//!
+//! # What is promised
+//!
+//! - **Linearizable.** Every operation takes effect at one moment between its call and its return.
+//! - **Resilient.** While fewer than k have stopped inside an operation, wherever in it, all others
+//!   complete theirs. k is chosen for each object; [`Resilient::new`] takes it first.
+//! - **Bounded memory.** There are at most 3k copies of the object, however many operations are done
+//!   and however long anybody stalls. Most of the time there are two.
+//! - **A panic is nobody else's.** An operation that panics has not happened, and the panic goes to who
+//!   called it, even if another thread ran it (k > 1).
+//! - **In turn, if it has to be.** Who finds room goes in, even past others that sleep; but who has waited
+//!   for 20 ms draws a number, and is served before all who come later.
+//!
+//! The construction and the door are step machines, `algorithms/src/universal` and
+//! `algorithms/src/turnstile.rs`. The project's lab explores them in every interleaving for small k, with
+//! participants stopped anywhere (`hallpass lab objects`, `hallpass lab check turnstile+names -n 3 -k 2`);
+//! the same code runs here.
+//!
+//! # What is not
+//!
+//! - A *killed* thread of a process does not exist on its own; processes have other needs. Objects
+//!   own heap memory, which means nothing in another process, so these are for threads.
+//! - An operation is applied more than once, by different threads, to copies that must stay equal. It has to
+//!   be deterministic, and should do nothing but change the object: see [`Object`].
+//! - What was put into the object may live on for a while in a copy, after it was taken out.
+//! - With k = 1 it is a lock: one copy, nothing applied twice, and whoever stops inside stops all.
+//! - k is at most 64. There may be any number of threads.
+//!
+//! # What it costs
+//!
+//! An operation is applied twice, on two copies that take turns; nothing is copied unless threads
+//! collide, or one has stalled. Around that are some ten atomic read-modify-writes and an allocation.
+//! That is several times what an uncontended mutex takes. `hallpass bench objects` measures it, and the
+//! guide says when a mutex is the better choice.
+//!
+//! Looking ([`Resilient::read`]) takes no copy and blocks nobody.
 
 mod bell;
 mod construction;

@@ -9,7 +9,7 @@ use crate::{
     construction::Construction,
     error::BuildError,
     object::Object,
-    turnstile::{Exit, Turnstile},
+    turnstile::{self, Turnstile},
 };
 
 /// A shared object for any number of threads. An operation completes as long as fewer than k others
@@ -143,17 +143,16 @@ where
 
     /// Is in while it does something. Who unwinds gets out too.
     fn visit<R>(&self, inside: impl FnOnce() -> R) -> R {
-        let (_, exit) = self.turnstile.enter();
-        let _visit = Visit { turnstile: &self.turnstile, exit };
+        let _visit = Visit { turnstile: &self.turnstile, inside: self.turnstile.enter() };
         inside()
     }
 
     /// Is in, under a name, while it does something. Who unwinds stays in, and keeps its name: it was in
     /// the middle of an operation.
     fn join<R>(&self, inside: impl FnOnce(usize) -> R) -> R {
-        let (name, exit) = self.turnstile.enter();
-        let result = inside(name);
-        self.turnstile.leave(exit);
+        let here = self.turnstile.enter();
+        let result = inside(here.name);
+        self.turnstile.leave(here);
         result
     }
 }
@@ -161,12 +160,12 @@ where
 /// Somebody inside.
 struct Visit<'a> {
     turnstile: &'a Turnstile,
-    exit: Exit,
+    inside: turnstile::Inside,
 }
 
 impl Drop for Visit<'_> {
     fn drop(&mut self) {
-        self.turnstile.leave(self.exit);
+        self.turnstile.leave(self.inside);
     }
 }
 

@@ -1,4 +1,10 @@
 //! The door: the machine of [`hallpass_algorithms::turnstile`] with names, and how one waits there.
+//!
+//! Two that operate at once on one object are slower than one after the other: they take turns with the
+//! cache lines, and one of them works in vain. So though k may be in, newcomers wait politely while those
+//! who are in make progress, and only when nobody has left for a while does one more go in. That
+//! number, `level`, is advice: the machine decides who gets in, and its promises hold whatever anybody
+//! takes for polite.
 
 use std::{
     hint,
@@ -18,10 +24,12 @@ use crate::{
     words::{Apart, access},
 };
 
-/// How often to look again at once.
-const SPINS: u32 = 40;
-/// How often to let others run before lying down.
-const YIELDS: u32 = 2;
+/// How often to look again before lying down, after pauses that double each time.
+const LOOKS: u32 = 7;
+/// After so long without anybody leaving, those who are in count as stalled.
+const STALL: Duration = Duration::from_micros(100);
+/// One during whose stay so many have left counts as one that had stalled.
+const OVERTAKEN: Word = 16;
 /// How long one lets others overtake before it draws a number.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// How long one with a number sleeps at most if nobody rings.
@@ -42,6 +50,8 @@ struct Counters {
     drawn: AtomicI64,
     exits: AtomicI64,
     names: AtomicI64,
+    /// How many are in before newcomers wait: one more than seem to have stalled there.
+    level: AtomicI64,
 }
 
 struct Waiting {
@@ -49,12 +59,21 @@ struct Waiting {
     sleepers: AtomicU32,
     /// Whether one of them has been woken and not yet looked.
     called: AtomicBool,
+    /// Whether one of them sleeps for a short time only, to see whether anybody leaves.
+    watched: AtomicBool,
     bell: Bell,
     turns: [Bell; BELLS],
 }
 
-/// Where the exit section of one begins who is in.
-pub(crate) type Exit = At<Line>;
+/// Somebody who is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Inside {
+    /// A name that nobody else has who is in.
+    pub(crate) name: usize,
+    exit: At<Line>,
+    /// How many had left when it came.
+    since: Word,
+}
 
 /// The machine's variables are the two counters, then a flag for each name, which natively is a bit.
 impl Memory for &Counters {
@@ -81,10 +100,12 @@ impl Turnstile {
             drawn: AtomicI64::new(initial[0]),
             exits: AtomicI64::new(initial[1]),
             names: AtomicI64::new(0),
+            level: AtomicI64::new(1),
         };
         let waiting = Waiting {
             sleepers: AtomicU32::new(0),
             called: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
             bell: Bell::new(),
             turns: [const { Bell::new() }; BELLS],
         };
@@ -95,18 +116,18 @@ impl Turnstile {
         self.machine.k()
     }
 
-    /// Gets in; the name comes back, and where to go out.
+    /// Gets in.
     #[inline]
-    pub(crate) fn enter(&self) -> (usize, Exit) {
+    pub(crate) fn enter(&self) -> Inside {
         let mut patience = Patience::new();
-        let mut at = self.machine.begin(0);
+        let mut at = match self.is_welcome() {
+            true => self.machine.begin(0),
+            false => self.wait(&mut patience),
+        };
         loop {
             at = match self.machine.step(&mut &self.counters.0, 0, at) {
-                // A first try in vain: one more is the last only for who has no patience left.
-                Next::Goto(At::Exclusion(Line::E1 { .. })) => {
-                    let last = !self.rest(&mut patience);
-                    At::Exclusion(Line::E1 { last })
-                }
+                // A first try in vain: the second is the last for who has no patience left.
+                Next::Goto(At::Exclusion(Line::E1 { .. })) => self.wait(&mut patience),
                 Next::Goto(next) => next,
                 Next::Spin(next) => {
                     self.wait_for_turn(next, &mut patience);
@@ -114,7 +135,7 @@ impl Turnstile {
                 }
                 Next::Enter(exit) => {
                     let name = self.machine.name(exit).expect("who is in has a name");
-                    return (name, exit);
+                    return Inside { name, exit, since: self.counters.0.exits.load(SeqCst) };
                 }
                 Next::Leave => unreachable!("a passage enters before it leaves"),
             }
@@ -123,14 +144,20 @@ impl Turnstile {
 
     /// Gets out.
     #[inline]
-    pub(crate) fn leave(&self, mut at: Exit) {
+    pub(crate) fn leave(&self, who: Inside) {
+        let mut at = who.exit;
         while let Next::Goto(next) = self.machine.step(&mut &self.counters.0, 0, at) {
             at = next;
         }
-        let left = self.counters.0.exits.load(SeqCst);
-        let turn = left + self.machine.k() as Word - 1;
-        if turn < self.counters.0.drawn.load(SeqCst) {
-            self.turn(turn).ring(true);
+        let Counters { drawn, exits, level, .. } = &self.counters.0;
+        let exits = exits.load(SeqCst);
+        let inside = drawn.load(SeqCst) - exits;
+        let level_now = level.load(SeqCst);
+        if level_now > 1 && (exits - who.since > OVERTAKEN || inside + 1 < level_now) {
+            level.store(level_now - 1, SeqCst); // one that had stalled has left
+        }
+        if inside >= self.machine.k() as Word {
+            self.turn(exits + self.machine.k() as Word - 1).ring(true);
         } else if self.waiting.0.sleepers.load(SeqCst) > 0 {
             self.call();
         }
@@ -149,34 +176,60 @@ impl Turnstile {
         &self.waiting.0.turns[t as usize % BELLS]
     }
 
-    /// Whether it looks as if one could get in.
-    fn has_room(&self) -> bool {
+    /// How many are in or have a number, as it seems.
+    fn inside(&self) -> Word {
         let exits = self.counters.0.exits.load(SeqCst);
-        self.counters.0.drawn.load(SeqCst) - exits < self.machine.k() as Word
+        self.counters.0.drawn.load(SeqCst) - exits
     }
 
-    /// After a try in vain: says whether to be patient once more.
+    /// Whether it is polite to try.
+    fn is_welcome(&self) -> bool {
+        self.inside() < self.counters.0.level.load(SeqCst)
+    }
+
+    /// Waits until it is time to try (again); says where to begin.
     #[cold]
+    fn wait(&self, patience: &mut Patience) -> At<Line> {
+        loop {
+            let is_patient = self.rest(patience);
+            if !is_patient || self.is_welcome() {
+                return At::Exclusion(Line::E1 { last: !is_patient });
+            }
+        }
+    }
+
+    /// Waits a little, or until somebody leaves; says whether to be patient any longer.
     fn rest(&self, patience: &mut Patience) -> bool {
         if patience.looks_again() {
             return true;
         }
-        let Some(left) = patience.left() else { return false };
+        let exits = self.counters.0.exits.load(SeqCst);
+        let Some(left) = patience.left(exits) else { return false };
+        if patience.sees_stall() {
+            let one_more = (self.inside() + 1).min(self.machine.k() as Word);
+            self.counters.0.level.fetch_max(one_more, SeqCst);
+            return true;
+        }
         let waiting = &self.waiting.0;
         let count = waiting.bell.count();
         waiting.sleepers.fetch_add(1, SeqCst);
-        if !self.has_room() {
-            waiting.bell.sleep(count, left);
+        if !self.is_welcome() {
+            // One of all who sleep is enough to see that nobody leaves.
+            let watches = !waiting.watched.swap(true, SeqCst);
+            waiting.bell.sleep(count, if watches { left.min(STALL) } else { left });
+            if watches {
+                waiting.watched.store(false, SeqCst);
+            }
         }
         waiting.sleepers.fetch_sub(1, SeqCst);
         waiting.called.store(false, SeqCst);
-        patience.rounds = 0;
+        patience.looks = 0;
         true
     }
 
     /// With a number that is not in yet.
     #[cold]
-    fn wait_for_turn(&self, at: Exit, patience: &mut Patience) {
+    fn wait_for_turn(&self, at: At<Line>, patience: &mut Patience) {
         let At::Exclusion(Line::E5 { t }) = at else { return };
         if patience.looks_again() {
             return;
@@ -191,31 +244,42 @@ impl Turnstile {
 
 /// What is left of one's patience.
 struct Patience {
-    rounds: u32,
+    looks: u32,
+    /// When it began to sleep.
     since: Option<Instant>,
+    /// How many had left when it first saw so many, and when that was.
+    seen: Option<(Word, Instant)>,
 }
 
 impl Patience {
     fn new() -> Self {
-        Patience { rounds: 0, since: None }
+        Patience { looks: 0, since: None, seen: None }
     }
 
-    /// Spins or yields, if there is any point in it: otherwise one should sleep.
+    /// Pauses, if there is any point in it: otherwise one should sleep.
     fn looks_again(&mut self) -> bool {
-        self.rounds += 1;
-        if self.rounds <= SPINS {
-            hint::spin_loop();
-        } else if self.rounds <= SPINS + YIELDS {
-            thread::yield_now();
-        } else {
-            return false;
+        self.looks += 1;
+        match self.looks {
+            ..LOOKS => (0..1 << self.looks).for_each(|_| hint::spin_loop()),
+            LOOKS => thread::yield_now(),
+            _ => return false,
         }
         true
     }
 
-    /// How long one is still patient.
-    fn left(&mut self) -> Option<Duration> {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        PATIENCE.checked_sub(since.elapsed()).filter(|left| !left.is_zero())
+    /// How long one is still patient, now that so many have left.
+    fn left(&mut self, exits: Word) -> Option<Duration> {
+        let now = Instant::now();
+        if self.seen.is_none_or(|(seen, _)| seen != exits) {
+            self.seen = Some((exits, now));
+        }
+        let since = *self.since.get_or_insert(now);
+        PATIENCE.checked_sub(now - since).filter(|left| !left.is_zero())
+    }
+
+    /// Whether nobody has left for a while.
+    fn sees_stall(&mut self) -> bool {
+        let is_old = |&(_, when): &(Word, Instant)| when.elapsed() >= STALL;
+        self.seen.take_if(|seen| is_old(seen)).is_some()
     }
 }
