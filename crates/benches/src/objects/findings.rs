@@ -13,7 +13,8 @@ use crate::table::{duration, short};
 /// All that can be said of a report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// The resilient object that is quickest with the most threads, for each figure.
+    /// The resilient object that is quickest with the most threads, for each figure; and the quickest one
+    /// in which somebody may stop, if that is another.
     pub best: Vec<Best>,
     /// How much the number of threads matters, for each figure and resilient object.
     pub ranges: Vec<Range>,
@@ -34,6 +35,8 @@ pub struct Best {
     pub part: Part,
     /// With how many threads.
     pub threads: usize,
+    /// The least k that was looked at.
+    pub from: usize,
     /// How many work on it at once.
     pub k: usize,
     /// Its total time.
@@ -102,7 +105,7 @@ impl Findings {
             kib: memory.growth_kib().filter(|_| memory.finished),
         };
         Findings {
-            best: report.figures.iter().filter_map(best).collect(),
+            best: report.figures.iter().flat_map(bests).collect(),
             ranges: report.figures.iter().flat_map(ranges).collect(),
             brief: report.figures.iter().filter_map(|figure| brief(figure, report.cores)).collect(),
             one_stopped: report.stopped.iter().filter_map(one).collect(),
@@ -119,24 +122,31 @@ fn k_of(curve: &Curve) -> Option<usize> {
     }
 }
 
-fn best(figure: &Figure) -> Option<Best> {
+fn bests(figure: &Figure) -> Vec<Best> {
+    let mut bests: Vec<Best> = [1, 2].into_iter().filter_map(|from| best(figure, from)).collect();
+    bests.dedup_by_key(|best| best.k);
+    bests
+}
+
+fn best(figure: &Figure, from: usize) -> Option<Best> {
     let threads = figure.threads().into_iter().max()?;
-    let quickest = |among: fn(&&Curve) -> bool| {
+    let quickest = |among: &dyn Fn(&Curve) -> bool| {
         let timed = |curve| Some((curve, Curve::ms(curve, threads)?));
-        let times = figure.curves.iter().filter(among).filter_map(timed);
+        let times = figure.curves.iter().filter(|curve| among(curve)).filter_map(timed);
         times.min_by(|one, other| one.1.total_cmp(&other.1))
     };
-    let (curve, ms) = quickest(|curve| k_of(curve).is_some())?;
-    let other: fn(&&Curve) -> bool =
-        |curve| !matches!(curve.kind, Kind::Resilient { .. } | Kind::WaitFree { .. });
+    let (curve, ms) = quickest(&|curve| k_of(curve).is_some_and(|k| k >= from))?;
+    let other =
+        |curve: &Curve| !matches!(curve.kind, Kind::Resilient { .. } | Kind::WaitFree { .. });
     let wait_free = figure.curves.iter().find(|curve| curve.contestant == WAIT_FREE);
     Some(Best {
         part: figure.part,
         threads,
+        from,
         k: k_of(curve)?,
         ms,
         wait_free_ms: wait_free.and_then(|curve| curve.ms(threads)),
-        quickest_other: quickest(other).map(|(curve, ms)| (curve.contestant, ms)),
+        quickest_other: quickest(&other).map(|(curve, ms)| (curve.contestant, ms)),
     })
 }
 
@@ -177,7 +187,8 @@ fn ms(ms: f64) -> String {
 impl fmt::Display for Best {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Best { part, threads, k, ms: time, .. } = self;
-        write!(f, "{}, {threads} threads: best k is {k}, with {}", part.name(), ms(*time))?;
+        let from = if self.from > 1 { format!(" from {} on", self.from) } else { String::new() };
+        write!(f, "{}, {threads} threads: best k{from} is {k}, with {}", part.name(), ms(*time))?;
         if let Some(other) = self.wait_free_ms {
             let (times, other_ms) = (short(other / time), ms(other));
             write!(f, ", {times} times as fast as {WAIT_FREE} ({other_ms})")?;
@@ -269,12 +280,17 @@ mod tests {
                 curve("quick", Kind::Lock, &[Some(5.0), Some(4.0)]),
             ],
         };
-        let best = best(&figure).expect("there is one");
+        let all = bests(&figure);
+        assert_eq!(all.iter().map(|best| best.k).collect::<Vec<_>>(), [2]);
         assert_eq!(
-            best.to_string(),
+            all[0].to_string(),
             "plain, 2 threads: best k is 2, with 20.0 ms, 3.00 times as fast as wait-free-64 \
              (60.0 ms); it takes 5.00 times as long as quick (4.00 ms)"
         );
+        let mut quick = figure.clone();
+        quick.curves[0].points[1].ms = Some(10.0);
+        let all: Vec<_> = bests(&quick).iter().map(|best| (best.from, best.k)).collect();
+        assert_eq!(all, [(1, 1), (2, 2)]);
         let ratios = |figure: &Figure| -> Vec<_> {
             ranges(figure).iter().map(|range| range.worst_to_best).collect()
         };

@@ -36,7 +36,7 @@ pub struct Options {
     /// How many rounds; medians over them are shown [default: 5, or 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// After how many seconds a measurement is given up [default: 10, or 2]
+    /// After how many seconds a measurement is given up [default: 10, or 3]
     #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
     pub limit: Option<u64>,
     /// How long a pause is, in milliseconds
@@ -65,7 +65,7 @@ impl Options {
     /// What is to be measured; an error if there is no such contestant, or if it cannot be measured here.
     pub fn plan(&self) -> Result<Plan, String> {
         let (operations, rounds, limit, time, memory) = match self.quick {
-            true => (50_000, 3, 2, 100, 500_000),
+            true => (50_000, 3, 3, 100, 500_000),
             false => (400_000, 5, 10, 300, 10_000_000),
         };
         let mut threads: Vec<usize> = self.threads.iter().map(|count| *count as usize).collect();

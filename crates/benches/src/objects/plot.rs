@@ -96,7 +96,8 @@ fn draw_curves(figure: &Figure, report: &Report) -> Result<String, Failure> {
     };
     let lines: Vec<Line<'_>> = curves.iter().enumerate().map(line).collect();
     let places: Vec<String> = figure.threads().iter().map(usize::to_string).collect();
-    let (about, beyond) = (table::about(figure.part, report), format!("> {} s", report.limit_s));
+    let (about, beyond) =
+        (table::about(figure.part, report), format!("not in {} s", report.limit_s));
     let panel = Panel { about: &about, places: &places, axis: "threads", beyond: &beyond };
     let kinds: Vec<Kind> = curves.iter().map(|curve| curve.kind).collect();
     let caption = table::footnote(report);
