@@ -13,6 +13,7 @@
 //! | [`table`] | the same as text |
 //! | [`plot`] | the same as pictures |
 //! | `processes` | all of this among processes, on Linux |
+//! | [`objects`] | shared objects, and threads that stop inside |
 //!
 //! ```
 //! use std::time::Duration;
@@ -28,11 +29,13 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Unsafe code is in the adapters of what the system offers, and where processes are made.
+//! Unsafe code is in the adapters of what the system offers, and where processes are made or threads
+//! paused.
 #![deny(unsafe_code)]
 
 pub mod contestants;
 pub mod measure;
+pub mod objects;
 pub mod plot;
 #[cfg(target_os = "linux")]
 pub mod processes;

@@ -12,7 +12,7 @@ use hallpass_benches::processes::{self, options::Options};
 use hallpass_benches::{
     contestants::{self, Camp, Contestant},
     measure::Plan,
-    plot,
+    objects, plot,
     report::Report,
     table, workloads,
 };
@@ -71,30 +71,28 @@ enum Command {
     /// Among processes: passages, what happens when a holder is killed, what waiting costs
     #[cfg(target_os = "linux")]
     Processes(Options),
+    /// Shared objects: operations on a priority queue, while threads are paused or stopped inside
+    Objects(objects::options::Options),
 }
 
 pub fn run(args: Args) -> Ended {
-    #[cfg(target_os = "linux")]
-    if let Some(Command::Processes(args)) = args.command {
-        return run_among_processes(&args);
+    match &args.command {
+        #[cfg(target_os = "linux")]
+        Some(Command::Processes(options)) => return run_among_processes(options),
+        Some(Command::Objects(options)) => return run_on_objects(options),
+        None => {}
     }
     let plan = plan(&args)?;
-    // Whoever cannot write there wants to know before it is over.
-    fs::create_dir_all(&args.out)
-        .map_err(|error| format!("cannot make {}: {}", args.out.display(), error.kind()))?;
-    for name in plot::names(&plan.workloads) {
-        files::check(&args.out.join(name))?;
-    }
+    prepare(&args.out, plot::names(&plan.workloads))?;
     let report = measure(&plan);
     if report.is_empty() {
-        say(format_args!("stopped before anything was measured"));
-        return Ok(ExitCode::from(PARTIAL));
+        return nothing();
     }
     match args.json {
         true => outln!("{}", report.to_json()),
         false => out!("{}", table::table(&report)),
     }
-    save(&args.out, &report)?;
+    save(&args.out, plot::plots(&report).map_err(|error| error.to_string())?)?;
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
 }
 
@@ -113,6 +111,41 @@ fn run_among_processes(options: &Options) -> Ended {
         false => out!("{}", processes::table::table(&report)),
     }
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
+}
+
+fn run_on_objects(options: &objects::options::Options) -> Ended {
+    let plan = options.plan()?;
+    prepare(&options.out, objects::plot::names(&plan.parts))?;
+    let bar = bar(plan.steps());
+    let mut begun = 0;
+    let report = plan.run(stop_on_interrupt(), &mut |what| {
+        bar.set_position(begun);
+        bar.set_message(what);
+        begun += 1;
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    if report.is_empty() {
+        return nothing();
+    }
+    match options.json {
+        true => outln!("{}", report.to_json()),
+        false => out!("{}", objects::table::table(&report)),
+    }
+    save(&options.out, objects::plot::plots(&report).map_err(|error| error.to_string())?)?;
+    Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
+}
+
+fn nothing() -> Ended {
+    say(format_args!("stopped before anything was measured"));
+    Ok(ExitCode::from(PARTIAL))
+}
+
+/// Makes the folder for plots. Whoever cannot write there wants to know before it is over.
+fn prepare(folder: &Path, names: Vec<String>) -> Result<(), String> {
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make {}: {}", folder.display(), error.kind()))?;
+    names.iter().try_for_each(|name| files::check(&folder.join(name)))
 }
 
 fn plan(args: &Args) -> Result<Plan, String> {
@@ -176,8 +209,8 @@ fn bar(steps: usize) -> ProgressBar {
     }
 }
 
-fn save(folder: &Path, report: &Report) -> Result<(), String> {
-    for (name, svg) in plot::plots(report).map_err(|error| error.to_string())? {
+fn save(folder: &Path, plots: Vec<(String, String)>) -> Result<(), String> {
+    for (name, svg) in plots {
         let path = folder.join(name);
         files::save(&path, &svg)?;
         say(format_args!("wrote {}", path.display()));

@@ -61,6 +61,88 @@ fn papers_run_when_asked_for() {
     assert!(table.contains("left out (exists only for k <= 1): bakery"), "{table}");
 }
 
+const TINY_OBJECTS: [&str; 17] = [
+    "objects",
+    "--operations",
+    "2000",
+    "--threads",
+    "4",
+    "1",
+    "--rounds",
+    "1",
+    "--limit",
+    "20",
+    "--time",
+    "10",
+    "--pause",
+    "2",
+    "--memory-operations",
+    "1000",
+    "--active=2",
+];
+
+#[test]
+fn a_tiny_run_on_objects_has_tables_json_and_plots() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("plots");
+    // Locks that spin take their time if others use the machine.
+    let names = ["resilient-1", "resilient-2", "wait-free-64", "std-mutex", "skip-list"];
+    let arguments = [&TINY_OBJECTS[..], &["--only"], &names].concat();
+    let run = bench(&out, &arguments);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = text(&run.stdout);
+    for name in names {
+        let lines = table.lines().filter(|line| line.split_whitespace().next() == Some(name));
+        assert!(lines.count() >= 2, "{name} in\n{table}");
+    }
+    for said in ["plain: total time for 2000 operations", "  1  ", "plain, 4 threads: best k is "] {
+        assert!(table.contains(said), "{said} in\n{table}");
+    }
+    for file in ["figure-10.svg", "stopped.svg"] {
+        let svg = fs::read_to_string(out.join(file)).expect("text");
+        assert!(svg.trim_end().ends_with("</svg>"));
+        assert!(names.iter().all(|name| svg.contains(name)), "{file}");
+    }
+    assert_eq!(out.join("figure-11.svg").exists(), cfg!(target_os = "linux"));
+    assert_eq!(table.contains("memory: MiB in use over 1000"), cfg!(target_os = "linux"));
+    let asked = ["--json", "--part", "stopped", "--only", "std"];
+    let run = bench(&out, &[&TINY_OBJECTS[..], &asked].concat());
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    assert_eq!(json["figures"], serde_json::json!([]));
+    assert_eq!(json["stopped"][0]["contestant"], "std-mutex");
+    assert_eq!(json["findings"]["one_stopped"][0]["part"], 0.0);
+}
+
+#[test]
+fn bad_input_for_objects_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("plots");
+    let run = bench(&out, &["objects", "--only", "nobody"]);
+    let said = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("no contestant's name contains `nobody`"), "{said}");
+    assert!(said.lines().count() == 1 && run.stdout.is_empty() && !out.exists(), "{said}");
+    for arguments in [
+        ["--threads", "0"],
+        ["--operations", "0"],
+        ["--size", "-1"],
+        ["--limit", "0"],
+        ["--pause", "long"],
+        ["--active", "57"],
+        ["--part", "best"],
+        ["--papers", "--quick"],
+    ] {
+        let run = bench(&out, &[&["objects"][..], &arguments].concat());
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}");
+        assert!(!out.exists());
+    }
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").expect("it can be written");
+    let run = bench(&file, &TINY_OBJECTS);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(text(&run.stderr).contains("cannot make"), "{}", text(&run.stderr));
+}
+
 #[test]
 fn bad_input_is_refused_in_a_line_before_anything_is_written() {
     let folder = tempfile::tempdir().expect("a folder");

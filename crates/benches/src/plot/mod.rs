@@ -1,9 +1,10 @@
 //! What was measured, as pictures: bars for each group of workloads, lines for waits.
 
 mod bars;
-mod canvas;
+pub(crate) mod canvas;
 mod latency;
-mod scale;
+pub(crate) mod lines;
+pub(crate) mod scale;
 
 use std::{error::Error, fmt};
 
@@ -28,7 +29,13 @@ impl fmt::Display for PlotError {
 impl Error for PlotError {}
 
 /// What goes wrong while drawing.
-type Failure = Box<dyn Error>;
+pub(crate) type Failure = Box<dyn Error>;
+
+impl From<Failure> for PlotError {
+    fn from(failure: Failure) -> Self {
+        PlotError(failure.to_string())
+    }
+}
 
 fn name(group: Group) -> String {
     format!("{}.svg", group.name())
@@ -55,7 +62,7 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
             Group::Latency => latency::draw(&outcomes, report),
             _ => bars::draw(group, &outcomes, report),
         };
-        plots.push((name(group), svg.map_err(|error| PlotError(error.to_string()))?));
+        plots.push((name(group), svg?));
     }
     Ok(plots)
 }

@@ -1,0 +1,67 @@
+//! A skip list that many change at once. Elements are told apart by a number, for equal ones may be in
+//! it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crossbeam_skiplist::SkipSet;
+
+use super::Queue;
+use crate::{
+    objects::{
+        heap::{Heap, Op},
+        stall,
+    },
+    semaphore::Padded,
+};
+
+pub struct SkipList {
+    elements: SkipSet<(u64, u64)>,
+    joined: AtomicU64,
+}
+
+/// Which numbers a thread gives: its own in the upper half, a count in the lower one.
+pub struct Unique(u64);
+
+impl Unique {
+    fn next(&mut self) -> u64 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+impl SkipList {
+    pub fn new(heap: Heap) -> Self {
+        let list = SkipList { elements: SkipSet::new(), joined: AtomicU64::new(0) };
+        let mut unique = list.join();
+        for element in heap.elements() {
+            list.elements.insert((element, unique.0.next()));
+        }
+        list
+    }
+}
+
+impl Queue for SkipList {
+    type Handle<'a> = Padded<Unique>;
+
+    fn join(&self) -> Padded<Unique> {
+        // ORDERING: only the number counts.
+        Padded(Unique(self.joined.fetch_add(1, Relaxed) << 32))
+    }
+
+    #[inline]
+    fn apply(&self, unique: &mut Padded<Unique>, op: Op) -> Option<u64> {
+        let ret = match op {
+            Op::Push(element) => {
+                self.elements.insert((element, unique.0.next()));
+                None
+            }
+            Op::Pop => self.elements.pop_front().map(|entry| entry.value().0),
+        };
+        if stall::is_armed() {
+            // Whoever stops anywhere inside keeps from being freed what is taken out from then on.
+            let _inside = crossbeam_epoch::pin();
+            stall::point();
+        }
+        ret
+    }
+}

@@ -1,0 +1,244 @@
+//! Rounds over contestants and numbers of threads, and medians over rounds.
+//!
+//! A round goes through all numbers of threads, and with each through all contestants: what disturbs
+//! the machine for some seconds then hits neighbours alike.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use super::{
+    contestants::{Contestant, Kind},
+    curve::{self, Sample, Weather},
+    memory::{self, Memory},
+    report::{Curve, Figure, Kept, Part, Point, Report},
+    stage::Crew,
+    stopped,
+};
+use crate::measure::{median, time_and_spread};
+
+/// What to measure.
+#[derive(Debug)]
+pub struct Plan {
+    /// Which parts.
+    pub parts: Vec<Part>,
+    /// The contestants.
+    pub contestants: Vec<Contestant>,
+    /// The numbers of threads, for the curves.
+    pub threads: Vec<usize>,
+    /// How many operations the threads share.
+    pub operations: u64,
+    /// How many elements the queue has at first.
+    pub size: usize,
+    /// How many rounds.
+    pub rounds: usize,
+    /// After how long a measurement is given up.
+    pub limit: Duration,
+    /// How long a pause is.
+    pub pause: Duration,
+    /// How many threads are counted while others are stopped.
+    pub active: usize,
+    /// How long they are counted.
+    pub time: Duration,
+    /// How many operations are done while memory is watched.
+    pub memory_operations: u64,
+}
+
+/// Tells what is about to run.
+type Begins<'a> = &'a mut dyn FnMut(String);
+
+impl Plan {
+    /// How many steps it has.
+    pub fn steps(&self) -> usize {
+        let steps = |part: &Part| match part {
+            Part::Plain | Part::Paused => self.rounds * self.threads.len() * self.contestants.len(),
+            Part::Stopped => self.rounds * self.cases().len(),
+            Part::Memory => self.watched().count(),
+        };
+        self.parts.iter().map(steps).sum()
+    }
+
+    /// Measures, until `stop` says so, and tells before each step. An error if threads did not come back
+    /// from a contestant: then nothing can be measured any more.
+    pub fn run(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Report, String> {
+        let mut report = Report {
+            complete: true,
+            cores: thread::available_parallelism().map_or(1, |cores| cores.get()),
+            rounds: self.rounds,
+            operations: self.operations,
+            size: self.size,
+            limit_s: self.limit.as_secs_f64(),
+            pause_ms: self.pause.as_secs_f64() * 1e3,
+            active: self.active,
+            time_ms: self.time.as_secs_f64() * 1e3,
+            figures: Vec::new(),
+            stopped: Vec::new(),
+            memory_operations: self.memory_operations,
+            memory: Vec::new(),
+        };
+        for part in &self.parts {
+            match part {
+                Part::Plain | Part::Paused => {
+                    report.figures.push(self.figure(*part, stop, begins)?)
+                }
+                Part::Stopped => report.stopped = self.stopped(stop, begins)?,
+                Part::Memory => report.memory = self.memory(stop, begins)?,
+            }
+        }
+        // ORDERING: the flag orders nothing else.
+        report.complete = !stop.load(Relaxed);
+        Ok(report)
+    }
+
+    fn figure(&self, part: Part, stop: &AtomicBool, begins: Begins<'_>) -> Result<Figure, String> {
+        let weather = match part {
+            Part::Paused => Weather::Pauses(self.pause),
+            _ => Weather::Calm,
+        };
+        // By number of threads, then by contestant.
+        let mut samples = vec![vec![Vec::new(); self.contestants.len()]; self.threads.len()];
+        for round in 0..self.rounds {
+            for (threads, samples) in self.threads.iter().zip(&mut samples) {
+                for (contestant, samples) in self.contestants.iter().zip(samples) {
+                    if stop.load(Relaxed) {
+                        break;
+                    }
+                    begins(format!("{} {threads} threads {}", part.name(), contestant.name));
+                    let gave_up = |sample: &Sample| matches!(sample, Sample::TimeUp { .. });
+                    if !has_places(contestant, *threads) || samples.iter().any(gave_up) {
+                        continue;
+                    }
+                    let operations = Some(self.operations);
+                    let crew = Crew { threads: *threads, victims: 0, operations, size: self.size };
+                    let seed = round as u64;
+                    let sample = curve::measure(contestant, &crew, weather, self.limit, seed)?;
+                    samples.push(sample);
+                }
+            }
+        }
+        let curve = |(index, contestant): (usize, &Contestant)| {
+            let at = |(threads, samples): (&usize, &Vec<Vec<Sample>>)| {
+                point(contestant, *threads, &samples[index])
+            };
+            let points = self.threads.iter().zip(&samples).map(at).collect();
+            Curve { contestant: contestant.name, kind: contestant.kind, points }
+        };
+        let curves = self.contestants.iter().enumerate().map(curve).collect();
+        Ok(Figure { part, curves })
+    }
+
+    /// Who is measured with how many stopped: none, one, and as many as it is made for.
+    fn cases(&self) -> Vec<(usize, usize)> {
+        let of = |(index, contestant): (usize, &Contestant)| {
+            let most = contestant.tolerates().filter(|most| *most > 1);
+            [Some(0), Some(1), most].into_iter().flatten().map(move |victims| (index, victims))
+        };
+        self.contestants.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn stopped(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Vec<Kept>, String> {
+        let cases = self.cases();
+        let mut rates = vec![Vec::new(); cases.len()];
+        for _ in 0..self.rounds {
+            for ((index, victims), rates) in cases.iter().zip(&mut rates) {
+                if stop.load(Relaxed) {
+                    break;
+                }
+                let contestant = &self.contestants[*index];
+                begins(format!("{victims} stopped {}", contestant.name));
+                let crew = self.crew(*victims);
+                if has_places(contestant, self.active + victims) {
+                    rates.extend(stopped::measure(contestant, &crew, self.time, self.limit)?);
+                }
+            }
+        }
+        let rate = |index: usize, victims: usize| {
+            let case = cases.iter().position(|case| *case == (index, victims))?;
+            median(rates[case].clone())
+        };
+        let kept = |(index, contestant): (usize, &Contestant)| {
+            let without = rate(index, 0)?;
+            let most = contestant.tolerates().filter(|most| *most > 1);
+            Some(Kept {
+                contestant: contestant.name,
+                kind: contestant.kind,
+                without,
+                one: rate(index, 1),
+                most_stopped: most,
+                most: most.and_then(|most| rate(index, most)),
+            })
+        };
+        Ok(self.contestants.iter().enumerate().filter_map(kept).collect())
+    }
+
+    /// Whose memory is watched, and with how many stopped: who goes on with them.
+    fn watched(&self) -> impl Iterator<Item = (&Contestant, usize)> {
+        self.contestants.iter().filter_map(|contestant| {
+            let stopped = match contestant.kind {
+                Kind::Resilient { k } => k - 1,
+                Kind::WaitFree { .. } | Kind::LockFree => 1,
+                Kind::Lock | Kind::SpinLock => 0,
+            };
+            (stopped > 0).then_some((contestant, stopped))
+        })
+    }
+
+    fn memory(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Vec<Memory>, String> {
+        let mut seen = Vec::new();
+        for (contestant, stopped) in self.watched() {
+            if stop.load(Relaxed) {
+                break;
+            }
+            begins(format!("memory {}", contestant.name));
+            let crew = self.crew(stopped);
+            if has_places(contestant, self.active + stopped) {
+                seen.push(memory::measure(
+                    contestant,
+                    &crew,
+                    self.memory_operations,
+                    self.limit,
+                    stop,
+                )?);
+            }
+        }
+        Ok(seen)
+    }
+
+    fn crew(&self, victims: usize) -> Crew {
+        Crew { threads: self.active, victims, operations: None, size: self.size }
+    }
+}
+
+fn has_places(contestant: &Contestant, threads: usize) -> bool {
+    contestant.places().is_none_or(|places| threads <= places)
+}
+
+/// Medians, or why there are none.
+fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
+    let fails = |done: Option<u64>, why: &str| {
+        let why = Some(why.to_string());
+        Point { threads, ms: None, spread: None, done, why }
+    };
+    if let Some(places) = contestant.places().filter(|places| threads > *places) {
+        return fails(None, &format!("it has {places} places"));
+    }
+    let done = samples.iter().find_map(|sample| match sample {
+        Sample::TimeUp { done } => Some(*done),
+        Sample::Done(_) => None,
+    });
+    if done.is_some() {
+        return fails(done, "it did not finish in time");
+    }
+    let nanos = samples.iter().map(|sample| match sample {
+        Sample::Done(wall) => Some(wall.as_nanos() as f64),
+        Sample::TimeUp { .. } => None,
+    });
+    match time_and_spread(nanos) {
+        Some((ns, spread)) => {
+            Point { threads, ms: Some(ns / 1e6), spread: Some(spread), done: None, why: None }
+        }
+        None => fails(None, "it did not come to that"),
+    }
+}

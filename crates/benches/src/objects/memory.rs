@@ -1,0 +1,79 @@
+//! How much memory is in use while some are stopped inside their operation and others go on for long.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Serialize;
+
+use super::{contestants::Contestant, stage::Crew};
+
+/// Into how many parts the operations are divided.
+pub const PARTS: u64 = 10;
+
+/// What was seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Memory {
+    /// Who was watched.
+    pub contestant: &'static str,
+    /// How many were stopped inside.
+    pub stopped: usize,
+    /// Memory in use at the beginning and after each tenth of the operations, in KiB; fewer if it did
+    /// not come to the end.
+    pub resident_kib: Vec<u64>,
+    /// Whether it came to the end.
+    pub finished: bool,
+}
+
+impl Memory {
+    /// By how much it grew after the first tenth, in KiB: until then what is needed is found out.
+    pub fn growth_kib(&self) -> Option<i64> {
+        let [_, first, .., last] = self.resident_kib[..] else { return None };
+        Some(last as i64 - first as i64)
+    }
+}
+
+/// What this process has in memory, in KiB, where the system says so.
+pub fn resident_kib() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Watches a crew for so many operations, until nobody gets anything done for as long as `limit`, or
+/// `stop` says so. An error if threads do not come back.
+pub fn measure(
+    contestant: &Contestant,
+    crew: &Crew,
+    operations: u64,
+    limit: Duration,
+    stop: &AtomicBool,
+) -> Result<Memory, String> {
+    const LOOK: Duration = Duration::from_millis(2);
+    let (mut seen, mut finished) = (Vec::new(), false);
+    contestant.run(crew, &mut |stage| {
+        if !stage.stop_victims(crew.victims, limit) {
+            return;
+        }
+        let first = stage.done();
+        let (mut before, mut progress) = (0, Instant::now());
+        seen.push(resident_kib().unwrap_or(0));
+        // ORDERING: the flag orders nothing else.
+        while !finished && progress.elapsed() < limit && !stop.load(Relaxed) {
+            thread::sleep(LOOK);
+            let done = stage.done() - first;
+            if done > before {
+                (before, progress) = (done, Instant::now());
+            }
+            while seen.len() as u64 * operations <= done * PARTS && seen.len() as u64 <= PARTS {
+                seen.push(resident_kib().unwrap_or(0));
+            }
+            finished = seen.len() as u64 > PARTS;
+        }
+    })?;
+    let (contestant, stopped) = (contestant.name, crew.victims);
+    Ok(Memory { contestant, stopped, resident_kib: seen, finished })
+}

@@ -1,0 +1,111 @@
+//! What to measure, as one asks for it on a command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, value_parser};
+
+use super::{
+    contestants::{Contestant, field},
+    measure::Plan,
+    report::Part,
+};
+
+/// The options of the benchmark of objects.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Fewer operations and rounds: about two minutes, and rougher figures
+    #[arg(long)]
+    pub quick: bool,
+    /// Run only contestants whose name contains this
+    #[arg(long, value_name = "TEXT", num_args = 1..)]
+    pub only: Vec<String>,
+    /// Measure only these parts
+    #[arg(long, value_name = "PART", num_args = 1.., value_enum)]
+    pub part: Vec<Part>,
+    /// The numbers of threads over which total times are measured
+    #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [1, 2, 4, 8, 16, 32, 64])]
+    #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
+    pub threads: Vec<u64>,
+    /// How many operations the threads share [default: 400000, or 50000]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
+    pub operations: Option<u64>,
+    /// How many elements the queue has at first
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=1_000_000))]
+    pub size: u64,
+    /// How many rounds; medians over them are shown [default: 5, or 3]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
+    pub rounds: Option<u64>,
+    /// After how many seconds a measurement is given up [default: 10, or 3]
+    #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
+    pub limit: Option<u64>,
+    /// How long a pause is, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 20)]
+    #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
+    pub pause: u64,
+    /// How many threads work while others are stopped
+    #[arg(long, value_name = "COUNT", default_value_t = 4)]
+    #[arg(value_parser = value_parser!(u64).range(1..=56))]
+    pub active: u64,
+    /// How long they are counted in each round, in milliseconds [default: 300, or 100]
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
+    pub time: Option<u64>,
+    /// Over how many operations memory is watched [default: 10000000, or 500000]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(10..=1_000_000_000_000))]
+    pub memory_operations: Option<u64>,
+    /// Write the plots to this directory
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Options {
+    /// What is to be measured; an error if there is no such contestant, or if it cannot be measured here.
+    pub fn plan(&self) -> Result<Plan, String> {
+        let (operations, rounds, limit, time, memory) = match self.quick {
+            true => (50_000, 3, 3, 100, 500_000),
+            false => (400_000, 5, 10, 300, 10_000_000),
+        };
+        let mut threads: Vec<usize> = self.threads.iter().map(|count| *count as usize).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        Ok(Plan {
+            parts: self.parts()?,
+            contestants: self.contestants()?,
+            threads,
+            operations: self.operations.unwrap_or(operations),
+            size: self.size as usize,
+            rounds: self.rounds.unwrap_or(rounds) as usize,
+            limit: Duration::from_secs(self.limit.unwrap_or(limit)),
+            pause: Duration::from_millis(self.pause),
+            active: self.active as usize,
+            time: Duration::from_millis(self.time.unwrap_or(time)),
+            memory_operations: self.memory_operations.unwrap_or(memory),
+        })
+    }
+
+    fn parts(&self) -> Result<Vec<Part>, String> {
+        let mut possible = Part::possible();
+        if let Some(part) = self.part.iter().find(|part| !part.is_possible()) {
+            return Err(format!("the part `{}` needs Linux", part.name()));
+        }
+        possible.retain(|part| self.part.is_empty() || self.part.contains(part));
+        Ok(possible)
+    }
+
+    fn contestants(&self) -> Result<Vec<Contestant>, String> {
+        let mut field = field();
+        let names: Vec<&str> = field.iter().map(|one| one.name).collect();
+        let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
+        if let Some(text) = self.only.iter().find(|text| !is_known(text)) {
+            let names = names.join(", ");
+            return Err(format!("no contestant's name contains `{text}`; there are {names}"));
+        }
+        let asked =
+            |one: &Contestant| self.only.iter().any(|text| one.name.contains(text.as_str()));
+        field.retain(|one| self.only.is_empty() || asked(one));
+        Ok(field)
+    }
+}

@@ -1,0 +1,192 @@
+//! What was measured.
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{contestants::Kind, findings::Findings, memory::Memory, preempt};
+
+/// A part of the benchmark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Total time over the number of threads
+    Plain,
+    /// The same while running threads are paused, one after the other
+    Paused,
+    /// What others get done while some are stopped inside for ever
+    Stopped,
+    /// Memory in use meanwhile
+    Memory,
+}
+
+impl Part {
+    /// All that can be measured here.
+    pub fn possible() -> Vec<Part> {
+        let all = [Part::Plain, Part::Paused, Part::Stopped, Part::Memory];
+        all.into_iter().filter(|part| part.is_possible()).collect()
+    }
+
+    /// Whether it can be measured here.
+    pub fn is_possible(self) -> bool {
+        match self {
+            Part::Plain | Part::Stopped => true,
+            Part::Paused => preempt::POSSIBLE,
+            Part::Memory => super::memory::resident_kib().is_some(),
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Plain => "plain",
+            Part::Paused => "paused",
+            Part::Stopped => "stopped",
+            Part::Memory => "memory",
+        }
+    }
+}
+
+/// A run of the benchmark of objects.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Whether all was measured.
+    pub complete: bool,
+    /// How many threads the machine runs at once.
+    pub cores: usize,
+    /// How many rounds were asked for.
+    pub rounds: usize,
+    /// How many operations the threads shared.
+    pub operations: u64,
+    /// How many elements the queue had at first.
+    pub size: usize,
+    /// After how many seconds a measurement was given up.
+    pub limit_s: f64,
+    /// How long a pause was, in milliseconds.
+    pub pause_ms: f64,
+    /// How many threads were counted while others were stopped.
+    pub active: usize,
+    /// For how many milliseconds.
+    pub time_ms: f64,
+    /// Total times.
+    pub figures: Vec<Figure>,
+    /// What others got done while some were stopped.
+    pub stopped: Vec<Kept>,
+    /// How many operations were done while memory was watched.
+    pub memory_operations: u64,
+    /// Memory in use.
+    pub memory: Vec<Memory>,
+}
+
+/// Total times over the number of threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// Whether threads were paused.
+    pub part: Part,
+    /// The contestants.
+    pub curves: Vec<Curve>,
+}
+
+/// One contestant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// Its name.
+    pub contestant: &'static str,
+    /// How threads share it.
+    pub kind: Kind,
+    /// The numbers of threads, in order.
+    pub points: Vec<Point>,
+}
+
+/// One number of threads. Figures are medians over rounds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// How many.
+    pub threads: usize,
+    /// How many milliseconds all operations took, if they were done.
+    pub ms: Option<f64>,
+    /// How far rounds lie from the median at most, as a part of it.
+    pub spread: Option<f64>,
+    /// How many operations were done when the time was up.
+    pub done: Option<u64>,
+    /// Why there is no time.
+    pub why: Option<String>,
+}
+
+/// What others got done while some were stopped, in operations a second: medians over rounds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kept {
+    /// The contestant.
+    pub contestant: &'static str,
+    /// How threads share it.
+    pub kind: Kind,
+    /// With nobody stopped.
+    pub without: f64,
+    /// With one stopped.
+    pub one: Option<f64>,
+    /// How many more may stop, if that is more than one.
+    pub most_stopped: Option<usize>,
+    /// With that many stopped.
+    pub most: Option<f64>,
+}
+
+impl Kept {
+    /// What is left with one stopped, as a part of what there is without.
+    pub fn part_with_one(&self) -> Option<f64> {
+        self.part(self.one)
+    }
+
+    /// The same with as many stopped as may be.
+    pub fn part_with_most(&self) -> Option<f64> {
+        self.part(self.most)
+    }
+
+    fn part(&self, rate: Option<f64>) -> Option<f64> {
+        rate.filter(|_| self.without > 0.0).map(|rate| rate / self.without)
+    }
+}
+
+impl Curve {
+    /// With so many threads.
+    pub fn at(&self, threads: usize) -> Option<&Point> {
+        self.points.iter().find(|point| point.threads == threads)
+    }
+
+    /// The milliseconds with so many threads, if it finished.
+    pub fn ms(&self, threads: usize) -> Option<f64> {
+        self.at(threads)?.ms
+    }
+}
+
+impl Figure {
+    /// The numbers of threads.
+    pub fn threads(&self) -> Vec<usize> {
+        let points = self.curves.first().map_or(&[][..], |curve| &curve.points);
+        points.iter().map(|point| point.threads).collect()
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        let empty = |point: &Point| point.ms.is_none() && point.done.is_none();
+        self.curves.iter().flat_map(|curve| &curve.points).all(empty)
+    }
+}
+
+impl Report {
+    /// As one JSON object, with what it comes down to.
+    pub fn to_json(&self) -> Value {
+        let mut value = serde_json::to_value(self).unwrap_or(Value::Null);
+        for (row, kept) in self.stopped.iter().enumerate() {
+            value["stopped"][row]["part_with_one"] = json!(kept.part_with_one());
+            value["stopped"][row]["part_with_most"] = json!(kept.part_with_most());
+        }
+        value["findings"] = json!(Findings::of(self));
+        value
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        let nothing_else = self.stopped.is_empty() && self.memory.is_empty();
+        self.figures.iter().all(Figure::is_empty) && nothing_else
+    }
+}

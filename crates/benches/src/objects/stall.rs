@@ -1,0 +1,121 @@
+//! Stopping a thread inside its operation.
+//!
+//! A thread arms itself; when it next comes to [`point`], which lies inside the operation, it stays
+//! there until the gate opens. Others may carry out its operation meanwhile, and pass the same point:
+//! only the thread that is armed stops.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Where threads stop until it opens.
+#[derive(Debug, Default)]
+pub struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stopped: usize,
+    open: bool,
+}
+
+impl Gate {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until so many have stopped. Whether they did within this time.
+    pub fn wait_for(&self, count: usize, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        let mut state = self.state();
+        while state.stopped < count {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// Lets all go that have stopped, and nobody stop any more.
+    pub fn open(&self) {
+        self.state().open = true;
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        let mut state = self.state();
+        state.stopped += 1;
+        self.changed.notify_all();
+        let open = self.changed.wait_while(state, |state| !state.open);
+        open.unwrap_or_else(PoisonError::into_inner).stopped -= 1;
+    }
+}
+
+thread_local! {
+    /// Looked at in every operation, and so apart from the gate.
+    static ARMED: Cell<bool> = const { Cell::new(false) };
+    static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
+}
+
+/// This thread stops the next time it comes to [`point`].
+pub fn arm(gate: Arc<Gate>) {
+    GATE.set(Some(gate));
+    ARMED.set(true);
+}
+
+/// Whether this thread would stop now.
+#[inline]
+pub fn is_armed() -> bool {
+    ARMED.get()
+}
+
+/// Where a thread that is armed stops; all others go on.
+#[inline]
+pub fn point() {
+    if is_armed() {
+        stop();
+    }
+}
+
+#[cold]
+fn stop() {
+    ARMED.set(false);
+    if let Some(gate) = GATE.take() {
+        gate.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn only_who_is_armed_stops_and_only_once() {
+        let gate = Arc::new(Gate::default());
+        point();
+        assert!(!gate.wait_for(1, Duration::ZERO));
+        let stopped = thread::spawn({
+            let gate = Arc::clone(&gate);
+            move || {
+                arm(gate);
+                point();
+                point();
+            }
+        });
+        assert!(gate.wait_for(1, LONG));
+        point();
+        gate.open();
+        stopped.join().expect("it goes on");
+    }
+}

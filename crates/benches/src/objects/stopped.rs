@@ -1,0 +1,42 @@
+//! What others get done while some are stopped inside their operation: one sample.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{contestants::Contestant, stage::Crew};
+
+/// How long threads run before anything counts, as a part of the time that is measured.
+const WARM_UP: u32 = 5;
+/// Who gets nothing done in this time does not go on.
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
+
+/// Operations in a second of the threads that are not stopped; none if those who were to be stopped did
+/// not come to it within `limit`, though others went on. An error if threads do not come back.
+pub fn measure(
+    contestant: &Contestant,
+    crew: &Crew,
+    time: Duration,
+    limit: Duration,
+) -> Result<Option<f64>, String> {
+    let mut rate = None;
+    contestant.run(crew, &mut |stage| {
+        thread::sleep(time / WARM_UP);
+        let all_stopped = crew.victims == 0 || stage.stop_victims(crew.victims, limit);
+        // One operation each may have been done before, and not yet counted.
+        let uncounted = if crew.victims > 0 { crew.threads as u64 } else { 0 };
+        let (begun, before) = (Instant::now(), stage.done());
+        let mut done = 0;
+        // A busy machine may keep the threads off the cores for a time that is short.
+        while done == 0 && begun.elapsed() < LONG_ENOUGH.max(time) {
+            thread::sleep(time);
+            done = Some(stage.done() - before).filter(|done| *done > uncounted).unwrap_or(0);
+        }
+        // If nobody goes on, others cannot stop inside either.
+        if all_stopped || done == 0 {
+            rate = Some(done as f64 / begun.elapsed().as_secs_f64());
+        }
+    })?;
+    Ok(rate)
+}
