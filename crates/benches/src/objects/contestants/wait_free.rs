@@ -6,7 +6,7 @@ use super::Queue;
 use crate::objects::heap::{Heap, Op};
 
 pub fn new(places: usize, heap: Heap) -> WaitFree<Heap> {
-    WaitFree::new(places, heap).expect("there can be as many places as contestants have")
+    WaitFree::new(places, heap)
 }
 
 impl Queue for WaitFree<Heap> {
