@@ -76,6 +76,9 @@ const LOOKS: usize = 16;
 /// How long it waits there until it looks again, lest it wait for one that is stopped.
 const A_WHILE: Duration = Duration::from_millis(2);
 
+/// What the hall said.
+type Asked<'a> = Result<SharedPass<'a>, Error>;
+
 impl<T: Pod + Send> SharedCell<T> {
     /// Opens the cell `name` of this user, or makes it with this value.
     ///
@@ -92,7 +95,7 @@ impl<T: Pod + Send> SharedCell<T> {
     /// Those of [`SharedHall::acquire`]; [`Error::Slots`] if somebody has resized the cell's hall and
     /// another slot than the first was free; [`Error::Forked`]. The value is then as it was.
     pub fn update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        self.apply(self.hall.acquire()?, f)
+        self.apply(self.hall.acquire(), f)
     }
 
     /// Applies the closure to the value, if nobody else is at it or waits.
@@ -100,7 +103,7 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// [`Error::NoPermits`] otherwise, and those of [`update`](SharedCell::update).
     pub fn try_update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        self.apply(self.hall.try_acquire()?, f)
+        self.apply(self.hall.try_acquire(), f)
     }
 
     /// Waits its turn for so long, and applies the closure to the value.
@@ -112,7 +115,7 @@ impl<T: Pod + Send> SharedCell<T> {
         time: Duration,
         f: impl FnOnce(&mut T) -> R,
     ) -> Result<R, Error> {
-        self.apply(self.hall.try_acquire_for(time)?, f)
+        self.apply(self.hall.try_acquire_for(time), f)
     }
 
     /// Waits its turn until then, and applies the closure to the value.
@@ -124,7 +127,7 @@ impl<T: Pod + Send> SharedCell<T> {
         until: Instant,
         f: impl FnOnce(&mut T) -> R,
     ) -> Result<R, Error> {
-        self.apply(self.hall.try_acquire_until(until)?, f)
+        self.apply(self.hall.try_acquire_until(until), f)
     }
 
     /// The value as it is at one moment of the call.
@@ -142,11 +145,8 @@ impl<T: Pod + Send> SharedCell<T> {
             if let Some(value) = (0..LOOKS).find_map(|_| self.value.look()) {
                 return Ok(value);
             }
-            match self.hall.try_acquire_for(A_WHILE) {
-                Ok(pass) => {
-                    self.check(&pass)?;
-                    return Ok(self.value.get());
-                }
+            match self.turn(self.hall.try_acquire_for(A_WHILE)) {
+                Ok(_pass) => return Ok(self.value.get()),
                 Err(Error::NoPermits) => {}
                 Err(error) => return Err(error),
             }
@@ -159,8 +159,8 @@ impl<T: Pod + Send> SharedCell<T> {
         &self.hall
     }
 
-    fn apply<R>(&self, pass: SharedPass<'_>, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        self.check(&pass)?;
+    fn apply<R>(&self, asked: Asked<'_>, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        let pass = self.turn(asked)?;
         let mut value = self.value.get();
         let ret = f(&mut value);
         if !pass.is_ours() {
@@ -170,13 +170,18 @@ impl<T: Pod + Send> SharedCell<T> {
         Ok(ret)
     }
 
-    /// In a hall that was made larger, the first slot is still one process's at a time.
-    fn check(&self, pass: &SharedPass<'_>) -> Result<(), Error> {
-        if pass.slot() == 0 {
-            return Ok(());
+    /// Whether it is this one's turn.
+    fn turn<'a>(&self, asked: Asked<'a>) -> Asked<'a> {
+        match asked {
+            // In a hall that was made larger, the first slot is still one process's at a time.
+            Ok(pass) if pass.slot() != 0 => {
+                let (name, found) = (self.hall.name().into(), self.hall.slots());
+                Err(Error::Slots { name, asked: 1, found })
+            }
+            // If it was removed, a process that comes for the first time fails in some other way.
+            Err(_) if self.hall.is_closed() => Err(Error::Closed),
+            asked => asked,
         }
-        let (name, found) = (self.hall.name().into(), self.hall.slots());
-        Err(Error::Slots { name, asked: 1, found })
     }
 
     /// The value in the hall's directory, whatever is at its path by now.
