@@ -40,6 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn main() {
     harness::run(&[
         ("the_sum_is_exact", together::the_sum_is_exact),
+        ("what_is_read_is_whole", together::what_is_read_is_whole),
         ("all_who_open_at_once_have_one_value", together::all_who_open_at_once_have_one_value),
         ("who_is_stopped_keeps_nobody_from_reading", together::who_is_stopped),
         ("a_child_that_is_forked_in_the_closure", together::a_child_that_is_forked_in_the_closure),

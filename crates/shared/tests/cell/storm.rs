@@ -1,8 +1,9 @@
 //! SIGKILL at random times over processes that make updates.
 
 use std::{
+    hint, iter,
     path::Path,
-    sync::atomic::Ordering::SeqCst,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
     thread,
     time::{Duration, Instant},
 };
@@ -18,10 +19,12 @@ use crate::{
 const WORKERS: usize = 6;
 /// The longest that one lives.
 const LIFE: u64 = 3_000;
+/// More than an update takes.
+const LOOPS: u32 = 2_000;
 
 /// Large, so that many are killed while it is written.
-fn cell(place: &Path) -> SharedCell<[u64; 4096]> {
-    Place::at(place).open_cell("cell", [0; 4096]).unwrap()
+fn cell(place: &Path) -> SharedCell<[u64; 16_384]> {
+    Place::at(place).open_cell("cell", [0; 16_384]).unwrap()
 }
 
 fn seconds() -> Duration {
@@ -29,8 +32,9 @@ fn seconds() -> Duration {
 }
 
 /// Runs workers and kills them one after another, each to be followed by the next, until time is over
-/// and all are dead. Says how many that were.
-fn rage(worker: impl Fn(u64) -> i32) -> u64 {
+/// and all are dead. Every other time it is the one that `writes` names, while it does. Says how many
+/// that were.
+fn rage(writes: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
     let mut pids: Vec<Pid> = (0..WORKERS as u64).map(&mut start).collect();
@@ -38,7 +42,16 @@ fn rage(worker: impl Fn(u64) -> i32) -> u64 {
     let end = Instant::now() + seconds();
     while Instant::now() < end {
         thread::sleep(Duration::from_micros(random.u64(0..LIFE)));
-        let victim = random.usize(0..WORKERS);
+        let mut victim = random.usize(0..WORKERS);
+        if random.bool() {
+            let named = || writes.load(SeqCst);
+            let index = || pids.iter().position(|pid| pid.as_raw_pid() as u64 == named());
+            let soon = Instant::now() + Duration::from_millis(1);
+            let writer =
+                iter::repeat_with(index).find(|one| one.is_some() || Instant::now() > soon);
+            victim = writer.flatten().unwrap_or(victim);
+            (0..random.u32(0..LOOPS)).for_each(|_| hint::spin_loop());
+        }
         kill(pids[victim]);
         kills += 1;
         pids[victim] = start(kills);
@@ -68,7 +81,7 @@ pub fn storm() {
     let folder = tempfile::tempdir().unwrap();
     let place = &folder.path().join("place");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let done = &signs.words[0];
+    let [done, writes, ..] = &signs.words;
     let worker = |number: u64| {
         let cell = cell(place);
         let mut last = 0;
@@ -81,15 +94,17 @@ pub fn storm() {
             let mine = cell.update(|numbers| {
                 let before = whole(*numbers);
                 add_one(numbers);
+                writes.store(std::process::id().into(), SeqCst);
                 before
             });
+            writes.store(0, SeqCst);
             let mine = mine.unwrap();
             done.fetch_add(1, SeqCst);
             assert!(mine >= last, "{mine} after {last}");
             last = mine;
         }
     };
-    let kills = rage(worker);
+    let kills = rage(writes, worker);
     in_a_process(|| {
         let cell = cell(place);
         let value = whole(cell.read().unwrap());
@@ -113,7 +128,7 @@ pub fn storm_over_a_queue() {
     let folder = tempfile::tempdir().unwrap();
     let place = &folder.path().join("place");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let [pushed, popped, tried, ..] = &signs.words;
+    let [pushed, popped, tried, nobody, ..] = &signs.words;
     let worker = |seed: u64| {
         let queue = queue(place);
         let mut random = Rng::with_seed(seed);
@@ -132,7 +147,7 @@ pub fn storm_over_a_queue() {
             }
         }
     };
-    let kills = rage(worker);
+    let kills = rage(nobody, worker);
     in_a_process(|| {
         let queue = queue(place);
         let items = queue.snapshot().unwrap();

@@ -1,12 +1,17 @@
 //! Several processes, none of which is killed in an update.
 
-use std::{sync::atomic::Ordering::SeqCst, thread, time::Duration};
+use std::{
+    sync::atomic::Ordering::SeqCst,
+    thread,
+    time::{Duration, Instant},
+};
 
 use hallpass_shared::{Error, Place};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    Numbers, Signs, add_one, cell, ends_well, in_a_process, mapped::Mapped, process, until, whole,
+    Numbers, Signs, add_one, cell, ends_well, in_a_process, mapped::Mapped, process, step, until,
+    whole,
 };
 
 const PROCESSES: usize = 4;
@@ -37,6 +42,33 @@ pub fn the_sum_is_exact() {
         assert_eq!(whole(cell(place).read().unwrap()), PROCESSES as u64 * UPDATES);
         assert_eq!(Place::at(place).names().unwrap(), ["cell"]);
     });
+}
+
+/// One reads while another makes updates. They share a core, so that the one is often interrupted in the
+/// middle of its copy while the other makes many.
+pub fn what_is_read_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Place::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
+    let end = Instant::now() + Duration::from_millis(400);
+    let work = |reads: bool| {
+        step::stay_on_one_core();
+        let cell = open();
+        let (mut last, mut times) = (0, 0);
+        while Instant::now() < end || times == 0 {
+            if reads {
+                let read = whole(cell.read().unwrap());
+                assert!(read >= last, "{read} after {last}");
+                last = read;
+            } else {
+                cell.update(add_one).unwrap();
+            }
+            times += 1;
+        }
+        0
+    };
+    let pids: Vec<Pid> =
+        [true, false].into_iter().map(|reads| process::fork(|| work(reads))).collect();
+    pids.into_iter().for_each(ends_well);
 }
 
 pub fn all_who_open_at_once_have_one_value() {
