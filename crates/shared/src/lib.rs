@@ -83,6 +83,7 @@
 compile_error!("hallpass-shared relies on what Linux does with named pipes");
 
 mod cell;
+mod dir;
 mod error;
 mod file;
 mod future;

@@ -2,13 +2,13 @@
 
 use std::{
     env,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder},
     io::ErrorKind,
     os::{
         fd::OwnedFd,
         unix::{
             self,
-            fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+            fs::{DirBuilderExt, MetadataExt, PermissionsExt},
         },
     },
     path::{Path, PathBuf},
@@ -23,6 +23,7 @@ use rustix::{
 
 use crate::{
     Error,
+    dir::{More, NewDir},
     file::{HALL, Words},
     hall::{SharedHall, check_slots},
 };
@@ -308,30 +309,6 @@ impl Place {
     /// A path that no hall has.
     fn hidden(&self, what: &str) -> PathBuf {
         self.path.join(format!("{HIDDEN}{what}-{:016x}", random()))
-    }
-}
-
-/// A hall's directory in the making, which nobody else sees.
-pub(crate) struct NewDir<'a> {
-    path: &'a Path,
-    mode: u32,
-}
-
-/// What is made in it besides the hall's file.
-type More<'a> = &'a dyn Fn(&NewDir<'_>) -> Result<(), Error>;
-
-impl NewDir<'_> {
-    /// A new file in it, for those whom the hall is for.
-    pub(crate) fn file(&self, name: &str) -> Result<(File, PathBuf), Error> {
-        let path = self.path.join(name);
-        let mode = self.mode & 0o666;
-        let mut options = OpenOptions::new();
-        let made = options.read(true).write(true).create_new(true).mode(mode).open(&path);
-        let file = made.map_err(Error::system("make", &path))?;
-        // The umask is not for files either.
-        file.set_permissions(fs::Permissions::from_mode(mode))
-            .map_err(Error::system("make", &path))?;
-        Ok((file, path))
     }
 }
 

@@ -31,8 +31,8 @@ use rustix::io::Errno;
 
 use crate::{
     Error,
+    dir::NewDir,
     file::{LINE, len_of, mapped_new, open_in},
-    place::NewDir,
     sys::Mapping,
 };
 
