@@ -62,6 +62,15 @@ use crate::{Error, hall::SharedHall, pass::SharedPass, place::Place, value::Valu
 /// else is known of it: two types of one size are taken for each other. [`Pod`] are plain numbers,
 /// arrays of them, and structs for which that is derived; no pointers, which is what `Send` is for.
 ///
+/// # Where it is
+///
+/// Names, places and permissions are those of halls; [`Place::open_cell`] is for other places than this
+/// user's. To others it is a hall of one slot: `hallpass list` shows it, `hallpass status` tells who is at
+/// it and who waits, `hallpass rm` removes it, and the value with it. Both files appear at once, so
+/// nobody finds one without the other, whenever whoever makes it is killed.
+///
+/// # What it costs
+///
 /// An update copies the whole value in and out, and a little more than that is all it costs when nobody
 /// waits.
 #[derive(Clone)]

@@ -44,12 +44,13 @@ struct Scenario {
 
 const SCENARIOS: [Scenario; 5] = [
     Scenario {
-        name: "update",
+        name: "update again",
         dead: false,
         waiters: 0,
-        earlier: 1,
+        earlier: 2,
         victim: |place, ready| {
             let cell = cell(place);
+            cell.update(add_one).unwrap();
             cell.update(add_one).unwrap();
             ready();
             cell.update(add_one).unwrap();

@@ -3,7 +3,8 @@
 //! ```text
 //! cargo test -p hallpass-shared --test cell                        # some seconds
 //! HALLPASS_CELL_SECONDS=20 cargo test -p hallpass-shared --test cell storm
-//! HALLPASS_INSTRUCTIONS=100000 cargo test -p hallpass-shared --test cell instruction
+//! HALLPASS_INSTRUCTIONS=1000 HALLPASS_INSTRUCTIONS_OF="update again" \
+//!     cargo test -p hallpass-shared --test cell instruction        # after every one of them
 //! ```
 //!
 //! The value is many numbers that are all equal, unless it is a mixture.
