@@ -9,6 +9,7 @@
 //!
 //! The value is many numbers that are all equal, unless it is a mixture.
 
+mod damage;
 mod instructions;
 mod storm;
 mod together;
@@ -17,6 +18,9 @@ mod together;
 mod harness;
 #[path = "../common/mapped.rs"]
 mod mapped;
+#[allow(dead_code, reason = "the other tests use all of it")]
+#[path = "../damage/mutate.rs"]
+mod mutate;
 #[path = "../common/number.rs"]
 mod number;
 #[path = "../common/process.rs"]
@@ -45,6 +49,7 @@ fn main() {
         ("all_who_open_at_once_have_one_value", together::all_who_open_at_once_have_one_value),
         ("who_is_stopped_keeps_nobody_from_reading", together::who_is_stopped),
         ("a_child_that_is_forked_in_the_closure", together::a_child_that_is_forked_in_the_closure),
+        ("changed_under_its_users", damage::changed_under_its_users),
         ("storm", storm::storm),
         ("storm_over_a_queue", storm::storm_over_a_queue),
         ("killed_at_any_instruction", instructions::killed_at_any_instruction),
