@@ -1,6 +1,6 @@
 //! Why something did not work.
 
-use std::{error, fmt, io, path::PathBuf};
+use std::{alloc::Layout, error, fmt, io, path::PathBuf};
 
 use crate::file::MOST_SLOTS;
 
@@ -44,6 +44,23 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The hall holds no value: it was made as a hall, and not as a [`SharedCell`](crate::SharedCell).
+    NoValue {
+        /// Its name.
+        name: String,
+    },
+    /// The value that the hall holds is of another type.
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Size and alignment of what was asked for.
+        asked: Layout,
+        /// Size and alignment of what it holds.
+        found: Layout,
+    },
+    /// This process was forked inside the closure of an update, which is its parent's and not its own:
+    /// here, nothing has happened.
+    Forked,
     /// The hall cannot be removed now.
     InUse {
         /// Its name.
@@ -118,6 +135,21 @@ impl fmt::Display for Error {
                 "{} is no hall or is damaged ({why}): if nothing uses it, remove it",
                 path.display()
             ),
+            Error::NoValue { name } => write!(
+                f,
+                "hall `{name}` holds no value: choose another name, or remove it if nothing uses it"
+            ),
+            Error::Value { path, asked, found } => write!(
+                f,
+                "{} holds {} and {} were asked for: ask for what it holds, or remove the hall",
+                path.display(),
+                Shown(found),
+                Shown(asked)
+            ),
+            Error::Forked => f.write_str(
+                "this process was forked in the middle of an update, which is its parent's: nothing \
+                 has happened here",
+            ),
             Error::InUse { name, holders, waiting } => write!(
                 f,
                 "hall `{name}` is in use: {holders} inside, {waiting} waiting; force it to remove \
@@ -138,6 +170,15 @@ impl fmt::Display for Error {
                 write!(f, "cannot {doing} {}: {source}", path.display())
             }
         }
+    }
+}
+
+/// A layout in words.
+struct Shown<'a>(&'a Layout);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes aligned to {}", self.0.size(), self.0.align())
     }
 }
 

@@ -6,14 +6,14 @@
 use std::{
     fs::File,
     io::Write,
-    os::fd::AsFd,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
     sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
 };
 
 use hallpass_algorithms::shared;
 use rustix::{
-    fs::{FallocateFlags, fallocate},
+    fs::{FallocateFlags, Mode, OFlags, fallocate, openat},
     io::{Errno, retry_on_intr},
 };
 
@@ -29,7 +29,7 @@ pub(crate) const VERSION: u32 = 1;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
 
 /// Words that different processes write lie on different cache lines.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 // The header.
 const MAGIC_AT: usize = 0;
@@ -60,21 +60,44 @@ pub(crate) const LEN: usize = SLOTS_AT + MOST_SLOTS * LINE;
 /// How many members and slots a file of this version has room for.
 const ROOM: i64 = (MOST_MEMBERS as i64) << 32 | MOST_SLOTS as i64;
 
+/// The name of the file in a hall's directory.
+pub(crate) const HALL: &str = "hall";
+
+/// Opens a file of a hall's directory, and nothing that lies elsewhere or that one would wait for.
+pub(crate) fn open_in(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    openat(dir, name, flags, Mode::empty())
+}
+
+/// Maps an empty file, which is zeros of this length then.
+pub(crate) fn mapped_new(file: &File, path: &Path, len: usize) -> Result<Mapping, Error> {
+    // With every page there already, a full disk is an error here and not a fault later.
+    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, len as u64)) {
+        // Not every file system can: then it is written.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            (&*file).write_all(&vec![0; len]).map_err(Error::system("make room for", path))?;
+        }
+        made => made.map_err(Error::system("make room for", path))?,
+    }
+    Mapping::new(file.as_fd(), len).map_err(Error::system("map", path))
+}
+
+/// How long a file is, if it is one.
+pub(crate) fn len_of(file: &File, path: &Path) -> Result<u64, Error> {
+    let metadata = file.metadata().map_err(Error::system("look at", path))?;
+    if !metadata.is_file() {
+        return Err(Error::Damaged { path: path.into(), why: "not a regular file".into() });
+    }
+    Ok(metadata.len())
+}
+
 /// A hall's words.
 pub(crate) struct Words(Mapping);
 
 impl Words {
     /// Makes an empty file a hall with `k` slots.
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
-        // With every page there already, a full disk is an error here and not a fault later.
-        match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, LEN as u64)) {
-            // Not every file system can: then it is written.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
-                (&*file).write_all(&vec![0; LEN]).map_err(Error::system("make room for", path))?;
-            }
-            made => made.map_err(Error::system("make room for", path))?,
-        }
-        let words = Words(Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?);
+        let words = Words(mapped_new(file, path, LEN)?);
         words.0.word(MAGIC_AT).store(MAGIC, SeqCst);
         words.0.word(VERSION_AT).store(VERSION.into(), SeqCst);
         words.0.word(ROOM_AT).store(ROOM, SeqCst);
@@ -87,12 +110,9 @@ impl Words {
     /// Maps a file that has been a hall for some time.
     pub(crate) fn open(file: &File, path: &Path) -> Result<Self, Error> {
         let damaged = |why: String| Error::Damaged { path: path.into(), why };
-        let metadata = file.metadata().map_err(Error::system("look at", path))?;
-        if !metadata.is_file() {
-            return Err(damaged("not a regular file".into()));
-        }
-        if metadata.len() != LEN as u64 {
-            return Err(damaged(format!("{} bytes and not {LEN}", metadata.len())));
+        let len = len_of(file, path)?;
+        if len != LEN as u64 {
+            return Err(damaged(format!("{len} bytes and not {LEN}")));
         }
         let words = Words(Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?);
         if words.0.word(MAGIC_AT).load(SeqCst) != MAGIC {

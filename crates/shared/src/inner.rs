@@ -16,11 +16,11 @@ use hallpass_algorithms::{
     Next,
     shared::{self as machine, Line, Meaning, Role, Stand, Tag},
 };
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::Mode;
 
 use crate::{
     Error,
-    file::{MOST_MEMBERS, MOST_SLOTS, Words},
+    file::{HALL, MOST_MEMBERS, MOST_SLOTS, Words, open_in},
     member::{self, Member},
     pool::Pool,
     seat::{self, End, Limit, Seat},
@@ -53,11 +53,9 @@ pub(crate) struct Held {
 impl Inner {
     /// The hall in this directory.
     pub(crate) fn open(name: &str, path: PathBuf, dir: OwnedFd) -> Result<Self, Error> {
-        let file_path = path.join("hall");
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file: File = openat(&dir, "hall", flags, Mode::empty())
-            .map_err(Error::system("open", &file_path))?
-            .into();
+        let file_path = path.join(HALL);
+        let file: File =
+            open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
         let words = Words::open(&file, &file_path)?;
         let stat = rustix::fs::fstat(&file).map_err(Error::system("look at", &file_path))?;
         // Now, and not for the first time in a child that was forked while another thread did.
@@ -201,7 +199,7 @@ impl Inner {
             End::Lost => {
                 // Whatever its card says, it is taken for dead once its wire is gone.
                 member.abandon(&self.wires);
-                let path = self.path.join("hall");
+                let path = self.path.join(HALL);
                 Err(Error::Damaged { path, why: "its words make no sense".into() })
             }
         }

@@ -68,6 +68,13 @@
 //! for each process that is in or may come in. It looks by itself every ten seconds, in case somebody that
 //! should have woken it had no descriptor left to do so.
 //!
+//! # Values
+//!
+//! A [`SharedCell`] is a hall of one slot together with a value: whoever is killed in the middle of an
+//! update, others find the old value or the new one. A [`SharedPriorityQueue`] is made of it. What it
+//! adds to the hall, two copies and the store that says which one counts, is not explored by the checker;
+//! a test kills a process after each instruction of an update.
+//!
 //! # Compared with `Hall`
 //!
 //! The names are the same. [`acquire`](SharedHall::acquire) returns a `Result`, for a file can fail where
@@ -77,6 +84,8 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("hallpass-shared relies on what Linux does with named pipes");
 
+mod cell;
+mod dir;
 mod error;
 mod file;
 mod future;
@@ -86,16 +95,21 @@ mod member;
 mod pass;
 mod place;
 mod pool;
+mod queue;
 mod seat;
 mod status;
 mod sys;
+mod value;
 mod wire;
 mod wires;
 
+pub use bytemuck;
+pub use cell::SharedCell;
 pub use error::Error;
 pub use file::{MOST_MEMBERS, MOST_SLOTS};
 pub use future::Acquire;
 pub use hall::SharedHall;
 pub use pass::{OwnedSharedPass, SharedPass};
 pub use place::Place;
+pub use queue::{PushError, SharedPriorityQueue};
 pub use status::{Participant, Status};

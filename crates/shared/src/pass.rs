@@ -28,6 +28,12 @@ macro_rules! pass {
                 self.held.slot
             }
 
+            /// Whether it is this process's, and not that of the one that it was forked from.
+            #[allow(dead_code, reason = "of an owned pass nobody asks it")]
+            pub(crate) fn is_ours(&self) -> bool {
+                self.member.as_ref().is_some_and(|member| member.is_ours())
+            }
+
             /// While any process has this descriptor open, the slot stays taken even if this process
             /// dies. It closes on exec; a child gets it by `dup`, or where that flag is cleared.
             /// Nobody need read or write it.

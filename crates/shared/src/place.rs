@@ -2,13 +2,13 @@
 
 use std::{
     env,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder},
     io::ErrorKind,
     os::{
         fd::OwnedFd,
         unix::{
             self,
-            fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+            fs::{DirBuilderExt, MetadataExt, PermissionsExt},
         },
     },
     path::{Path, PathBuf},
@@ -23,12 +23,13 @@ use rustix::{
 
 use crate::{
     Error,
-    file::Words,
+    dir::{More, NewDir},
+    file::{HALL, Words},
     hall::{SharedHall, check_slots},
 };
 
 /// A directory with halls in it, each of which is a directory with a mapped file `hall` and the pipes of
-/// those who use it.
+/// those who use it; and, for a [`SharedCell`](crate::SharedCell), with a file `value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     path: PathBuf,
@@ -99,12 +100,17 @@ impl Place {
     /// # Errors
     /// If it has another number of slots, and whatever else [`Error`] lists.
     pub fn open(&self, name: &str, k: usize) -> Result<SharedHall, Error> {
+        self.open_with(name, k, &|_| Ok(()))
+    }
+
+    /// The same; what is made new has besides in its directory what `more` makes there.
+    pub(crate) fn open_with(&self, name: &str, k: usize, more: More) -> Result<SharedHall, Error> {
         check_name(name)?;
         check_slots(k)?;
         for _ in 0..TRIES {
             let hall = match self.open_existing(name) {
                 Err(Error::Missing { .. }) => {
-                    self.create(name, k)?;
+                    self.create(name, k, more)?;
                     continue; // whoever made it
                 }
                 hall => hall?,
@@ -206,7 +212,7 @@ impl Place {
     }
 
     /// Makes the hall, whole or not at all. That somebody else has made it is fine.
-    fn create(&self, name: &str, k: usize) -> Result<(), Error> {
+    fn create(&self, name: &str, k: usize, more: More) -> Result<(), Error> {
         self.create_itself()?;
         let mode = self.mode()?;
         let hidden = self.hidden("new");
@@ -214,7 +220,7 @@ impl Place {
             .mode(mode)
             .create(&hidden)
             .map_err(Error::system("make a directory in", &self.path))?;
-        let made = self.fill(&hidden, mode, k).and_then(|()| {
+        let made = self.fill(&hidden, mode, k, more).and_then(|()| {
             let path = self.path.join(name);
             match renameat_with(CWD, &hidden, CWD, &path, RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(true),
@@ -228,7 +234,7 @@ impl Place {
         made.map(drop)
     }
 
-    fn fill(&self, hidden: &Path, mode: u32, k: usize) -> Result<(), Error> {
+    fn fill(&self, hidden: &Path, mode: u32, k: usize, more: More) -> Result<(), Error> {
         if mode & SET_GROUP != 0 {
             let group = self.metadata()?.gid();
             unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("make", hidden))?;
@@ -236,17 +242,10 @@ impl Place {
         // The umask is not for directories that others are meant to use.
         fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
             .map_err(Error::system("make", hidden))?;
-        let path = hidden.join("hall");
-        let file: File = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(mode & 0o666)
-            .open(&path)
-            .map_err(Error::system("make", &path))?;
-        file.set_permissions(fs::Permissions::from_mode(mode & 0o666))
-            .map_err(Error::system("make", &path))?;
-        Words::create(&file, &path, k)
+        let dir = NewDir { path: hidden, mode };
+        let (file, path) = dir.file(HALL)?;
+        Words::create(&file, &path, k)?;
+        more(&dir)
     }
 
     /// Makes the directory itself, if it is not there.

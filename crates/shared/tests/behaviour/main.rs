@@ -5,6 +5,7 @@
 //! Others are threads, or puppets: processes that do what they are told. A puppet is this program run
 //! again with nothing but the test `puppet::obey`, which does nothing otherwise.
 
+mod cell;
 mod closing;
 mod death;
 mod disks;
@@ -13,6 +14,7 @@ mod many;
 mod order;
 mod places;
 mod puppet;
+mod queue;
 mod resizing;
 mod slots;
 mod status;

@@ -1,0 +1,188 @@
+//! The mapped file of a shared value: two copies of it, and a count of the updates, which says which copy
+//! counts.
+//!
+//! ```text
+//! V1  update n+1 writes to the copy that does not count; the count is n meanwhile.
+//! V2  it is made by one store, count = n+1, when all of the copy is written.
+//! V3  only the holder of slot 0 of the hall writes.
+//! ```
+//!
+//! So whoever dies before the store has changed nothing that anybody looks at, and whoever dies after it
+//! has done everything; what comes next begins with a whole value in either case. By V1, the copy that
+//! counts at n stays as it is until the count is n+1. So who reads the count before and after it reads
+//! the copy, and finds the same, has a value that was there, without a place in the hall.
+//!
+//! Nothing in the file is trusted: of the count one bit is used, the sizes are this process's own, and
+//! any bytes are a value. It is accessed by atomics only; closures work on a copy that is nobody else's.
+
+use std::{
+    alloc::Layout,
+    fs::File,
+    os::fd::{AsFd, BorrowedFd},
+    path::Path,
+    sync::atomic::{
+        Ordering::{Acquire, Relaxed, Release, SeqCst},
+        fence,
+    },
+};
+
+use bytemuck::Pod;
+use rustix::io::Errno;
+
+use crate::{
+    Error,
+    dir::NewDir,
+    file::{LINE, len_of, mapped_new, open_in},
+    sys::Mapping,
+};
+
+/// Changes whenever the layout does.
+const VERSION: u32 = 1;
+const MAGIC: i64 = i64::from_le_bytes(*b"hallcell");
+/// The name of the file, in the directory of the hall.
+const VALUE: &str = "value";
+
+// The header.
+const MAGIC_AT: usize = 0;
+const VERSION_AT: usize = 8;
+const SIZE_AT: usize = 16;
+const ALIGN_AT: usize = 24;
+const COUNT_AT: usize = LINE;
+const COPIES_AT: usize = 2 * LINE;
+
+const WORD: usize = size_of::<i64>();
+
+/// Where this copy begins.
+const fn copy_at<T>(copy: usize) -> usize {
+    COPIES_AT + copy * size_of::<T>().next_multiple_of(LINE)
+}
+
+/// A value of type `T` in a mapped file. (The type is that of whoever opened it.)
+pub(crate) struct Value(Mapping);
+
+impl Value {
+    /// Makes the file, with this value, in a directory that nobody else sees yet.
+    pub(crate) fn create<T: Pod>(dir: &NewDir<'_>, initial: &T) -> Result<(), Error> {
+        let (file, path) = dir.file(VALUE)?;
+        let value = Value(mapped_new(&file, &path, copy_at::<T>(2))?);
+        let Value(map) = &value;
+        map.word(MAGIC_AT).store(MAGIC, SeqCst);
+        map.word(VERSION_AT).store(VERSION.into(), SeqCst);
+        map.word(SIZE_AT).store(size_of::<T>() as i64, SeqCst);
+        map.word(ALIGN_AT).store(align_of::<T>() as i64, SeqCst);
+        value.write(0, initial);
+        Ok(())
+    }
+
+    /// Maps the file in this directory of a hall.
+    pub(crate) fn open<T: Pod>(
+        name: &str,
+        dir: BorrowedFd<'_>,
+        path: &Path,
+    ) -> Result<Self, Error> {
+        let path = &path.join(VALUE);
+        let file: File = match open_in(dir, VALUE) {
+            Err(Errno::NOENT) => return Err(Error::NoValue { name: name.into() }),
+            file => file.map_err(Error::system("open", path))?.into(),
+        };
+        let len = len_of(&file, path)?;
+        check::<T>(&file, path, len)?;
+        let map = Mapping::new(file.as_fd(), copy_at::<T>(2));
+        Ok(Value(map.map_err(Error::system("map", path))?))
+    }
+
+    /// How many updates there have been.
+    fn count(&self) -> i64 {
+        self.0.word(COUNT_AT).load(SeqCst)
+    }
+
+    /// The value, for the holder of slot 0: the copy that counts.
+    pub(crate) fn get<T: Pod>(&self) -> T {
+        self.read(self.count())
+    }
+
+    /// Replaces the value; only the holder of slot 0 may.
+    pub(crate) fn set<T: Pod>(&self, value: &T) {
+        let next = self.count().wrapping_add(1);
+        // ORDERING: whoever reads a word that is written below reads, after a fence of its own, the count
+        // of those updates that were made before.
+        fence(Release);
+        self.write(next, value);
+        self.0.word(COUNT_AT).store(next, SeqCst); // V2
+    }
+
+    /// The value, for anybody; none if it was replaced meanwhile.
+    pub(crate) fn look<T: Pod>(&self) -> Option<T> {
+        let count = self.count();
+        let value = self.read(count);
+        // ORDERING: if a word was read that update n+2 has written, the count that is read now is n+1 at
+        // least.
+        fence(Acquire);
+        (self.count() == count).then_some(value)
+    }
+
+    /// The copy that counts at this count.
+    fn read<T: Pod>(&self, count: i64) -> T {
+        let at = copy_at::<T>(usize::from(count & 1 == 1));
+        // ORDERING: relaxed. The count, which was read before, says that it was written before; whether it
+        // still is what it was, the caller sees to.
+        let word = |index: usize| self.0.word(at + index * WORD).load(Relaxed).to_ne_bytes();
+        let mut value = T::zeroed();
+        let (words, rest) = bytemuck::bytes_of_mut(&mut value).as_chunks_mut::<WORD>();
+        for (index, bytes) in words.iter_mut().enumerate() {
+            *bytes = word(index);
+        }
+        if !rest.is_empty() {
+            rest.copy_from_slice(&word(words.len())[..rest.len()]);
+        }
+        value
+    }
+
+    /// Writes the copy that counts at this count.
+    fn write<T: Pod>(&self, count: i64, value: &T) {
+        let at = copy_at::<T>(usize::from(count & 1 == 1));
+        // ORDERING: relaxed, for the count is written after it, and says that it is there.
+        let set = |index: usize, bytes: [u8; WORD]| {
+            self.0.word(at + index * WORD).store(i64::from_ne_bytes(bytes), Relaxed);
+        };
+        let (words, rest) = bytemuck::bytes_of(value).as_chunks::<WORD>();
+        for (index, bytes) in words.iter().enumerate() {
+            set(index, *bytes);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last[..rest.len()].copy_from_slice(rest);
+            set(words.len(), last);
+        }
+    }
+}
+
+/// Whether the file, which is so long, holds a value of this type.
+fn check<T>(file: &File, path: &Path, len: u64) -> Result<(), Error> {
+    let damaged = |why: &str| Err(Error::Damaged { path: path.into(), why: why.into() });
+    if len < COPIES_AT as u64 {
+        return damaged(&format!("{len} bytes are too few for a value"));
+    }
+    let header = Mapping::new(file.as_fd(), COPIES_AT).map_err(Error::system("map", path))?;
+    let word = |at: usize| header.word(at).load(SeqCst);
+    if word(MAGIC_AT) != MAGIC {
+        return damaged("it does not begin as a value does");
+    }
+    if word(VERSION_AT) != i64::from(VERSION) {
+        let found = u32::try_from(word(VERSION_AT)).unwrap_or(u32::MAX);
+        return Err(Error::Version { path: path.into(), found, ours: VERSION });
+    }
+    let asked = Layout::new::<T>();
+    let found = match (usize::try_from(word(SIZE_AT)), usize::try_from(word(ALIGN_AT))) {
+        (Ok(size), Ok(align)) => Layout::from_size_align(size, align).ok(),
+        _ => None,
+    };
+    let Some(found) = found else { return damaged("no value has such a size and alignment") };
+    if found != asked {
+        return Err(Error::Value { path: path.into(), asked, found });
+    }
+    if len != copy_at::<T>(2) as u64 {
+        return damaged(&format!("{len} bytes and not {}", copy_at::<T>(2)));
+    }
+    Ok(())
+}
