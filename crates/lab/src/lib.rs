@@ -9,6 +9,7 @@
 //! | [`rmr`] | remote memory references: exact, searched, drawn |
 //! | [`schedule`], [`trace`] | runs: replayed, confirmed, printed, shown |
 //! | [`atlas`] | many models with what is expected of them |
+//! | [`linear`] | whether operations that overlapped are linearizable |
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -38,6 +39,7 @@ mod fields;
 pub mod fife;
 pub mod graph;
 pub mod hashing;
+pub mod linear;
 pub mod liveness;
 pub mod machine;
 pub mod papers;

@@ -1,0 +1,269 @@
+//! Linearizability: whether operations that overlapped can have happened one at a time.
+//!
+//! A history is linearizable (Herlihy & Wing 1990) if each operation can be given a moment between
+//! its call and its return, such that an object used in the order of these moments returns what was
+//! returned. An operation that has not returned may have had its moment, or not yet.
+//!
+//! The [`Monitor`] follows a history and keeps all *configurations* that explain it: what the object
+//! is, and what became of each operation under way. This is the search of Wing & Gong (1993), all
+//! branches at once and with equal ones merged (Lowe 2017), so few overlapping operations make few
+//! configurations however long the history is. [`check`] does it for a history that was recorded.
+//!
+//! Limits: an object that tells little (pushes without pops) leaves many orders possible, and each
+//! is a configuration.
+//!
+//! ```
+//! use hallpass_lab::linear::{Event, Specification, check};
+//!
+//! struct Register;
+//! #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+//! enum Op { Write(u32), Read }
+//!
+//! impl Specification for Register {
+//!     type State = u32;
+//!     type Op = Op;
+//!     type Ret = u32;
+//!     fn apply(&self, state: &u32, op: &Op) -> (u32, u32) {
+//!         match *op {
+//!             Op::Write(value) => (value, 0),
+//!             Op::Read => (*state, *state),
+//!         }
+//!     }
+//! }
+//!
+//! // While process 0 writes, process 1 reads the new value and then the old one.
+//! let history = [
+//!     Event::invoke(0, Op::Write(7)),
+//!     Event::invoke(1, Op::Read),
+//!     Event::returned(1, 7),
+//!     Event::invoke(1, Op::Read),
+//!     Event::returned(1, 0),
+//! ];
+//! assert!(check(&Register, 0, &history[..4]).is_ok());
+//! let violation = check(&Register, 0, &history).unwrap_err();
+//! assert_eq!(violation.at, 4);
+//! println!("{violation}");
+//! ```
+
+mod history;
+
+use std::{
+    cmp::Ordering,
+    collections::BTreeSet,
+    fmt,
+    hash::{Hash, Hasher},
+};
+
+pub use history::{Event, Kind, Violation, check};
+
+/// What an object does when used by one at a time.
+pub trait Specification {
+    /// What the object is between two operations.
+    type State: Clone + Ord + Hash;
+    /// An operation with its arguments.
+    type Op: Clone + Ord + Hash;
+    /// What an operation returns.
+    type Ret: Clone + Ord + Hash;
+
+    /// What the object is after the operation, and what the operation returns.
+    fn apply(&self, state: &Self::State, op: &Self::Op) -> (Self::State, Self::Ret);
+}
+
+/// What became of an operation that has not returned.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Pending<Op, Ret> {
+    /// It has had no effect yet.
+    Called(Op),
+    /// It has had its effect, and will return this.
+    Done(Ret),
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Configuration<State, Op, Ret> {
+    state: State,
+    /// By process, in ascending order.
+    pending: Vec<(usize, Pending<Op, Ret>)>,
+}
+
+type Of<S> =
+    Configuration<<S as Specification>::State, <S as Specification>::Op, <S as Specification>::Ret>;
+
+impl<State, Op, Ret> Configuration<State, Op, Ret> {
+    fn find(&self, process: usize) -> Result<usize, usize> {
+        self.pending.binary_search_by_key(&process, |&(other, _)| other)
+    }
+
+    fn index(&self, process: usize) -> usize {
+        self.find(process).unwrap_or_else(|_| panic!("process {process} has called nothing"))
+    }
+
+    /// What the process will return, if that is settled.
+    fn result(&self, process: usize) -> Option<&Ret> {
+        match &self.pending[self.index(process)].1 {
+            Pending::Called(_) => None,
+            Pending::Done(ret) => Some(ret),
+        }
+    }
+}
+
+/// All that may be the case after the history so far.
+///
+/// Two monitors are equal if the same can be the case, whatever histories led there: it can be part
+/// of an explored state. What is kept are the configurations in which operations have had their
+/// effect only where a return shows that they must; all others follow from these.
+pub struct Monitor<S: Specification> {
+    /// Ascending; none can come from another by operations having their effect.
+    configurations: Vec<Of<S>>,
+}
+
+impl<S: Specification> Monitor<S> {
+    /// Nothing has been called yet.
+    pub fn new(initial: S::State) -> Self {
+        Monitor { configurations: vec![Configuration { state: initial, pending: Vec::new() }] }
+    }
+
+    /// The process calls an operation.
+    ///
+    /// # Panics
+    /// If its last one has not returned.
+    pub fn invoke(&mut self, _spec: &S, process: usize, op: S::Op) {
+        for configuration in &mut self.configurations {
+            match configuration.find(process) {
+                Ok(_) => panic!("process {process} calls an operation while one is under way"),
+                Err(at) => {
+                    configuration.pending.insert(at, (process, Pending::Called(op.clone())));
+                }
+            }
+        }
+        // All have the same processes under way, so the same entry goes to the same place in each, and
+        // they stay in order.
+    }
+
+    /// The process's operation returns this. False if nothing explains that; it stays so.
+    ///
+    /// # Panics
+    /// If the process has called nothing.
+    pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
+        self.configurations = self.after(spec, process, ret);
+        !self.is_violated()
+    }
+
+    /// Whether nothing explains the history so far.
+    pub fn is_violated(&self) -> bool {
+        self.configurations.is_empty()
+    }
+
+    /// What the process's operation could return now.
+    ///
+    /// # Panics
+    /// If the process has called nothing.
+    pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
+        let settled = self.settle(spec, process);
+        settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()
+    }
+
+    /// How many configurations are kept.
+    pub fn breadth(&self) -> usize {
+        self.configurations.len()
+    }
+
+    fn after(&self, spec: &S, process: usize, ret: &S::Ret) -> Vec<Of<S>> {
+        let mut kept = BTreeSet::new();
+        for mut configuration in self.settle(spec, process) {
+            if configuration.result(process) == Some(ret) {
+                let at = configuration.index(process);
+                configuration.pending.remove(at);
+                kept.insert(configuration);
+            }
+        }
+        least(spec, kept)
+    }
+
+    /// The configurations in which the process's operation has had its effect, and none had after it.
+    fn settle(&self, spec: &S, process: usize) -> BTreeSet<Of<S>> {
+        let mut settled = BTreeSet::new();
+        let mut open = BTreeSet::new();
+        let mut to_do = self.configurations.clone();
+        while let Some(configuration) = to_do.pop() {
+            if configuration.result(process).is_some() {
+                settled.insert(configuration);
+            } else {
+                to_do.extend(
+                    successors(spec, &configuration).filter(|next| open.insert(next.clone())),
+                );
+            }
+        }
+        settled
+    }
+}
+
+/// What can come by one more operation having its effect.
+fn successors<S: Specification>(spec: &S, from: &Of<S>) -> impl Iterator<Item = Of<S>> {
+    from.pending.iter().enumerate().filter_map(move |(at, (process, pending))| {
+        let Pending::Called(op) = pending else { return None };
+        let (state, ret) = spec.apply(&from.state, op);
+        let mut next = Configuration { state, pending: from.pending.clone() };
+        next.pending[at] = (*process, Pending::Done(ret));
+        Some(next)
+    })
+}
+
+/// Leaves out what comes from others. Without this, equal situations could look different.
+fn least<S: Specification>(spec: &S, mut all: BTreeSet<Of<S>>) -> Vec<Of<S>> {
+    if all.len() > 1 {
+        let mut reached = BTreeSet::new();
+        let mut to_do: Vec<_> = all.iter().cloned().collect();
+        while let Some(configuration) = to_do.pop() {
+            to_do.extend(
+                successors(spec, &configuration).filter(|next| reached.insert(next.clone())),
+            );
+        }
+        all.retain(|configuration| !reached.contains(configuration));
+    }
+    all.into_iter().collect()
+}
+
+// Derived, these would ask of the specification what only its states and operations need.
+
+impl<S: Specification> Clone for Monitor<S> {
+    fn clone(&self) -> Self {
+        Monitor { configurations: self.configurations.clone() }
+    }
+}
+
+impl<S: Specification> PartialEq for Monitor<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.configurations == other.configurations
+    }
+}
+
+impl<S: Specification> Eq for Monitor<S> {}
+
+impl<S: Specification> PartialOrd for Monitor<S> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<S: Specification> Ord for Monitor<S> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.configurations.cmp(&other.configurations)
+    }
+}
+
+impl<S: Specification> Hash for Monitor<S> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.configurations.hash(hasher);
+    }
+}
+
+impl<S: Specification> fmt::Debug for Monitor<S>
+where
+    S::State: fmt::Debug,
+    S::Op: fmt::Debug,
+    S::Ret: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(&self.configurations).finish()
+    }
+}

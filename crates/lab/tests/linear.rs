@@ -1,0 +1,390 @@
+//! The judge of linearizability, judged: histories whose answer is known, and thousands of small ones
+//! against all permutations.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use hallpass_lab::linear::{Event, Kind, Monitor, Specification, check};
+
+type History<S> = Vec<Event<<S as Specification>::Op, <S as Specification>::Ret>>;
+
+/// All objects here have these operations; what they mean differs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Op {
+    Put(u8),
+    Get,
+}
+use Op::{Get, Put};
+
+fn call<R>(process: usize, op: Op) -> Event<Op, R> {
+    Event::invoke(process, op)
+}
+
+fn back<R>(process: usize, ret: R) -> Event<Op, R> {
+    Event::returned(process, ret)
+}
+
+/// Put writes, Get reads.
+struct Register;
+
+impl Specification for Register {
+    type State = u8;
+    type Op = Op;
+    type Ret = u8;
+
+    fn apply(&self, state: &u8, op: &Op) -> (u8, u8) {
+        match *op {
+            Put(value) => (value, 0),
+            Get => (*state, *state),
+        }
+    }
+}
+
+/// Put adds and returns what was there, Get reads.
+struct Counter;
+
+impl Specification for Counter {
+    type State = u8;
+    type Op = Op;
+    type Ret = u8;
+
+    fn apply(&self, state: &u8, op: &Op) -> (u8, u8) {
+        match *op {
+            Put(value) => (state + value, *state),
+            Get => (*state, *state),
+        }
+    }
+}
+
+/// First in, first out.
+struct Queue;
+
+impl Specification for Queue {
+    type State = VecDeque<u8>;
+    type Op = Op;
+    type Ret = Option<u8>;
+
+    fn apply(&self, state: &VecDeque<u8>, op: &Op) -> (VecDeque<u8>, Option<u8>) {
+        let mut state = state.clone();
+        let ret = match *op {
+            Put(value) => {
+                state.push_back(value);
+                None
+            }
+            Get => state.pop_front(),
+        };
+        (state, ret)
+    }
+}
+
+#[test]
+fn a_register_is_read_old_or_new_during_a_write() {
+    for read in [0, 1] {
+        let history = [call(0, Put(1)), call(1, Get), back(1, read), back(0, 0)];
+        check(&Register, 0, &history).unwrap();
+    }
+    let history = [call(0, Put(1)), back(0, 0), call(1, Get), back(1, 0)];
+    assert_eq!(check(&Register, 0, &history).unwrap_err().at, 3);
+}
+
+#[test]
+fn a_register_is_not_read_new_and_then_old() {
+    let history = [call(0, Put(1)), call(1, Get), back(1, 1), call(2, Get), back(2, 0), back(0, 0)];
+    let violation = check(&Register, 0, &history).unwrap_err();
+    assert_eq!((violation.at, violation.process), (4, 2));
+    assert_eq!(violation.possible, ["1"]);
+    assert_eq!(
+        violation.to_string(),
+        "not linearizable: nothing explains what process 2 returned (event 4)\n\
+         \x20 event  process 0  process 1  process 2\n\
+         \x20     0  Put(1)\n\
+         \x20     1             Get\n\
+         \x20     2             -> 1\n\
+         \x20     3                        Get\n\
+         \x20     4                        -> 0\n\
+         it could have returned: 1"
+    );
+}
+
+#[test]
+fn a_write_that_never_returns_may_show_late_or_never() {
+    let mut history: History<Register> = vec![call(0, Put(1))];
+    for _ in 0..100 {
+        history.extend([call(1, Get), back(1, 0)]);
+    }
+    check(&Register, 0, &history).unwrap();
+    history.extend([call(1, Get), back(1, 1)]);
+    check(&Register, 0, &history).unwrap();
+    history.extend([call(1, Get), back(1, 0)]);
+    assert_eq!(check(&Register, 0, &history).unwrap_err().at, history.len() - 1);
+}
+
+/// The examples of Herlihy and Wing's Figure 1.
+#[test]
+fn queues_of_herlihy_and_wing() {
+    let none = None;
+    let good = [
+        call(0, Put(1)),
+        call(1, Put(2)),
+        back(1, none),
+        back(0, none),
+        call(1, Get),
+        back(1, Some(1)),
+        call(2, Get),
+        back(2, Some(2)),
+    ];
+    check(&Queue, VecDeque::new(), &good).unwrap();
+    let overtaken = [
+        call(0, Put(1)),
+        back(0, none),
+        call(1, Put(2)),
+        call(0, Get),
+        back(1, none),
+        back(0, Some(2)),
+    ];
+    assert_eq!(check(&Queue, VecDeque::new(), &overtaken).unwrap_err().at, 5);
+    let before_the_return = [call(0, Put(1)), call(1, Get), back(1, Some(1)), back(0, none)];
+    check(&Queue, VecDeque::new(), &before_the_return).unwrap();
+    let twice = [
+        call(0, Put(1)),
+        call(1, Put(2)),
+        back(0, none),
+        back(1, none),
+        call(0, Get),
+        call(2, Get),
+        back(0, Some(2)),
+        back(2, Some(2)),
+    ];
+    assert_eq!(check(&Queue, VecDeque::new(), &twice).unwrap_err().possible, ["Some(1)"]);
+}
+
+#[test]
+fn a_counter_that_loses_an_update_is_rejected() {
+    let history = [
+        call(0, Put(1)),
+        call(1, Put(1)),
+        back(0, 0),
+        back(1, 0), // both found 0
+    ];
+    let violation = check(&Counter, 0, &history).unwrap_err();
+    assert_eq!(violation.at, 3);
+    assert_eq!(violation.possible, ["1"]);
+}
+
+#[test]
+fn a_violation_stays() {
+    let mut monitor = Monitor::<Register>::new(0);
+    monitor.invoke(&Register, 0, Get);
+    assert!(!monitor.respond(&Register, 0, &9));
+    monitor.invoke(&Register, 0, Get);
+    assert!(!monitor.respond(&Register, 0, &0));
+    assert!(monitor.is_violated());
+}
+
+#[test]
+#[should_panic(expected = "process 3 calls an operation while one is under way")]
+fn a_process_does_one_thing_at_a_time() {
+    let _ = check(&Register, 0, &[call(3, Get), call(3, Get)]);
+}
+
+#[test]
+#[should_panic(expected = "process 3 has called nothing")]
+fn a_return_needs_a_call() {
+    let _ = check(&Register, 0, &[call(0, Get), back(3, 0)]);
+}
+
+/// Two histories after which the same is possible. In the second, an intermediate return made the
+/// monitor look at orders that turn out not to matter.
+#[test]
+fn equal_situations_are_equal_monitors() {
+    let mut early = Monitor::<Counter>::new(0);
+    early.invoke(&Counter, 0, Put(1));
+    early.invoke(&Counter, 1, Put(2));
+
+    let mut late = Monitor::<Counter>::new(0);
+    late.invoke(&Counter, 1, Put(2));
+    late.invoke(&Counter, 2, Get);
+    late.invoke(&Counter, 0, Put(1));
+    assert!(late.respond(&Counter, 2, &0));
+    assert_eq!(late, early);
+
+    // A write of what is there anyway: to have read after it or before it is the same.
+    let mut write = Monitor::<Register>::new(1);
+    write.invoke(&Register, 0, Put(1));
+    let before = write.clone();
+    write.invoke(&Register, 1, Get);
+    assert!(write.respond(&Register, 1, &1));
+    assert_eq!(write, before);
+    assert_eq!(write.breadth(), 1);
+}
+
+#[test]
+fn long_histories_are_quick() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let history = run(&Queue, VecDeque::new(), 4, 50_000, 0, &mut random);
+    let started = std::time::Instant::now();
+    check(&Queue, VecDeque::new(), &history).unwrap();
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+/// A history of an object that does right, but for a lie in 256 times `lies`.
+fn run<S>(
+    spec: &S,
+    mut state: S::State,
+    processes: usize,
+    events: usize,
+    lies: u8,
+    random: &mut fastrand::Rng,
+) -> History<S>
+where
+    S: Specification<Op = Op>,
+    S::Ret: Lie,
+{
+    enum At<R> {
+        Out,
+        Called(Op),
+        Done(R),
+    }
+    let mut at: Vec<At<S::Ret>> = (0..processes).map(|_| At::Out).collect();
+    let mut history = Vec::new();
+    while history.len() < events {
+        let process = random.usize(..processes);
+        at[process] = match std::mem::replace(&mut at[process], At::Out) {
+            At::Out => {
+                // More gets than puts, so that queues stay short.
+                let op = if random.u8(..5) < 2 { Put(random.u8(1..3)) } else { Get };
+                history.push(Event::invoke(process, op));
+                At::Called(op)
+            }
+            At::Called(op) => {
+                let (next, ret) = spec.apply(&state, &op);
+                state = next;
+                At::Done(ret)
+            }
+            At::Done(ret) => {
+                let ret = if random.u8(..) < lies { ret.lie(random) } else { ret };
+                history.push(Event::returned(process, ret));
+                At::Out
+            }
+        };
+    }
+    history
+}
+
+trait Lie {
+    fn lie(&self, random: &mut fastrand::Rng) -> Self;
+}
+
+impl Lie for u8 {
+    fn lie(&self, random: &mut fastrand::Rng) -> u8 {
+        random.u8(..4)
+    }
+}
+
+impl Lie for Option<u8> {
+    fn lie(&self, random: &mut fastrand::Rng) -> Option<u8> {
+        random.bool().then(|| random.u8(1..3))
+    }
+}
+
+/// An operation of a history: when it began, when it ended and with what.
+struct Span<R> {
+    op: Op,
+    began: usize,
+    ended: Option<(usize, R)>,
+}
+
+fn spans<R: Clone>(history: &[Event<Op, R>]) -> Vec<Span<R>> {
+    let mut spans: Vec<Span<R>> = Vec::new();
+    for (began, event) in history.iter().enumerate() {
+        let Kind::Invoke(op) = event.kind else { continue };
+        let end = (began + 1..history.len()).find(|&at| history[at].process == event.process);
+        let ended = end.map(|at| match &history[at].kind {
+            Kind::Return(ret) => (at, ret.clone()),
+            Kind::Invoke(_) => unreachable!("one thing at a time"),
+        });
+        spans.push(Span { op, began, ended });
+    }
+    spans
+}
+
+/// By the definition: some order of all that returned and some of what did not.
+fn permutable<S: Specification<Op = Op>>(
+    spec: &S,
+    state: &S::State,
+    spans: &[Span<S::Ret>],
+    taken: &mut Vec<usize>,
+) -> bool {
+    let left = |at: usize, taken: &[usize]| !taken.contains(&at);
+    if (0..spans.len()).all(|at| !left(at, taken) || spans[at].ended.is_none()) {
+        return true;
+    }
+    for next in 0..spans.len() {
+        // Nobody who is left may have ended before this one began.
+        let too_early = (0..spans.len()).any(|other| {
+            let ended = spans[other].ended.as_ref();
+            left(other, taken) && ended.is_some_and(|&(end, _)| end < spans[next].began)
+        });
+        if !left(next, taken) || too_early {
+            continue;
+        }
+        let (after, ret) = spec.apply(state, &spans[next].op);
+        if spans[next].ended.as_ref().is_some_and(|(_, said)| *said != ret) {
+            continue;
+        }
+        taken.push(next);
+        let found = permutable(spec, &after, spans, taken);
+        taken.pop();
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first event up to which there is no such order.
+fn first_wrong<S: Specification<Op = Op>>(
+    spec: &S,
+    initial: &S::State,
+    history: &History<S>,
+) -> Option<usize> {
+    (0..history.len())
+        .find(|&at| !permutable(spec, initial, &spans(&history[..=at]), &mut Vec::new()))
+}
+
+fn agrees_with_all_permutations<S>(spec: &S, initial: S::State, seed: u64)
+where
+    S: Specification<Op = Op>,
+    S::Ret: Lie + std::fmt::Debug,
+{
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut answers = BTreeSet::new();
+    let mut wrong = 0;
+    const HISTORIES: usize = 4000;
+    for _ in 0..HISTORIES {
+        let (processes, events) = (random.usize(2..5), random.usize(4..13));
+        let history = run(spec, initial.clone(), processes, events, 40, &mut random);
+        let expected = first_wrong(spec, &initial, &history);
+        let found = check(spec, initial.clone(), &history).err().map(|violation| violation.at);
+        assert_eq!(found, expected, "{history:?}");
+        answers.insert(found);
+        wrong += usize::from(found.is_some());
+    }
+    // The histories are worth asking about: many of both kinds, wrong at many places.
+    assert!((HISTORIES / 8..HISTORIES * 7 / 8).contains(&wrong), "{wrong} of {HISTORIES}");
+    assert!(answers.len() > 8, "{answers:?}");
+}
+
+#[test]
+fn registers_agree_with_all_permutations() {
+    agrees_with_all_permutations(&Register, 0, 1);
+}
+
+#[test]
+fn counters_agree_with_all_permutations() {
+    agrees_with_all_permutations(&Counter, 0, 2);
+}
+
+#[test]
+fn queues_agree_with_all_permutations() {
+    agrees_with_all_permutations(&Queue, VecDeque::new(), 3);
+}
