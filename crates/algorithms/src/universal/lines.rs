@@ -188,7 +188,8 @@ pub fn step<W: Workshop, L: Rules>(
             let c = if i == 0 { w.previous(h) } else { i - 1 };
             if i > copies(k) {
                 A1
-            } else if w.taken(c, Op::TestAndSet) == 0 {
+            } else if c != h && w.taken(c, Op::TestAndSet) == 0 {
+                // h itself may be free by now, if it is no longer the head; it is still to be read.
                 G2 { h, i, c, j: 0 }
             } else {
                 G1 { h, i: i + 1 }
