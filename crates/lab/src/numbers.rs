@@ -2,7 +2,7 @@
 
 use std::{hash::Hash, sync::RwLock};
 
-use indexmap::IndexSet;
+use indexmap::{Equivalent, IndexSet};
 
 /// Things with numbers.
 pub(crate) struct Numbers<T>(RwLock<IndexSet<T, foldhash::fast::FixedState>>);
@@ -14,9 +14,17 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
 
     /// The thing's number, which must have no more than so many bits.
     pub(crate) fn number(&self, thing: T, bits: u32) -> u64 {
-        let known = self.0.read().expect("no panic while held").get_index_of(&thing);
+        self.number_of(&thing, || thing.clone(), bits)
+    }
+
+    /// The same for what is made only if it is not known.
+    pub(crate) fn number_of<Q>(&self, like: &Q, thing: impl FnOnce() -> T, bits: u32) -> u64
+    where
+        Q: Equivalent<T> + Hash + ?Sized,
+    {
+        let known = self.0.read().expect("no panic while held").get_index_of(like);
         let number = known
-            .unwrap_or_else(|| self.0.write().expect("no panic while held").insert_full(thing).0);
+            .unwrap_or_else(|| self.0.write().expect("no panic while held").insert_full(thing()).0);
         assert!(number < 1 << bits, "more than 2^{bits} of a kind: too large to explore");
         number as u64
     }

@@ -11,7 +11,7 @@ use hallpass_algorithms::universal::copies;
 use super::{
     normal::Depth,
     observe::Fault,
-    space::{MOST, Runs, WORDS},
+    space::{MOST, Programs, Runs, WORDS},
     steps, text,
     toys::{Kind, Toy},
     variants::{SOUND, WRONG, wrong},
@@ -30,8 +30,10 @@ pub struct Question {
     pub kind: Kind,
     /// How many share it.
     pub k: usize,
-    /// How many operations each begins at most; none for no end.
-    pub operations: Option<u8>,
+    /// How many operations each begins at most, 0 for no end; a single number is for all.
+    pub operations: Vec<u8>,
+    /// Which of the object's operations they choose from, a bit each; see [`Kind::operations`].
+    pub only: u8,
     /// What is wrong on purpose, by name.
     pub wrong: Option<String>,
     /// How much is left out of states; [`Depth::Full`] unless that is in question.
@@ -41,7 +43,7 @@ pub struct Question {
 impl Question {
     /// As it is, and for ever.
     pub fn new(kind: Kind, k: usize) -> Self {
-        Question { kind, k, operations: None, wrong: None, depth: Depth::Full }
+        Question { kind, k, operations: vec![0], only: !0, wrong: None, depth: Depth::Full }
     }
 
     /// All runs that it is about.
@@ -49,12 +51,29 @@ impl Question {
         if !(1..=MOST).contains(&self.k) {
             return Err(Error::Size(self.k));
         }
+        if ![1, self.k].contains(&self.operations.len()) {
+            return Err(Error::Programs);
+        }
+        if self.chosen().is_empty() {
+            return Err(Error::Nothing);
+        }
         let variant = match &self.wrong {
             None => SOUND,
             Some(name) => wrong(name).ok_or_else(|| Error::Unknown(name.clone()))?,
         };
         let toy = Toy { kind: self.kind, k: self.k };
-        Ok(Runs::new(toy, variant, self.operations, self.depth))
+        let operations: [_; MOST] = std::array::from_fn(|name| {
+            let of = self.operations.get(name).or(self.operations.last());
+            of.copied().filter(|&operations| operations != 0)
+        });
+        let programs = Programs { operations, only: self.only };
+        Ok(Runs::new(toy, variant, programs, self.depth))
+    }
+
+    /// The names of the operations they choose from.
+    pub fn chosen(&self) -> Vec<&'static str> {
+        let all = self.kind.operations().iter().enumerate();
+        all.filter(|(which, _)| self.only >> which & 1 != 0).map(|(_, name)| *name).collect()
     }
 
     /// The same with all numbers as they are.
@@ -70,6 +89,10 @@ pub enum Error {
     Unknown(String),
     /// So many participants do not fit.
     Size(usize),
+    /// It must be one number of operations for all, or one for each.
+    Programs,
+    /// There is no operation to choose from.
+    Nothing,
 }
 
 impl fmt::Display for Error {
@@ -80,6 +103,8 @@ impl fmt::Display for Error {
                 write!(f, "no wrong variant is called `{name}`; there are {}", names.join(", "))
             }
             Error::Size(k) => write!(f, "k = {k}: objects can be checked for k = 1 to {MOST}"),
+            Error::Programs => f.write_str("one number of operations for all, or one for each"),
+            Error::Nothing => f.write_str("the object has none of these operations"),
         }
     }
 }
@@ -166,7 +191,7 @@ impl Report {
             .map(|(change, look)| serde_json::json!({ "change": change, "look": look }));
         serde_json::json!({
             "object": self.question.kind.name(), "k": self.question.k,
-            "operations": self.question.operations, "wrong": self.question.wrong,
+            "operations": self.question.operations, "only": self.question.chosen(), "wrong": self.question.wrong,
             "verdict": word(self.verdict()), "promises": promises,
             "states": self.states, "transitions": self.transitions, "depth": self.depth,
             "complete": self.complete, "seconds": self.seconds,

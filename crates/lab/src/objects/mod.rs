@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`toys`] | the objects that are shared |
 //! | [`variants`] | the construction, and what is wrong on purpose |
-//! | [`state`], [`shop`] | what there is, and what a step does to it; races |
+//! | [`state`], [`shop`], [`step`] | what there is, and what a step does to it; races |
 //! | [`normal`] | finitely many states, though numbers grow |
 //! | [`space`], [`observe`] | all runs, somebody watching; what can be wrong |
 //! | [`mod@check`], [`steps`] | a question, the report, the most steps of an operation |
@@ -18,6 +18,7 @@ mod pack;
 pub mod shop;
 pub mod space;
 pub mod state;
+pub mod step;
 pub mod steps;
 pub mod suite;
 pub mod text;

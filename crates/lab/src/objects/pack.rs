@@ -26,8 +26,8 @@ fn long(bytes: &mut Vec<u8>, word: Word) {
 }
 
 /// In bytes.
-pub fn pack(shared: &Shared) -> Box<[u8]> {
-    let mut bytes = Vec::with_capacity(96);
+pub fn pack(shared: &Shared) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(192);
     bytes.extend([small(shared.head), small(shared.flips)]);
     bytes.extend(shared.taken.to_le_bytes());
     shared.requests.iter().for_each(|&request| long(&mut bytes, request));
@@ -48,7 +48,7 @@ pub fn pack(shared: &Shared) -> Box<[u8]> {
             long(&mut bytes, entry.asked);
         }
     }
-    bytes.into()
+    bytes
 }
 
 struct Bytes<'a>(std::slice::Iter<'a, u8>);

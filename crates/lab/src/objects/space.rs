@@ -12,8 +12,8 @@ use super::{
     normal::{Depth, normalize},
     observe::Fault,
     pack::{pack, unpack},
-    shop::{Happened, Mover},
     state::{Participant, State},
+    step::{Happened, Mover},
     toys::Toy,
     variants::Variant,
 };
@@ -32,8 +32,19 @@ const SHARED_BITS: u32 = 32;
 const PARTICIPANT_BITS: u32 = 18;
 const MONITOR_BITS: u32 = 128 - SHARED_BITS - MOST as u32 * PARTICIPANT_BITS;
 
+type Packed = [u64; WORDS];
+
 /// A state with who watches, and what is wrong.
 pub type Watched = (State, Monitor<Toy>, Option<Fault>);
+
+/// What participants do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Programs {
+    /// How many operations each begins at most; none for no end.
+    pub operations: [Option<u8>; MOST],
+    /// Which of the object's operations they choose from, a bit each.
+    pub only: u8,
+}
 
 /// All runs.
 pub struct Runs {
@@ -41,8 +52,8 @@ pub struct Runs {
     pub toy: Toy,
     /// The rules.
     pub variant: Variant,
-    /// How many operations each participant begins at most.
-    pub operations: Option<u8>,
+    /// What participants do.
+    pub programs: Programs,
     /// The normal form.
     pub depth: Depth,
     shared: Numbers<Box<[u8]>>,
@@ -54,12 +65,12 @@ pub struct Runs {
 
 impl Runs {
     /// All runs.
-    pub fn new(toy: Toy, variant: Variant, operations: Option<u8>, depth: Depth) -> Self {
+    pub fn new(toy: Toy, variant: Variant, programs: Programs, depth: Depth) -> Self {
         assert!((1..=MOST).contains(&toy.k), "states have room for so many participants");
         Runs {
             toy,
             variant,
-            operations,
+            programs,
             depth,
             shared: Numbers::new(),
             participants: Numbers::new(),
@@ -71,7 +82,7 @@ impl Runs {
 
     /// Before the first step.
     pub fn start(&self) -> Watched {
-        let mut state = State::new(self.toy.k, self.operations);
+        let mut state = State::new(&self.programs.operations[..self.toy.k]);
         normalize(&mut state, &self.variant, self.depth);
         (state, Monitor::new(Toy::INITIAL), None)
     }
@@ -89,58 +100,81 @@ impl Runs {
 
     /// One step; none if the agent cannot move.
     pub fn step(&self, agent: Agent, watched: &mut Watched, log: bool) -> Option<Happened> {
-        let (me, which) = self.agent(agent);
         let (state, monitor, fault) = watched;
+        let happened = self.advance(agent, state, log)?;
+        *fault = self.judge(agent, &happened, monitor);
+        Some(happened)
+    }
+
+    fn advance(&self, agent: Agent, state: &mut State, log: bool) -> Option<Happened> {
+        let (me, which) = self.agent(agent);
+        if state.participants[me].busy.is_none() && self.programs.only >> which & 1 == 0 {
+            return None;
+        }
         let strict = self.variant.orderly;
         let mover = Mover { toy: &self.toy, variant: &self.variant, strict, log };
         let happened = mover.step(state, me, which)?;
-        if let Some(deed) = happened.began {
-            monitor.invoke(&self.toy, me, deed);
-        }
-        *fault = happened.fault;
-        if let Some(ret) = happened.returned
-            && !monitor.respond(&self.toy, me, &ret)
-        {
-            *fault = fault.or(Some(Fault::Linearizable));
-        }
-        if fault.is_none() {
+        if happened.fault.is_none() {
             normalize(state, &self.variant, self.depth);
         }
         Some(happened)
     }
 
-    fn pack(&self, (state, monitor, fault): Watched) -> [u64; WORDS] {
+    fn judge(
+        &self,
+        agent: Agent,
+        happened: &Happened,
+        monitor: &mut Monitor<Toy>,
+    ) -> Option<Fault> {
+        let (me, _) = self.agent(agent);
+        if let Some(deed) = happened.began {
+            monitor.invoke(&self.toy, me, deed);
+        }
+        let explained =
+            happened.returned.is_none_or(|ret| monitor.respond(&self.toy, me, &ret));
+        happened.fault.or((!explained).then_some(Fault::Linearizable))
+    }
+
+    /// Packs a state. What is as it was `before` a step has the number it had.
+    fn pack(&self, state: &State, monitor: u64, before: Option<(&State, Packed)>) -> Packed {
         self.in_use.fetch_max(state.shared.in_use(), Relaxed);
         let mut packed = [0; WORDS];
-        let shared = self.shared.number(pack(&state.shared), SHARED_BITS);
+        let bytes = pack(&state.shared);
+        let shared = self.shared.number_of(&bytes[..], || bytes[..].into(), SHARED_BITS);
         set_bits(&mut packed, 0, SHARED_BITS, shared);
-        let monitor = self.monitors.number((monitor, fault), MONITOR_BITS);
         set_bits(&mut packed, SHARED_BITS, MONITOR_BITS, monitor);
-        let mut at = SHARED_BITS + MONITOR_BITS;
-        for participant in state.participants {
-            let number = self.participants.number(participant, PARTICIPANT_BITS);
+        for (name, participant) in state.participants.iter().enumerate() {
+            let at = SHARED_BITS + MONITOR_BITS + name as u32 * PARTICIPANT_BITS;
+            let number = match before {
+                Some((old, packed)) if old.participants[name] == *participant => {
+                    bits(&packed, at, PARTICIPANT_BITS)
+                }
+                _ => self.participants.number(*participant, PARTICIPANT_BITS),
+            };
             set_bits(&mut packed, at, PARTICIPANT_BITS, number);
-            at += PARTICIPANT_BITS;
         }
         packed
     }
 
-    fn unpack(&self, packed: &[u64; WORDS]) -> Watched {
+    fn unpack(&self, packed: &Packed) -> State {
         let k = self.toy.k;
         let shared = bits(packed, 0, SHARED_BITS);
         let shared = self.shared.with(shared, |bytes| unpack(bytes, k, copies(k)));
-        let (monitor, fault) = self.monitors.thing(bits(packed, SHARED_BITS, MONITOR_BITS));
         let participants = (0..k).map(|name| self.participant(packed, name)).collect();
-        (State { shared, participants }, monitor, fault)
+        State { shared, participants }
     }
 
-    fn participant(&self, packed: &[u64; WORDS], name: usize) -> Participant {
+    fn fault(&self, packed: &Packed) -> Option<Fault> {
+        self.monitors.with(bits(packed, SHARED_BITS, MONITOR_BITS), |(_, fault)| *fault)
+    }
+
+    fn participant(&self, packed: &Packed, name: usize) -> Participant {
         let at = SHARED_BITS + MONITOR_BITS + name as u32 * PARTICIPANT_BITS;
         self.participants.thing(bits(packed, at, PARTICIPANT_BITS))
     }
 
     /// What a participant is at; none between two operations.
-    pub fn errand(&self, packed: &[u64; WORDS], name: usize) -> Option<Errand> {
+    pub fn errand(&self, packed: &Packed, name: usize) -> Option<Errand> {
         self.participant(packed, name).busy.map(|busy| busy.errand)
     }
 
@@ -172,30 +206,39 @@ impl Space<WORDS> for Runs {
         self.toy.k * self.choices()
     }
 
-    fn initial(&self) -> Box<dyn Iterator<Item = [u64; WORDS]> + '_> {
-        Box::new(std::iter::once(self.pack(self.start())))
+    fn initial(&self) -> Box<dyn Iterator<Item = Packed> + '_> {
+        let (state, monitor, fault) = self.start();
+        let monitor = self.monitors.number((monitor, fault), MONITOR_BITS);
+        Box::new(std::iter::once(self.pack(&state, monitor, None)))
     }
 
-    fn successors(&self, packed: &[u64; WORDS], mut each: impl FnMut(Agent, [u64; WORDS])) {
-        let watched = self.unpack(packed);
-        if watched.2.is_some() {
+    fn successors(&self, packed: &Packed, mut each: impl FnMut(Agent, Packed)) {
+        if self.fault(packed).is_some() {
             return;
         }
+        let number = bits(packed, SHARED_BITS, MONITOR_BITS);
+        let state = self.unpack(packed);
         for agent in 0..self.agents() {
             let (me, which) = self.agent(agent);
-            if which != 0 && watched.0.participants[me].busy.is_some() {
+            if which != 0 && state.participants[me].busy.is_some() {
                 continue;
             }
-            let mut next = watched.clone();
-            if self.step(agent, &mut next, false).is_some() {
-                each(agent, self.pack(next));
-            }
+            let mut next = state.clone();
+            let Some(happened) = self.advance(agent, &mut next, false) else { continue };
+            // Most steps are nothing to who watches.
+            let monitor = if happened.is_silent() {
+                number
+            } else {
+                let (mut monitor, _) = self.monitors.thing(number);
+                let fault = self.judge(agent, &happened, &mut monitor);
+                self.monitors.number((monitor, fault), MONITOR_BITS)
+            };
+            each(agent, self.pack(&next, monitor, Some((&state, *packed))));
         }
     }
 
-    fn flaws(&self, packed: &[u64; WORDS]) -> u64 {
-        let monitor = bits(packed, SHARED_BITS, MONITOR_BITS);
-        let fault = self.monitors.with(monitor, |(_, fault)| *fault);
+    fn flaws(&self, packed: &Packed) -> u64 {
+        let fault = self.fault(packed);
         if fault.is_some() {
             self.faulty.store(true, Relaxed);
         }

@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Word,
-    universal::{Asked, Errand, Line, NOBODY, copies},
+    universal::{Answer, Asked, Errand, Line, NOBODY, copies},
 };
 
 use super::toys::{Deed, Toy};
@@ -116,7 +116,7 @@ impl Shared {
             if guard != NOBODY {
                 used |= 1 << (guard - 1);
             }
-            if let hallpass_algorithms::universal::Answer::In(copy) = Asked::unpack(request).answer {
+            if let Answer::In(copy) = Asked::unpack(request).answer {
                 used |= 1 << copy;
             }
         }
@@ -125,10 +125,11 @@ impl Shared {
 }
 
 impl State {
-    /// Before the first step of `k` participants.
-    pub fn new(k: usize, operations: Option<u8>) -> Self {
-        let idle = Participant { left: operations, busy: None };
-        State { shared: Shared::new(k), participants: vec![idle; k] }
+    /// Before the first step of participants that begin so many operations each.
+    pub fn new(operations: &[Option<u8>]) -> Self {
+        let idle = |&left: &Option<u8>| Participant { left, busy: None };
+        let participants = operations.iter().map(idle).collect();
+        State { shared: Shared::new(operations.len()), participants }
     }
 
     /// Where a participant stands, if it is at an operation.
