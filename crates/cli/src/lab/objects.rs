@@ -76,7 +76,8 @@ pub fn run(args: Args) -> super::Result {
         wrong: args.wrong,
         depth: Depth::Full,
     };
-    let report = args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
+    let report =
+        args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
     if args.json {
         outln!("{}", report.to_json());
     } else {
@@ -136,7 +137,9 @@ fn print(report: &Report) {
     }
     if report.most_steps.is_some() {
         let [change, look] = most(report);
-        outln!("\nmost own steps: of an operation that changes the object {change}, that looks {look}");
+        outln!(
+            "\nmost own steps: of an operation that changes the object {change}, that looks {look}"
+        );
         outln!("(over all interleavings, so also if all others have stopped for ever, anywhere)");
     }
     outln!("most copies in use at once: {} of {}", report.copies, 3 * report.question.k);
@@ -160,8 +163,8 @@ fn suite(args: &Args) -> super::Result {
     }
     for case in SUITE {
         let question = case.question();
-        let check = |resources: &_| check(&question, resources);
-        let report = args.effort.with_resources(MOST_STATES, check)?;
+        let report =
+            args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
         let is_met = case.expected.is_met(&report);
         match report.verdict() {
             _ if is_met => {}
@@ -178,7 +181,9 @@ fn suite(args: &Args) -> super::Result {
         }
     }
     if !args.json {
-        outln!("\nsteps: the most own steps of an operation that changes the object, and of a look");
+        outln!(
+            "\nsteps: the most own steps of an operation that changes the object, and of a look"
+        );
     }
     Ok(ExitCode::from(code))
 }

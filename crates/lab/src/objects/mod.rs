@@ -13,6 +13,7 @@
 
 pub mod check;
 pub mod normal;
+mod numbering;
 pub mod observe;
 mod pack;
 pub mod shop;

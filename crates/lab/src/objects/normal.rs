@@ -25,9 +25,10 @@
 //!
 //! The lab compares: `tests/objects.rs` explores with and without the last two parts.
 
-use hallpass_algorithms::universal::{Answer, Asked, Line};
+use hallpass_algorithms::universal::{Answer, Asked, Errand, Line};
 
 use super::{
+    numbering::{numbers, serving, versions},
     state::{Entry, Good, State, held},
     variants::Variant,
 };
@@ -60,79 +61,6 @@ pub fn normalize(state: &mut State, variant: &Variant, depth: Depth) {
         form.participants(state);
     }
     versions(&mut state.shared.goods);
-}
-
-/// The request of another that a participant at this line is about to serve, and whose it is.
-fn serving(at: &mut Line) -> Option<(usize, &mut Asked)> {
-    match at {
-        B5 { todo, asked, .. } | B6 { todo, asked, .. } => Some((*todo, asked)),
-        B7 { todo, asked, .. } | B8 { todo, asked, .. } => Some((*todo, asked)),
-        _ => None,
-    }
-    .map(|(todo, asked)| (todo.trailing_zeros() as usize, asked))
-}
-
-fn numbers(state: &mut State) {
-    let latest: Vec<u64> =
-        state.shared.requests.iter().map(|&request| Asked::unpack(request).number).collect();
-    let renumber = |name: usize, asked: &mut Asked| {
-        asked.number = match asked.number {
-            number if number == latest[name] => 2,
-            number if number == latest[name] + 1 => 3, // its owner's at P5
-            number => (number ^ latest[name]) & 1,
-        };
-    };
-    let odd = (0..).zip(&latest).fold(0u8, |odd, (name, number)| odd | (*number as u8 & 1) << name);
-    let shared = &mut state.shared;
-    shared.flips ^= i64::from(odd);
-    for good in shared.goods.iter_mut() {
-        good.served ^= odd;
-        for entry in &mut good.helped {
-            let mut asked = Asked::unpack(entry.asked);
-            renumber(entry.name.into(), &mut asked);
-            entry.asked = asked.pack();
-        }
-    }
-    for request in &mut shared.requests {
-        *request = Asked { number: 2, ..Asked::unpack(*request) }.pack();
-    }
-    for (me, participant) in state.participants.iter_mut().enumerate() {
-        let Some(busy) = &mut participant.busy else { continue };
-        if let Some((name, asked)) = serving(&mut busy.at) {
-            renumber(name, asked);
-        }
-        match &mut busy.at {
-            P2 { last, .. } | P3 { last, .. } | P4 { last, .. } => renumber(me, last),
-            P5 { asked } | P6 { asked } => renumber(me, asked),
-            C1 { asked, .. } | C2 { asked, .. } | C3 { asked } => renumber(me, asked),
-            A2 { parity } | A3 { parity, .. } | A4 { parity, .. } | F1 { parity, .. } => {
-                *parity ^= u64::from(odd >> me & 1);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn versions(goods: &mut [Good]) {
-    const APART: u32 = 3;
-    let mut all: Vec<u32> =
-        goods.iter().map(|good| good.version).filter(|&version| version != 0).collect();
-    all.sort_unstable();
-    all.dedup();
-    let (mut before, mut small) = (0, 0);
-    let renamed: Vec<(u32, u32)> = all
-        .into_iter()
-        .map(|version| {
-            small += if small == 0 { 1 } else { (version - before).min(APART) };
-            before = version;
-            (version, small)
-        })
-        .collect();
-    for good in goods {
-        if let Ok(at) = renamed.binary_search_by_key(&good.version, |&(version, _)| version) {
-            good.version = renamed[at].1;
-        }
-    }
 }
 
 struct Form<'a> {
@@ -204,9 +132,8 @@ impl Form<'_> {
             .map(|c| c == self.head || any(&|at| self.builds(at) == Some(c)))
             .collect();
         // Those from which others may be made, and those that may catch up with them.
-        let is_source = |c: usize| {
-            whole[c] || !self.variant.orderly && any(&|at| held(at, hasty) == Some(c))
-        };
+        let is_source =
+            |c: usize| whole[c] || !self.variant.orderly && any(&|at| held(at, hasty) == Some(c));
         let mut behind = 0u64;
         for (_, good) in goods.iter().enumerate().filter(|&(c, _)| is_source(c)) {
             if follows(good) {
@@ -274,8 +201,15 @@ impl Form<'_> {
             }
             let is_put = !matches!(
                 busy.at,
-                R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. }
-                    | P1 | P2 { .. } | P3 { .. } | P4 { .. }
+                R1 { .. }
+                    | R2 { .. }
+                    | R3 { .. }
+                    | R4 { .. }
+                    | R5 { .. }
+                    | P1
+                    | P2 { .. }
+                    | P3 { .. }
+                    | P4 { .. }
             );
             if is_put {
                 busy.which = 0;
@@ -293,8 +227,7 @@ impl Form<'_> {
 }
 
 /// Whether a participant at this line has a request under way.
-fn asks(line: &Option<Line>, errand: Option<hallpass_algorithms::universal::Errand>) -> bool {
-    use hallpass_algorithms::universal::Errand;
+fn asks(line: &Option<Line>, errand: Option<Errand>) -> bool {
     match line {
         None | Some(C4 | R6 | P1 | P2 { .. } | P3 { .. } | P4 { .. } | P5 { .. }) => false,
         Some(R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. }) => false,

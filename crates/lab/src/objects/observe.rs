@@ -35,7 +35,9 @@ impl Fault {
     /// What holds if there is no such fault.
     pub fn promise(self) -> &'static str {
         match self {
-            Fault::Linearizable => "each operation seems to happen at once, between call and return",
+            Fault::Linearizable => {
+                "each operation seems to happen at once, between call and return"
+            }
             Fault::Race => "nothing is read while it is written, or written by two",
             Fault::Missing => "answers and the object are where they are looked for",
             Fault::Held => "the head that somebody has guarded is not written until it lets go",

@@ -130,8 +130,7 @@ impl Runs {
         if let Some(deed) = happened.began {
             monitor.invoke(&self.toy, me, deed);
         }
-        let explained =
-            happened.returned.is_none_or(|ret| monitor.respond(&self.toy, me, &ret));
+        let explained = happened.returned.is_none_or(|ret| monitor.respond(&self.toy, me, &ret));
         happened.fault.or((!explained).then_some(Fault::Linearizable))
     }
 

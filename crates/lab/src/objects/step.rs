@@ -57,12 +57,7 @@ impl Mover<'_> {
                 participant.left = participant.left.map(|left| left - 1);
                 let errand = self.toy.errand(which);
                 happened.began = Some(Deed { name: me as u8, which: which as u8 });
-                Busy {
-                    at: begin(errand),
-                    errand,
-                    which: which as u8,
-                    aside: None,
-                }
+                Busy { at: begin(errand), errand, which: which as u8, aside: None }
             }
         };
         let k = state.participants.len();
