@@ -115,7 +115,7 @@ pub const SUITE: &[Case] = &[
     violated(4, (&[1], ALL), (Fault::WaitFree, ANY), true),
     violated(5, (&[2], ALL), (Fault::Race, 47), true),
     // It takes a look that has to ask: who serves another leaves a mark, and the place stays out of use.
-    violated(6, (&[3], ALL), (Fault::Linearizable, 136), false),
+    violated(6, (&[3], ALL), (Fault::Linearizable, 137), false),
     violated(7, (&[1, 0], FIRST), (Fault::WaitFree, ANY), true),
     violated(8, (&[3], FIRST), (Fault::Linearizable, 113), true),
 ];
