@@ -159,7 +159,7 @@ fn suite(args: &Args) -> super::Result {
     let mut code = HOLDS;
     if !args.json {
         let (steps, copies) = ("steps", "copies");
-        outln!("{:<44} {:<13} {:>9} {steps:>9} {copies:>6} {:>6}", "model", "", "states", "s");
+        outln!("{:<44} {:<17} {:>9} {steps:>9} {copies:>6} {:>6}", "model", "", "states", "s");
     }
     for case in SUITE {
         let question = case.question();

@@ -76,12 +76,24 @@ impl Form<'_> {
 
     /// The copy that is being built at this line, with something in it that will count.
     fn builds(&self, at: Line) -> Option<usize> {
+        Self::building(at).and_then(|(h, c)| (!self.is_late(h)).then_some(c))
+    }
+
+    /// The copy that is being built at this line, or given up, and will be spoiled. Its version may be
+    /// one less than the head's by chance.
+    fn ruins(&self, at: Line) -> Option<usize> {
+        match at {
+            U1 { c } => self.variant.orderly.then_some(c),
+            _ => Self::building(at).and_then(|(h, c)| self.is_late(h).then_some(c)),
+        }
+    }
+
+    fn building(at: Line) -> Option<(usize, usize)> {
         match at {
             B3 { h, c } | B4 { h, c, .. } | B5 { h, c, .. } | B6 { h, c, .. } => Some((h, c)),
             B7 { h, c, .. } | B8 { h, c, .. } | I1 { h, c } => Some((h, c)),
             _ => None,
         }
-        .and_then(|(h, c)| (!self.is_late(h)).then_some(c))
     }
 
     /// An operation is read by who serves it: from its place, if the request is pending.
@@ -123,6 +135,9 @@ impl Form<'_> {
         let hasty = !self.variant.validates;
         let any = |test: &dyn Fn(Line) -> bool| lines.iter().copied().flatten().any(test);
         let goods = &mut state.shared.goods;
+        for c in lines.iter().flatten().filter_map(|&at| self.ruins(at)) {
+            goods[c] = Good::default();
+        }
         let versions: Vec<u32> = goods.iter().map(|good| good.version).collect();
         let follows = |good: &Good| {
             let before = versions[usize::from(good.previous)];
@@ -188,7 +203,7 @@ impl Form<'_> {
     }
 
     fn participants(&self, state: &mut State) {
-        for participant in &mut state.participants {
+        for (me, participant) in state.participants.iter_mut().enumerate() {
             let Some(busy) = &mut participant.busy else { continue };
             let is_late = held(busy.at, false).is_some_and(|h| self.is_late(h));
             if let Some((_, asked)) = serving(&mut busy.at)
@@ -215,7 +230,13 @@ impl Form<'_> {
                 busy.which = 0;
             }
             let is_kept = match busy.at {
-                B4 { .. } | B5 { .. } | B6 { .. } | B7 { .. } | B8 { .. } | I1 { .. } => !is_late,
+                // Before it has served itself, what it has is from an attempt that failed.
+                B4 { todo, .. }
+                | B5 { todo, .. }
+                | B6 { todo, .. }
+                | B7 { todo, .. }
+                | B8 { todo, .. } => !is_late && todo >> me & 1 == 0,
+                I1 { .. } => !is_late,
                 I2 { .. } | I3 { .. } | R6 | C3 { .. } | C4 => true,
                 _ => false,
             };

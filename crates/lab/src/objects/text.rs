@@ -51,7 +51,9 @@ pub fn steps(runs: &Runs, agents: &[Agent]) -> Vec<String> {
             Some(deed) => format!("{me} begins {:<9}", runs.toy.show(deed)),
             None => format!("{me}                 "),
         };
-        line += &happened.line;
+        // What is accessed says enough; of goods, the line's own words do.
+        let label = happened.line.split(' ').next().unwrap_or_default();
+        line += if happened.accesses.is_empty() { &happened.line } else { label };
         if !happened.accesses.is_empty() {
             line += " ";
         }
