@@ -87,7 +87,7 @@ fn normal_forms_behave_the_same() {
         let raw = Question { depth: Depth::Raw, ..Question::new(kind, k) }.runs().expect("too");
         let (mut one, mut other) = (raw.start(), normal.start());
         let mut agent = 0;
-        for step in 0..30_000 {
+        for step in 0..100_000 {
             // Bursts, so that some fall far behind.
             if random.u8(..8) == 0 {
                 agent = random.usize(..raw.agents());

@@ -192,7 +192,8 @@ impl Form<'_> {
             let request = requests[usize::from(entry.name)];
             let (asked, latest) = (Asked::unpack(entry.asked), Asked::unpack(request));
             let is_here = asked.number == latest.number && latest.answer == Answer::In(c);
-            if !is_here && !(is_list && entry.asked == request) {
+            let is_open = is_list && entry.asked == request;
+            if !is_here && !is_open {
                 *entry = Entry::SPENT;
             }
         }
