@@ -8,6 +8,7 @@
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`rmr`] | remote memory references: exact, searched, drawn |
 //! | [`schedule`], [`trace`] | runs: replayed, confirmed, printed, shown |
+//! | [`timestamps`], [`objects`] | families of their own, on the same explorer |
 //! | [`atlas`] | many models with what is expected of them |
 //! | [`linear`] | whether operations that overlapped are linearizable |
 //!
@@ -42,6 +43,8 @@ pub mod hashing;
 pub mod linear;
 pub mod liveness;
 pub mod machine;
+mod numbers;
+pub mod objects;
 pub mod papers;
 pub mod rmr;
 pub mod schedule;

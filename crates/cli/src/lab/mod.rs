@@ -3,6 +3,7 @@
 mod atlas;
 mod check;
 mod list;
+mod objects;
 pub mod options;
 mod papers;
 mod plot;
@@ -38,6 +39,8 @@ pub enum Command {
     List(list::Args),
     /// Check a timestamp system: that every run is one of UCTSS, and what the papers state
     Timestamps(timestamps::Args),
+    /// Check shared objects: the universal construction, linearizable and wait-free
+    Objects(objects::Args),
     /// Run the atlas: models with expected verdicts, states and remote references
     Atlas(atlas::Args),
     /// Write the papers' claims with their verdicts, and the runs that refute some
@@ -54,6 +57,7 @@ pub fn run(command: Command) -> Result {
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
         Command::Timestamps(args) => timestamps::run(args),
+        Command::Objects(args) => objects::run(args),
         Command::Atlas(args) => atlas::run(args),
         Command::Papers(args) => papers::run(args),
     }

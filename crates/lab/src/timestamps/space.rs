@@ -1,24 +1,24 @@
 //! All runs of a system with somebody watching, as a space to explore.
 //!
 //! A state is a few numbers: where each process stands, what all registers hold together, and what
-//! the observer remembers, each with its own table. Most states share most of these.
+//! the observer remembers, each with its own table.
 
-use std::{
-    hash::Hash,
-    sync::{
-        RwLock,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+use std::sync::{
+    RwLock,
+    atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use hallpass_algorithms::{Op, Word};
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use super::{
     observe::{Fault, Observer},
     subject::{Happened, IDLE, Place, Procedure, State, Subject},
 };
-use crate::space::{Agent, Space};
+use crate::{
+    numbers::{Numbers, bits, set_bits},
+    space::{Agent, Space},
+};
 
 /// Bits of a place's number, of the number of all registers, and of an observer.
 const PLACE_BITS: u32 = 24;
@@ -28,27 +28,6 @@ const OBSERVER_BITS: u32 = 28;
 /// The words that a state of `n` processes takes.
 pub const fn words(n: usize) -> usize {
     (PLACE_BITS * n as u32 + MEMORY_BITS + OBSERVER_BITS).div_ceil(u64::BITS) as usize
-}
-
-/// Things with numbers.
-struct Numbers<T>(RwLock<IndexSet<T, foldhash::fast::FixedState>>);
-
-impl<T: Clone + Eq + Hash> Numbers<T> {
-    fn new() -> Self {
-        Numbers(RwLock::new(IndexSet::default()))
-    }
-
-    fn number(&self, thing: T, bits: u32) -> u64 {
-        let known = self.0.read().expect("no panic while held").get_index_of(&thing);
-        let number = known
-            .unwrap_or_else(|| self.0.write().expect("no panic while held").insert_full(thing).0);
-        assert!(number < 1 << bits, "more than 2^{bits} of a kind: too large to explore");
-        number as u64
-    }
-
-    fn thing(&self, number: u64) -> T {
-        self.0.read().expect("no panic while held")[number as usize].clone()
-    }
 }
 
 /// Which procedures a process may begin.
@@ -78,24 +57,6 @@ pub struct Runs<'a, O> {
     faulty: AtomicBool,
     /// The steps of processes from place to place, by who takes them.
     steps: RwLock<Steps>,
-}
-
-/// Bits from `at` on.
-fn bits<const W: usize>(state: &[u64; W], at: u32, bits: u32) -> u64 {
-    let (word, shift) = ((at / 64) as usize, at % 64);
-    let mut value = state[word] >> shift;
-    if shift + bits > 64 {
-        value |= state[word + 1] << (64 - shift);
-    }
-    value & ((1 << bits) - 1)
-}
-
-fn set_bits<const W: usize>(state: &mut [u64; W], at: u32, bits: u32, value: u64) {
-    let (word, shift) = ((at / 64) as usize, at % 64);
-    state[word] |= value << shift;
-    if shift + bits > 64 {
-        state[word + 1] |= value >> (64 - shift);
-    }
 }
 
 impl<'a, O: Observer> Runs<'a, O> {
@@ -240,14 +201,13 @@ impl<'a, O: Observer> Runs<'a, O> {
 
     /// The contents of all registers that were seen.
     pub fn memories(&self) -> Vec<Box<[Word]>> {
-        self.memories.0.read().expect("no panic while held").iter().cloned().collect()
+        self.memories.all()
     }
 
     /// What was wrong with a state.
     pub fn fault<const W: usize>(&self, state: &[u64; W]) -> Option<Fault> {
         let at = self.subject.n() as u32 * PLACE_BITS + MEMORY_BITS;
-        let observer = bits(state, at, OBSERVER_BITS) as usize;
-        self.observers.0.read().expect("no panic while held")[observer].1
+        self.observers.with(bits(state, at, OBSERVER_BITS), |(_, fault)| *fault)
     }
 }
 

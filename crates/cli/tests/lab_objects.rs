@@ -1,0 +1,62 @@
+//! `hallpass lab objects`: what it prints, and its exit status.
+
+use std::process::{Command, Output};
+
+fn objects(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
+    command.args(["lab", "objects"]).args(words).output().expect("it runs")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn what_holds_is_said() {
+    let output = objects(&["counter", "-k", "2", "--operations", "1"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = text(&output);
+    assert!(text.starts_with("counter k=2, 1 of add/look: holds"), "{text}");
+    assert!(text.contains("2,637 states (all)"), "{text}");
+    assert!(text.contains("changes the object 50, that looks 9"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_shown() {
+    let words = ["counter", "-k", "2", "--operations", "2", "--wrong", "hasty"];
+    let output = objects(&words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("race is violated by this run of 45 steps"));
+    let output = objects(&[&words[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&json["verdict"], &json["run"]["shows"]), (&"violated".into(), &"race".into()));
+    assert_eq!(json["run"]["steps"].as_array().map(Vec::len), Some(45));
+}
+
+#[test]
+fn a_loop_is_shown_as_one() {
+    let output = objects(&["counter", "-k", "2", "--operations", "1", "--wrong", "hurried"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("from here on for ever:"));
+}
+
+#[test]
+fn what_was_not_seen_to_the_end_is_partial() {
+    let output = objects(&["queue", "-k", "2", "--states", "10000"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output).contains("partial"));
+}
+
+#[test]
+fn what_makes_no_sense_is_bad_usage() {
+    for words in [
+        &["heap"][..],
+        &["counter", "-k", "5"],
+        &["counter", "--wrong", "lazy"],
+        &["counter", "--only", "put"],
+        &["counter", "-k", "2", "--operations", "1,2,3"],
+        &["-k", "2"],
+    ] {
+        assert_eq!(objects(words).status.code(), Some(2), "{words:?}");
+    }
+}
