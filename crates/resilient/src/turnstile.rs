@@ -25,15 +25,17 @@ use crate::{
 };
 
 /// How often to look again before lying down, after pauses that double each time.
-const LOOKS: u32 = 7;
+const LOOKS: u32 = 3;
 /// After so long without anybody leaving, those who are in count as stalled.
-const STALL: Duration = Duration::from_micros(100);
+const STALL: Duration = Duration::from_micros(200);
+/// After one was called in vain, so many leave before the next is called.
+const CALM: Word = 2048;
 /// How long one watches. Others may, when that time is over.
 const WATCH: Duration = STALL;
 /// One during whose stay so many have left counts as one that had stalled.
 const OVERTAKEN: Word = 16;
 /// How long one lets others overtake before it draws a number.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(10);
 /// How long one with a number sleeps at most if nobody rings.
 const NAP: Duration = Duration::from_millis(10);
 /// Those who have a number sleep at one of so many bells.
@@ -61,6 +63,9 @@ struct Waiting {
     sleepers: AtomicU32,
     /// Whether one of them has been woken and not yet looked.
     called: AtomicBool,
+    /// From so many exits on, one of them is called. After a call in vain it is not done at once again:
+    /// a call costs more than several passages.
+    next_call: AtomicI64,
     /// Until when one of them watches: it sleeps for a short time only, to see whether anybody leaves.
     /// In microseconds since `birth`.
     watched: AtomicU64,
@@ -118,6 +123,7 @@ impl Turnstile {
         let waiting = Waiting {
             sleepers: AtomicU32::new(0),
             called: AtomicBool::new(false),
+            next_call: AtomicI64::new(0),
             watched: AtomicU64::new(0),
             birth: Instant::now(),
             bell: Bell::new(),
@@ -176,15 +182,16 @@ impl Turnstile {
         if inside >= self.machine.k() as Word {
             self.turn(exits + self.machine.k() as Word - 1).ring(true);
         } else if self.waiting.0.sleepers.load(SeqCst) > 0 {
-            self.call();
+            self.call(exits);
         }
     }
 
     /// Wakes one that sleeps, unless another is about to look already.
     #[cold]
-    fn call(&self) {
-        if !self.waiting.0.called.swap(true, SeqCst) {
-            self.waiting.0.bell.ring(false);
+    fn call(&self, exits: Word) {
+        let Waiting { called, next_call, bell, .. } = &self.waiting.0;
+        if exits >= next_call.load(SeqCst) && !called.swap(true, SeqCst) {
+            bell.ring(false);
         }
     }
 
@@ -228,6 +235,11 @@ impl Turnstile {
         }
         let Some(left) = left else { return false };
         let waiting = &self.waiting.0;
+        if patience.has_slept {
+            let exits = self.counters.0.exits.load(SeqCst);
+            waiting.next_call.store(exits + CALM, SeqCst);
+        }
+        patience.has_slept = true;
         let count = waiting.bell.count();
         waiting.sleepers.fetch_add(1, SeqCst);
         waiting.called.store(false, SeqCst); // whoever was called has looked, or left
@@ -270,6 +282,7 @@ impl Waiting {
 /// What is left of one's patience.
 struct Patience {
     looks: u32,
+    has_slept: bool,
     /// When it began to sleep.
     since: Option<Instant>,
     /// How many had left when it first saw so many, and when that was.
@@ -278,7 +291,7 @@ struct Patience {
 
 impl Patience {
     fn new() -> Self {
-        Patience { looks: 0, since: None, seen: None }
+        Patience { looks: 0, has_slept: false, since: None, seen: None }
     }
 
     /// Pauses, if there is any point in it: otherwise one should sleep.
