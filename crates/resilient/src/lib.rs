@@ -30,7 +30,7 @@
 //! - **A panic is nobody else's.** An operation that panics has not happened, and the panic goes to who
 //!   called it, even if another thread ran it (k > 1). Only a panic in `clone` costs a place.
 //! - **In turn, if it has to be.** Who finds room goes in, even past others that sleep; but who has waited
-//!   for 10 ms draws a number, and is served before all who come later. (Who has stopped with a number
+//!   for 5 ms draws a number, and is served before all who come later. (Who has stopped with a number
 //!   counts as one that has stopped inside.)
 //!
 //! The construction and the door are step machines, `algorithms/src/universal` and

@@ -29,13 +29,13 @@ const LOOKS: u32 = 3;
 /// After so long without anybody leaving, those who are in count as stalled.
 const STALL: Duration = Duration::from_micros(200);
 /// After one was called in vain, so many leave before the next is called.
-const CALM: Word = 2048;
+const CALM: Word = 1024;
 /// How long one watches. Others may, when that time is over.
 const WATCH: Duration = STALL;
 /// One during whose stay so many have left counts as one that had stalled.
 const OVERTAKEN: Word = 16;
 /// How long one lets others overtake before it draws a number.
-const PATIENCE: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_millis(5);
 /// How long one with a number sleeps at most if nobody rings.
 const NAP: Duration = Duration::from_millis(10);
 /// Those who have a number sleep at one of so many bells.
