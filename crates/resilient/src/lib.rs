@@ -53,7 +53,7 @@
 //!
 //! An operation is applied twice, on two copies that take turns; nothing is copied unless threads
 //! collide, or one has stalled. Around that are some ten atomic read-modify-writes and an allocation.
-//! That is several times what an uncontended mutex takes. `hallpass bench objects` measures it, and the
+//! That is some ten times what an uncontended mutex takes. `hallpass bench objects` measures it, and the
 //! guide says when a mutex is the better choice.
 //!
 //! Looking ([`Resilient::read`]) takes no copy and blocks nobody.
