@@ -52,9 +52,10 @@ use Line::*;
 impl Turnstile {
     /// With nobody in.
     pub fn new(n: usize, k: usize) -> Self {
-        let (base, most) = (k as Word, (k + n) as Word);
+        let (base, most) = (k as Word, (2 * k + n) as Word);
         let mut layout = Layout::default();
-        // From what a process may remember of the past, in a normal form, to one more than there can be.
+        // From what a process may remember of the past, in a normal form, to one more than there can be;
+        // if exits were not counted, k more than there are processes could have a number.
         let drawn = layout.add(Decl::number("drawn", base - 1, most + 1, base).unbounded());
         let exits = layout.add(Decl::number("exits", 0, base + 1, base).unbounded().waited_on());
         Turnstile { n, k, layout, drawn, exits }
