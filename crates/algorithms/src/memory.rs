@@ -1,5 +1,7 @@
 //! Shared memory as the papers see it: a set of words, each access atomic.
 
+use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
 /// A process: whoever competes. Identifiers are `0..n`.
 pub type Pid = usize;
 
@@ -84,6 +86,27 @@ impl Op {
     /// Whether this reads and writes in one step.
     pub fn is_read_modify_write(self) -> bool {
         !matches!(self, Op::Read | Op::Write(_))
+    }
+}
+
+impl Op {
+    /// Performs it on a real word, sequentially consistent, as in the checker; the old value comes back.
+    #[inline(always)]
+    pub fn on(self, word: &AtomicI64) -> Word {
+        match self {
+            Op::Read => word.load(SeqCst),
+            Op::Write(new) => word.swap(new, SeqCst),
+            Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
+            Op::TestAndSet => word.swap(1, SeqCst),
+            Op::Set(bits) => word.fetch_or(bits, SeqCst),
+            Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
+            Op::CompareAndSwap { old, new } => {
+                word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
+            }
+            Op::Ideal(f, argument) => word
+                .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
+                .unwrap_or_else(|found| found),
+        }
     }
 }
 

@@ -23,21 +23,7 @@ struct Atomics(Arc<[AtomicI64]>);
 
 impl Memory for Atomics {
     fn access(&mut self, var: Var, op: Op) -> Word {
-        let word = &self.0[var.index()];
-        match op {
-            Op::Read => word.load(SeqCst),
-            Op::Write(new) => word.swap(new, SeqCst),
-            Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
-            Op::TestAndSet => word.swap(1, SeqCst),
-            Op::Set(bits) => word.fetch_or(bits, SeqCst),
-            Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
-            Op::CompareAndSwap { old, new } => {
-                word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
-            }
-            Op::Ideal(f, argument) => word
-                .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
-                .unwrap_or_else(|found| found),
-        }
+        op.on(&self.0[var.index()])
     }
 }
 

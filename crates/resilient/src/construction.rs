@@ -23,7 +23,7 @@ use hallpass_algorithms::{
 use crate::{
     copy::{Copy, Outcome, Request, discard},
     object::Object,
-    words::{Apart, access},
+    words::Apart,
 };
 
 /// An object shared by k participants.
@@ -179,32 +179,32 @@ impl<O: Object> Workshop for Part<'_, O> {
 
     #[inline]
     fn head(&mut self, op: Op) -> Word {
-        access(&self.shared.head.0, op)
+        op.on(&self.shared.head.0)
     }
 
     #[inline]
     fn flips(&mut self, op: Op) -> Word {
-        access(&self.shared.flips.0, op)
+        op.on(&self.shared.flips.0)
     }
 
     #[inline]
     fn request(&mut self, name: usize, op: Op) -> Word {
-        access(&self.shared.participants[name].0.request, op)
+        op.on(&self.shared.participants[name].0.request)
     }
 
     #[inline]
     fn guard(&mut self, name: usize, op: Op) -> Word {
-        access(&self.shared.participants[name].0.guard, op)
+        op.on(&self.shared.participants[name].0.guard)
     }
 
     #[inline]
     fn mark(&mut self, name: usize, op: Op) -> Word {
-        access(&self.shared.participants[name].0.mark, op)
+        op.on(&self.shared.participants[name].0.mark)
     }
 
     #[inline]
     fn taken(&mut self, copy: usize, op: Op) -> Word {
-        access(&self.shared.copies[copy].0.taken, op)
+        op.on(&self.shared.copies[copy].0.taken)
     }
 
     #[inline]

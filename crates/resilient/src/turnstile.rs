@@ -19,10 +19,7 @@ use hallpass_algorithms::{
     turnstile::{Line, Turnstile as Machine},
 };
 
-use crate::{
-    bell::Bell,
-    words::{Apart, access},
-};
+use crate::{bell::Bell, words::Apart};
 
 /// How often to look again before lying down, after pauses that double each time.
 const LOOKS: u32 = 3;
@@ -97,9 +94,9 @@ impl Memory for View<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
         let Counters { drawn, exits, names, .. } = self.counters;
         match (var.index(), op) {
-            (0, op) => access(drawn, op),
+            (0, op) => op.on(drawn),
             (1, op) => {
-                self.exits = access(exits, op);
+                self.exits = op.on(exits);
                 self.exits
             }
             (name, Op::TestAndSet) => names.fetch_or(1 << (name - 2), SeqCst) >> (name - 2) & 1,

@@ -70,7 +70,7 @@ pub(crate) mod thread {
 use hallpass_algorithms::{Op, Word};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// One access, sequentially consistent, as in the checker.
+/// One access, sequentially consistent, as in the checker: [`Op::on`], for loom's words too.
 #[inline(always)]
 pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
     match op {
