@@ -8,7 +8,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
 };
@@ -378,4 +378,38 @@ fn ready_made_objects_go_on() {
         assert_eq!(cell.into_inner(), [999, 7, 7]);
         assert_eq!(queue.len(), 1);
     });
+}
+
+/// An operation that panics when it is dropped, as long as it is armed.
+struct Bomb;
+
+static ARMED: AtomicBool = AtomicBool::new(true);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(!ARMED.load(SeqCst), "dropped");
+    }
+}
+
+#[derive(Clone)]
+struct Dropped(u64);
+
+impl Object for Dropped {
+    type Op = Bomb;
+    type Ret = u64;
+
+    fn apply(&mut self, _: &Bomb) -> u64 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+#[test]
+fn a_panic_while_an_old_operation_is_dropped_is_nobodys() {
+    let shared = Resilient::new(2, Dropped(0));
+    for n in 1..=100 {
+        assert_eq!(shared.apply(Bomb), n); // each drops an earlier one
+    }
+    ARMED.store(false, SeqCst);
+    assert_eq!(shared.into_inner().0, 100);
 }
