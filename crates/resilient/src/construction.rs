@@ -1,7 +1,7 @@
 //! The construction on real memory: the machine of [`hallpass_algorithms::universal`] over atomics, and
 //! what they protect.
 //!
-//! All unsafe code is here. Copies and places are not atomic; who may touch them is decided by the
+//! Copies and places are not atomic; who may touch them is decided by the
 //! machine's lines, and the lab has seen, in every interleaving of small cases, that these let nobody
 //! write what another reads or writes.
 #![allow(unsafe_code)]
@@ -132,7 +132,8 @@ impl<O: Object> Construction<O> {
     /// The object, when nobody is at an operation.
     pub(crate) fn get_mut(&mut self) -> &mut O {
         let head = *self.head.0.get_mut() as usize;
-        for cell in &mut self.copies {
+        let others = self.copies.iter_mut().enumerate().filter(|&(copy, _)| copy != head);
+        for (_, cell) in others {
             cell.0.copy.get_mut().spoil(); // they do not know what will happen to the object
         }
         self.copies[head].0.copy.get_mut().object_mut()

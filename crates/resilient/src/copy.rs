@@ -79,15 +79,17 @@ impl<O: Object> Copy<O> {
         let is_next = from.version == self.version.map(|version| version + 1);
         let lacks_a_batch = from.previous == own && self.version.is_some() && is_next;
         self.version = None; // until it is done: something may panic
-        discard(|| self.batch.clear());
-        match &mut self.object {
-            Some(object) if lacks_a_batch => {
-                if !replay(object, &from.batch) {
-                    self.replace(from); // it may be in any state
-                }
-            }
-            Some(object) => object.clone_from(from.object()),
-            None => self.replace(from),
+        for Entry { request, answer, .. } in self.batch.drain(..) {
+            discard(|| drop(request)); // one by one: two panics at once would be the end
+            discard(|| drop(answer));
+        }
+        let is_done = match &mut self.object {
+            Some(object) if lacks_a_batch => replay(object, &from.batch),
+            Some(object) => unharmed(|| object.clone_from(from.object())).is_some(),
+            None => false,
+        };
+        if !is_done {
+            self.replace(from); // what is there may be in any state
         }
         self.served = from.served;
         self.previous = index;
@@ -155,13 +157,26 @@ fn attempt<O: Object>(object: &mut O, op: &O::Op) -> Outcome<O> {
 fn replay<O: Object>(object: &mut O, batch: &[Entry<O>]) -> bool {
     let happened = batch.iter().filter(|entry| entry.happened);
     let mut ops = happened.filter_map(|entry| entry.request.as_ref().as_ref());
-    ops.all(|op| attempt(object, op).map(|ret| discard(|| drop(ret))).is_ok())
+    ops.all(|op| match attempt(object, op) {
+        Ok(ret) => {
+            discard(|| drop(ret));
+            true
+        }
+        Err(why) => {
+            discard(|| drop(why));
+            false
+        }
+    })
 }
 
 /// Drops something of the user's. Should that panic, it is not the fault of who happens to do it, and
 /// must not stop it in the middle of an operation: nobody hears more of it than from the panic hook.
 pub(crate) fn discard(drop: impl FnOnce()) {
-    if let Err(why) = panic::catch_unwind(AssertUnwindSafe(drop)) {
-        mem::forget(why); // which might panic when it is dropped
-    }
+    let _ = unharmed(drop);
+}
+
+/// Runs something of the user's; none if it panicked.
+fn unharmed<R>(run: impl FnOnce() -> R) -> Option<R> {
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    result.map_err(mem::forget).ok() // what it panicked with might panic when it is dropped
 }

@@ -1,8 +1,8 @@
 //! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] makes a linearizable shared
 //! object of any sequential one. At most k threads are in at once, each with a name of its own, and under
 //! these names they run a wait-free construction. An operation completes as long as fewer than k others
-//! have stopped inside theirs: preempted, in a debugger, at a page fault that takes a second, in a signal
-//! handler that never returns. Behind a mutex, one of them stops everybody.
+//! have stopped inside theirs: preempted, throttled, at a page fault that takes a second, in a debugger.
+//! Behind a mutex, one of them stops everybody.
 //!
 //! ```
 //! use hallpass_resilient::ResilientCell;
@@ -25,8 +25,8 @@
 //!   complete theirs. k is chosen for each object; [`Resilient::new`] takes it first.
 //! - **Bounded memory.** There are at most 3k copies of the object, and one more for each of the k that is
 //!   just making one, however many operations are done and however long anybody stalls. As long as
-//!   threads do not collide there are two; one that was made is kept. Each copy keeps the operations that
-//!   it was the first to apply, at most k.
+//!   threads do not collide there are two; one that was made is kept. Operations are kept too, at most k for
+//!   each copy and each of k participants.
 //! - **A panic is nobody else's.** An operation that panics has not happened, and the panic goes to who
 //!   called it, even if another thread ran it (k > 1). Only a panic in `clone` costs a place.
 //! - **In turn, if it has to be.** Who finds room goes in, even past others that sleep; but who has waited
@@ -46,6 +46,9 @@
 //!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
 //! - What was put into the object may live on for a while in a copy, after it was taken out; and so may
 //!   operations, and what closures have captured.
+//! - **The allocator is not resilient.** Operations allocate and free. Who is stopped for good in the middle
+//!   of `malloc` or `free`, as in a signal handler that never returns, may hold a lock there that all
+//!   others need, whatever k is. Who is only delayed, delays them so long.
 //! - With k = 1 it is a lock: one copy, nothing applied twice, and whoever stops inside stops all.
 //! - k is at most 64. There may be any number of threads.
 //!

@@ -11,9 +11,10 @@
 /// - **does not block**: others run it too, so an operation that waits, or never returns, holds up
 ///   everybody who comes. What may stop is a thread, not an operation.
 /// - **does not use the object it is applied to through its shared handle**: that would wait for itself.
-///   Neither should who looks at one ([`Resilient::read`](crate::Resilient::read)).
-/// - **may panic**: then it has not happened, and the caller panics. The panic hook may run several times,
-///   in other threads.
+///   Nor should who looks at one ([`Resilient::read`](crate::Resilient::read)), nor what runs when an item
+///   or an operation is dropped.
+/// - **may panic**: then it has not happened (unless k = 1, where there is no copy to go back to), and the
+///   caller panics. The panic hook may run several times, in other threads.
 ///
 /// An operation is kept for a while after it was done, and dropped by some later one. (A panic while
 /// something is dropped there goes to the panic hook and no further.)

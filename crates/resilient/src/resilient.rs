@@ -86,6 +86,7 @@ where
     ///
     /// # Panics
     /// If k is 0 or too large; see [`try_new`](Self::try_new).
+    #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
     }

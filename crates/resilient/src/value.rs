@@ -13,8 +13,17 @@ pub struct ResilientCell<T: Clone + Send + Sync> {
     shared: Resilient<Value<T>>,
 }
 
-#[derive(Clone)]
 struct Value<T>(T);
+
+impl<T: Clone> Clone for Value<T> {
+    fn clone(&self) -> Self {
+        Value(self.0.clone())
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.0.clone_from(&from.0);
+    }
+}
 
 type Update<T> = Box<dyn Fn(&mut T) -> Box<dyn Any + Send> + Send + Sync>;
 
@@ -32,6 +41,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     ///
     /// # Panics
     /// If k is 0 or more than 64; see [`try_new`](Self::try_new).
+    #[track_caller]
     pub fn new(k: usize, value: T) -> Self {
         ResilientCell { shared: Resilient::new(k, Value(value)) }
     }

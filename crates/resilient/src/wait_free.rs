@@ -63,6 +63,7 @@ where
     ///
     /// # Panics
     /// If k is 0 or too large; see [`try_new`](Self::try_new).
+    #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -109,7 +110,8 @@ where
     /// Applies the operation.
     ///
     /// # Panics
-    /// If the operation does; then it has not happened.
+    /// If the operation does; then it has not happened. If copying the object does, the handle is lost, and
+    /// its place with it.
     pub fn apply(&mut self, op: O::Op) -> O::Ret {
         self.enter();
         // SAFETY: the name is this handle's, which is borrowed exclusively, and `enter` has seen that it
@@ -139,7 +141,7 @@ where
     fn enter(&mut self) {
         assert!(
             !self.inside,
-            "this handle was lost when copying the object panicked; take another"
+            "this handle was lost when copying the object panicked; others go on, with one place less"
         );
         self.inside = true;
     }

@@ -5,6 +5,7 @@
 mod common;
 
 use std::{
+    mem,
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
@@ -380,36 +381,53 @@ fn ready_made_objects_go_on() {
     });
 }
 
-/// An operation that panics when it is dropped, as long as it is armed.
-struct Bomb;
-
-static ARMED: AtomicBool = AtomicBool::new(true);
+/// Panics when it is dropped, as long as it is armed.
+#[derive(Clone)]
+struct Bomb(Arc<AtomicBool>);
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        assert!(!ARMED.load(SeqCst), "dropped");
+        assert!(!self.0.load(SeqCst), "dropped");
     }
 }
 
+/// Operations, answers and the object itself are bombs.
 #[derive(Clone)]
-struct Dropped(u64);
+struct Dangerous(u64, #[expect(dead_code, reason = "it is there to be dropped")] Bomb);
 
-impl Object for Dropped {
+impl Object for Dangerous {
     type Op = Bomb;
-    type Ret = u64;
+    type Ret = (u64, Bomb);
 
-    fn apply(&mut self, _: &Bomb) -> u64 {
+    fn apply(&mut self, bomb: &Bomb) -> (u64, Bomb) {
         self.0 += 1;
-        self.0
+        (self.0, bomb.clone())
     }
 }
 
 #[test]
-fn a_panic_while_an_old_operation_is_dropped_is_nobodys() {
-    let shared = Resilient::new(2, Dropped(0));
+fn a_panic_while_something_old_is_dropped_is_nobodys() {
+    let armed = Arc::new(AtomicBool::new(true));
+    let bomb = || Bomb(Arc::clone(&armed));
+    let mut shared = Resilient::new(2, Dangerous(0, bomb()));
     for n in 1..=100 {
-        assert_eq!(shared.apply(Bomb), n); // each drops an earlier one
+        if n % 10 == 0 {
+            shared.get_mut().0 += 1000; // so that the next operation copies, and drops an object
+        }
+        let (answer, bomb) = shared.apply(bomb()); // and drops earlier operations
+        mem::forget(bomb);
+        assert_eq!(answer % 1000, n);
     }
-    ARMED.store(false, SeqCst);
-    assert_eq!(shared.into_inner().0, 100);
+    armed.store(false, SeqCst);
+    assert_eq!(shared.into_inner().0, 10_100);
+}
+
+#[test]
+fn get_mut_is_seen_by_all_later_operations() {
+    let mut shared = Resilient::new(2, Sum(1));
+    assert_eq!(shared.apply(Op::Add(1)), 1);
+    shared.get_mut().0 = 10;
+    for before in 10..20 {
+        assert_eq!(shared.apply(Op::Add(1)), before);
+    }
 }

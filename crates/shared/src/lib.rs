@@ -73,7 +73,7 @@
 //! A [`SharedCell`] is a hall of one slot together with a value: whoever is killed in the middle of an
 //! update, others find the old value or the new one. A [`SharedPriorityQueue`] is made of it. What it
 //! adds to the hall, two copies and the store that says which one counts, is not explored by the checker;
-//! a test kills a process after each instruction of an update.
+//! a test kills a process in the middle of an update, after instructions all over it.
 //!
 //! # Compared with `Hall`
 //!
