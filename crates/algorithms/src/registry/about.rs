@@ -1,6 +1,6 @@
 //! What entries of the table have in common, paper by paper.
 
-use super::{Claim, Entry, MOST_PROCESSES, Model, Standing};
+use super::{Claim, Entry, MOST_PROCESSES, Model, OURS, Standing};
 use crate::{anderson_moir::fig2, choi, hall, shared};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
@@ -203,7 +203,7 @@ pub(super) const fn hall(promises_fife: bool, title: &'static str) -> Entry {
     Entry {
         id: "",
         title,
-        paper: "hallpass",
+        paper: OURS,
         figure: "hall",
         primitives: DSM_CAS,
         standing: Standing::Sound,

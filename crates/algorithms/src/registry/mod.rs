@@ -144,6 +144,9 @@ pub trait Visitor {
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output;
 }
 
+/// What [`Entry::paper`] says of algorithms of this project's own.
+pub const OURS: &str = "hallpass";
+
 /// The most processes any algorithm here is built for.
 pub const MOST_PROCESSES: usize = 32;
 
