@@ -86,21 +86,33 @@ impl Plan {
     /// Adds a sample; who cannot run once is not asked again.
     fn take(&self, workload: &Workload, contestant: &Contestant, samples: &mut Samples) {
         let Ok(so_far) = samples else { return };
-        let mut load = Load {
+        let load = |time| Load {
             threads: workload.threads,
             k: workload.k,
             inside: Work::of_nanos(workload.inside),
             outside: Work::of_nanos(workload.outside),
-            time: Duration::from_millis(self.time_ms),
+            time,
         };
         let watch = if workload.measures_waits() { Watch::Waits } else { Watch::Nothing };
-        loop {
-            match contestant.run(&load, watch) {
-                // A busy machine may keep the threads off the cores for a time that is short.
-                Ok(sample) if sample.nanos().is_none() && load.time < LONG_ENOUGH => load.time *= 2,
-                Ok(sample) => return so_far.push(sample),
-                Err(why) => return *samples = Err(why),
-            }
+        let time = Duration::from_millis(self.time_ms);
+        match long_enough(time, |time| contestant.run(&load(time), watch), Sample::nanos) {
+            Ok(sample) => so_far.push(sample),
+            Err(why) => *samples = Err(why),
+        }
+    }
+}
+
+/// What `run` finds in this time; or in a longer one, if nobody made a passage: a busy machine may keep all
+/// of them off the cores for a time that is short.
+pub(crate) fn long_enough<S>(
+    mut time: Duration,
+    run: impl Fn(Duration) -> Result<S, String>,
+    nanos: impl Fn(&S) -> Option<f64>,
+) -> Result<S, String> {
+    loop {
+        match run(time) {
+            Ok(sample) if nanos(&sample).is_none() && time < LONG_ENOUGH => time *= 2,
+            result => return result,
         }
     }
 }

@@ -56,7 +56,7 @@ fn what_was_stopped_says_so() {
 fn everybody_makes_passages() {
     let (inside, outside) = (Work::NONE, Work::of_nanos(100));
     for contestant in &field() {
-        let time = Duration::from_millis(30);
+        let time = Duration::from_millis(200);
         let load = Load { processes: 3, k: 1, inside, outside, time };
         let sample = contestant.run(&load).expect("all have one place");
         assert_eq!(sample.passages.len(), 3, "{contestant:?}");

@@ -15,7 +15,7 @@ use super::{
     workloads::Workload,
 };
 use crate::{
-    measure::{made_of, median, time_and_spread},
+    measure::{long_enough, made_of, median, time_and_spread},
     race::Sample,
     report::LeftOut,
     work::Work,
@@ -90,14 +90,15 @@ impl Plan {
     /// Adds a sample; who cannot run once is not asked again.
     fn take(&self, workload: &Workload, contestant: &Contestant, samples: &mut Samples) {
         let Ok(so_far) = samples else { return };
-        let load = Load {
+        let load = |time| Load {
             processes: workload.processes,
             k: workload.k,
             inside: Work::of_nanos(workload.inside),
             outside: Work::of_nanos(workload.outside),
-            time: Duration::from_millis(self.time_ms),
+            time,
         };
-        match contestant.run(&load) {
+        let time = Duration::from_millis(self.time_ms);
+        match long_enough(time, |time| contestant.run(&load(time)), Sample::nanos) {
             Ok(sample) => so_far.push(sample),
             Err(why) => *samples = Err(why),
         }
