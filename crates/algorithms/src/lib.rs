@@ -57,6 +57,7 @@ pub mod afek;
 pub mod anderson_moir;
 pub mod changed;
 pub mod choi;
+pub mod claims;
 pub mod hall;
 pub mod layout;
 pub mod machine;

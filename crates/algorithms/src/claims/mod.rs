@@ -1,0 +1,40 @@
+//! Claims: k-exclusion among machines, on a store such as etcd that has transactions, revisions and
+//! leases.
+//!
+//! Ours. Whoever comes puts down a claim. What the store has of a hall:
+//!
+//! - `door`: how many slots there are, or that it is closed.
+//! - `queue/ID`: a claim that waits. The revision in which it was made is its place.
+//! - `inside/ID`: a claim that has got its slot.
+//! - `slots/J`: whose slot J is. The revision in which this was written is the holder's *token*.
+//!
+//! Claims, in the queue or inside, hang on a lease, so they vanish some time after their owner has. A
+//! record in `slots` hangs on none: it is removed, or given to somebody else, by whoever leaves, and by
+//! nobody else as long as there is the claim inside that it names. A record whose claim is gone is
+//! *stale*: its owner has crashed, or was cut off from the store. When a lease ends is the store's word
+//! against the owner's: they have no clock in common, and etcd is known to end leases early. So nobody
+//! believes it. The owner counts from the last time when it saw its claim in the store, and stops in
+//! time; who finds the claim gone waits as long as the owner may still be inside, and longer.
+//!
+//! A slot that is given back while somebody waits goes to the first in line in the same transaction, so
+//! no slot is ever free, clean, and waited for, but for those that a claim found free after it had
+//! guessed wrong, and for those that a larger door has brought. These, and stale ones, are given to the
+//! first in line by whoever sees them while it waits.
+//!
+//! Line | what it asks for
+//! -----|-----------------
+//! E1   | a slot, if nobody waits and it is the smallest that is free; else a place in the queue
+//! E2   | (waiting room) to be told when something has changed
+//! E3   | that a slot that is free or stale be given to the first in line
+//! E4   | (gives up) to be struck off the queue
+//! T1   | as E1, without a place in the queue
+//! X1   | who is the first in line
+//! X2   | that its slot be given to the first in line
+//! X3   | that its slot be free, if nobody waits or there is no such slot any more
+//!
+//! Doorway: E1. Each line is one transaction, and every transaction tells how things are after it. Each
+//! asks in a way that may be repeated, for who has lost the connection cannot know whether it happened.
+
+mod lines;
+
+pub use lines::{Ask, Line, Picture, Standing, Was};
