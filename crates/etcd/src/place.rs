@@ -1,6 +1,10 @@
 //! A cluster with halls in it.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{
     Error, Options,
@@ -90,6 +94,21 @@ impl Etcd {
             };
             let keys = response.answers.iter().flat_map(|answer| answer.kvs());
             Ok(keys.filter_map(|kv| keys::hall_of_door(&options.prefix, &kv.key)).collect())
+        })
+    }
+
+    /// How long it takes to write one small key: what everything that happens in a hall is measured by.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] and the like.
+    pub fn write_time(&self) -> Result<Duration, Error> {
+        let (client, options) = (self.client.clone(), self.options.clone());
+        self.runtime.wait(async move {
+            // No hall's name begins with a dot.
+            let put = Op::put(format!("{}/.write", options.prefix), "", 0);
+            let begun = Instant::now();
+            let written = client.txn(Txn { then: vec![put], ..Txn::default() }).await;
+            written.map(|_| begun.elapsed()).map_err(|failure| client.error(failure))
         })
     }
 

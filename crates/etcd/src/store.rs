@@ -58,32 +58,37 @@ impl Store {
         me: Option<Asker<'_>>,
         was: &View,
     ) -> Result<View, Trouble> {
-        let claims = matches!(ask, Ask::Claim { .. });
-        let txn = match (ask, me) {
-            (Ask::Claim { slot, wait }, Some(me)) => Some(self.claim(slot, wait, me, was)),
+        let done = match (ask, me) {
+            (Ask::Claim { slot, wait }, Some(me)) => {
+                return self.transact(self.claim(slot, wait, me, was), Some(me)).await;
+            }
             (Ask::Give { slot, was: Was::Mine, to }, Some(me)) => {
+                let Some(mine) = self.is_mine(slot, was) else { return self.look(Some(me)).await };
                 let leaving = Op::delete(self.keys.inside(&me.claim.claim));
-                self.is_mine(slot, was).map(|mine| self.give(slot, &to, mine, Some(leaving), was))
-            }
-            (Ask::Give { slot, was: Was::Free, to }, _) => {
-                Some(self.give(slot, &to, vec![When::absent(self.keys.slot(slot))], None, was))
-            }
-            (Ask::Give { slot, was: Was::Stale, to }, _) => {
-                self.is_stale(slot, was).map(|stale| self.give(slot, &to, stale, None, was))
+                self.depart(self.give(slot, &to, mine, Some(leaving), was), me, was).await
             }
             (Ask::Free { slot, beyond }, Some(me)) => {
-                self.is_mine(slot, was).map(|mine| self.free(slot, beyond, mine, me, was))
+                let Some(mine) = self.is_mine(slot, was) else { return self.look(Some(me)).await };
+                self.depart(self.free(slot, beyond, mine, me, was), me, was).await
+            }
+            (Ask::Give { slot, was: Was::Free, to }, me) => {
+                let free = vec![When::absent(self.keys.slot(slot))];
+                self.transact(self.give(slot, &to, free, None, was), me).await
+            }
+            (Ask::Give { slot, was: Was::Stale, to }, me) => {
+                let Some(stale) = self.is_stale(slot, was) else { return self.look(me).await };
+                self.transact(self.give(slot, &to, stale, None, was), me).await
             }
             (Ask::Withdraw, Some(me)) => {
                 let then = vec![Op::delete(self.keys.waiting(&me.claim.claim))];
-                Some(Txn { then, ..Txn::default() })
+                self.transact(Txn { then, ..Txn::default() }, Some(me)).await
             }
             // Whoever has no claim has nothing to ask for it.
-            (Ask::Look | Ask::Watch, _) | (_, None) => None,
+            (Ask::Look | Ask::Watch, me) | (_, me @ None) => self.look(me).await,
         };
-        match self.transact(txn.unwrap_or_default(), me).await {
+        match done {
             // The one that was to get the slot has gone.
-            Err(Trouble::Failed(Failure::LeaseGone)) if !claims => self.look(me).await,
+            Err(Trouble::Failed(Failure::LeaseGone)) => self.look(me).await,
             done => done,
         }
     }
@@ -91,6 +96,20 @@ impl Store {
     /// Looks.
     pub(crate) async fn look(&self, me: Option<Asker<'_>>) -> Result<View, Trouble> {
         self.transact(Txn::default(), me).await
+    }
+
+    /// As much as one needs to leave, as it is or was: the member tells that is asked.
+    pub(crate) async fn look_back(&self, me: Asker<'_>) -> Result<View, Trouble> {
+        let ops = View::ops_to_leave(&self.keys, &me.claim.claim).into_iter();
+        let txn = Txn { then: ops.map(Op::of_the_past).collect(), ..Txn::default() };
+        Ok(View::read_to_leave(&self.client.txn(txn).await?)?)
+    }
+
+    /// As much as one needs to leave, as it is: and so, whether our claim is there.
+    pub(crate) async fn look_after(&self, me: Asker<'_>) -> Result<View, Trouble> {
+        let then = View::ops_to_leave(&self.keys, &me.claim.claim);
+        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
+        Ok(View::read_to_leave(&response)?)
     }
 
     /// Looks, and at all who wait, in their order.
@@ -137,13 +156,6 @@ impl Store {
         let when = if force { vec![] } else { in_use.map(When::empty).into() };
         let then = vec![Op::delete_range(self.keys.everything())];
         self.transact(Txn { when, then, ..Txn::default() }, None).await
-    }
-
-    /// Where a claim is.
-    pub(crate) async fn whereabouts(&self, id: &str) -> Result<Me, Trouble> {
-        let then = Me::ops(&self.keys, id).into();
-        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
-        Ok(Me::read(&response.answers)?)
     }
 
     fn claim(&self, slot: usize, wait: bool, me: Asker<'_>, was: &View) -> Txn {
@@ -243,6 +255,17 @@ impl Store {
     /// Performs it, and looks.
     async fn transact(&self, txn: Txn, me: Option<Asker<'_>>) -> Result<View, Trouble> {
         Ok(self.answered(txn, me).await?.0)
+    }
+
+    /// Performs what ends a passage. If it has, there is nothing to look for.
+    async fn depart(&self, mut txn: Txn, me: Asker<'_>, was: &View) -> Result<View, Trouble> {
+        let look = View::ops(&self.keys, Some(&me.claim.claim));
+        txn.otherwise.extend(look.iter().cloned());
+        let response = self.client.txn(txn).await?;
+        match response.succeeded {
+            true => Ok(View { me: Me::Released, ..was.clone() }),
+            false => Ok(View::read(&response, look.len())?),
+        }
     }
 
     async fn answered(

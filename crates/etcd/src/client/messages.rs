@@ -53,6 +53,8 @@ pub(super) struct RangeRequest {
     pub sort_order: i32,
     #[prost(enumeration = "SortTarget", tag = "6")]
     pub sort_target: i32,
+    #[prost(bool, tag = "7")]
+    pub serializable: bool,
     #[prost(bool, tag = "8")]
     pub keys_only: bool,
     #[prost(bool, tag = "9")]
