@@ -9,6 +9,8 @@ use crate::Error;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// Some decades: a longer time is no instant.
+const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
 impl Client {
     /// Tries until it works, or the time is over; only what failed for want of an answer is tried again.
@@ -17,7 +19,8 @@ impl Client {
         limit: Duration,
         mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
     ) -> Result<T, Error> {
-        let end = Instant::now() + limit;
+        let now = Instant::now();
+        let end = now.checked_add(limit).unwrap_or(now + FOR_EVER);
         let mut pause = FIRST_PAUSE;
         let mut last = format!("no answer within {limit:?}");
         loop {

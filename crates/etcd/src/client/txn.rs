@@ -238,3 +238,26 @@ impl Answer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_encoded_as_etcd_reads_it() {
+        let txn = Txn {
+            when: vec![When::empty(KeyRange::between("a", "b"))],
+            then: vec![Op::put("k", "v", 7)],
+            otherwise: vec![Op::youngest_before(KeyRange::one("k"), 10)],
+        };
+        // Field numbers and kinds are those of etcd's rpc.proto; the compare's range_end is field 64.
+        let expected: &[&[u8]] = &[
+            &[0x0a, 11, 0x10, 1, 0x1a, 1, b'a', 0x28, 0, 0x82, 0x04, 1, b'b'],
+            &[0x12, 10, 0x12, 8, 0x0a, 1, b'k', 0x12, 1, b'v', 0x18, 7],
+            &[0x1a, 13, 0x0a, 11, 0x0a, 1, b'k', 0x18, 1, 0x28, 2, 0x30, 2, 0x68, 9],
+        ];
+        assert_eq!(TxnRequest::from(txn).encode_to_vec(), expected.concat());
+    }
+}
