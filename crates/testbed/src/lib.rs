@@ -14,18 +14,25 @@
 mod cluster;
 mod gate;
 mod http;
+pub mod judge;
 mod member;
 mod nursery;
 mod ports;
 mod proxy;
+mod record;
 mod sources;
+mod visitor;
 mod watch;
+mod witness;
 
 pub use cluster::{Cluster, Storage};
 pub use member::Member;
-pub use nursery::spawn;
+pub use nursery::{mortal, spawn};
 pub use proxy::Proxy;
+pub use record::{Event, Visit, What};
+pub use visitor::visit;
 pub use watch::{Change, Entry, Watch};
+pub use witness::Witness;
 
 use std::process::{Command, Stdio};
 
