@@ -259,7 +259,7 @@ impl Store {
         let before = Op::youngest_before(self.keys.queue(), made);
         let txn = Txn { then: vec![before], ..Txn::default() };
         let (view, response) = self.answered(txn, Some(me)).await?;
-        let before = response.answers.first().and_then(|answer| answer.kvs().first());
+        let before = response.answers.first().and_then(|answer| answer.first());
         Ok((view, before.map(|kv| kv.key.clone())))
     }
 
