@@ -1,41 +1,75 @@
 //! A cluster with halls in it.
 
-use crate::{Error, Options, hall::EtcdHall};
+use std::{fmt, sync::Arc};
+
+use crate::{
+    Error, Options,
+    client::{Client, KeyRange, Op, Txn},
+    core::Core,
+    hall::{EtcdHall, check_slots},
+    keys::{self, Keys, check_name},
+    retry::Retry,
+    runtime::Runtime,
+    store::Store,
+};
 
 /// A cluster with halls in it. Clones are one connection.
 #[derive(Clone)]
 pub struct Etcd {
-    _private: (),
+    options: Arc<Options>,
+    client: Client,
+    runtime: Arc<Runtime>,
 }
 
 impl Etcd {
-    /// Connects.
+    /// Reads certificates and starts the thread that will connect; the first use says whether the cluster
+    /// can be reached.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] within the dial time-out, [`Error::Denied`], [`Error::BadOption`].
-    pub fn connect(_options: Options) -> Result<Etcd, Error> {
-        todo!()
+    /// [`Error::BadOption`], [`Error::System`].
+    pub fn connect(options: Options) -> Result<Etcd, Error> {
+        options.check()?;
+        let client = Client::new(&options)?;
+        let runtime = Runtime::start(options.command_timeout)?;
+        Ok(Etcd { options: Arc::new(options), client, runtime: Arc::new(runtime) })
     }
 
     /// Where it is: `etcd://...`, without secrets.
     pub fn url(&self) -> String {
-        todo!()
+        self.options.url()
     }
 
     /// Opens the hall `name`, or makes it with `k` slots.
     ///
     /// # Errors
     /// [`Error::Slots`] if it has another number of slots, and whatever else [`Error`] lists.
-    pub fn open(&self, _name: &str, _k: usize) -> Result<EtcdHall, Error> {
-        todo!()
+    pub fn open(&self, name: &str, k: usize) -> Result<EtcdHall, Error> {
+        check_slots(k)?;
+        self.hall(name, Some(k))
     }
 
     /// Opens a hall that is there.
     ///
     /// # Errors
     /// [`Error::Missing`] if it is not, and whatever else [`Error`] lists.
-    pub fn open_existing(&self, _name: &str) -> Result<EtcdHall, Error> {
-        todo!()
+    pub fn open_existing(&self, name: &str) -> Result<EtcdHall, Error> {
+        self.hall(name, None)
+    }
+
+    fn hall(&self, name: &str, slots: Option<usize>) -> Result<EtcdHall, Error> {
+        let core = self.core(name)?;
+        let open = core.clone();
+        self.runtime.wait(async move { open.open(slots).await })?;
+        Ok(EtcdHall { core, runtime: self.runtime.clone() })
+    }
+
+    fn core(&self, name: &str) -> Result<Arc<Core>, Error> {
+        check_name(name)?;
+        let keys = Keys::new(&self.options.prefix, name);
+        let store =
+            Store { name: name.into(), place: self.url(), client: self.client.clone(), keys };
+        let handle = self.runtime.handle().clone();
+        Ok(Arc::new(Core::new(store, &self.options, handle, self.runtime.duties())))
     }
 
     /// The names of the halls.
@@ -43,7 +77,20 @@ impl Etcd {
     /// # Errors
     /// [`Error::Unreachable`] and the like.
     pub fn names(&self) -> Result<Vec<String>, Error> {
-        todo!()
+        let (client, options) = (self.client.clone(), self.options.clone());
+        self.runtime.wait(async move {
+            let all = KeyRange::prefix(format!("{}/", options.prefix));
+            let look = Txn { then: vec![Op::keys(all)], ..Txn::default() };
+            let mut retry = Retry::new(client.clone(), Default::default(), options.command_timeout);
+            let response = loop {
+                match client.txn(look.clone()).await {
+                    Ok(response) => break response,
+                    Err(failure) => retry.after(failure).await?,
+                }
+            };
+            let keys = response.answers.iter().flat_map(|answer| answer.kvs());
+            Ok(keys.filter_map(|kv| keys::hall_of_door(&options.prefix, &kv.key)).collect())
+        })
     }
 
     /// Removes a hall; by force even if somebody is in or waits: who holds a slot then loses it, and who
@@ -51,7 +98,14 @@ impl Etcd {
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::InUse`] without force, and the like.
-    pub fn remove(&self, _name: &str, _force: bool) -> Result<(), Error> {
-        todo!()
+    pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
+        let core = self.core(name)?;
+        self.runtime.wait(async move { core.remove(force).await })
+    }
+}
+
+impl fmt::Debug for Etcd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Etcd").field(&self.url()).finish()
     }
 }

@@ -1,0 +1,206 @@
+//! A claim of ours, and what we know of it: the lease that it hangs on, and when we last saw it.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::watch, time::sleep};
+
+use crate::{
+    Clock,
+    core::lock,
+    pass::Loss,
+    records,
+    store::{Asker, Store},
+    view::Me,
+};
+
+/// A claim of ours.
+pub(crate) struct Claim {
+    pub record: records::Claim,
+    pub lease: i64,
+    /// A moment at which the lease certainly had all its time before it.
+    kept: Mutex<Duration>,
+    /// For how long we may go on after we have last seen it.
+    ttl: Duration,
+    clock: Clock,
+    health: watch::Sender<Health>,
+    stage: Mutex<Stage>,
+    /// Something that was asked for it may still happen later.
+    pub uncertain: AtomicBool,
+}
+
+/// A lease, and a moment at which it certainly had all its time before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tenure {
+    pub id: i64,
+    pub kept: Duration,
+}
+
+/// What the claim is to us.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// We want to get in, and may be out of touch as long as it takes.
+    Wanted,
+    /// We are in.
+    Held,
+    /// We have no use for it any more.
+    Done,
+}
+
+/// What we know of a claim.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Health {
+    /// A moment at which it certainly was there.
+    pub proof: Duration,
+    /// Where it was then.
+    pub me: Me,
+    /// Once and for all.
+    pub lost: Option<Loss>,
+}
+
+impl Claim {
+    /// One that has yet to be put down.
+    pub(crate) fn new(lease: Tenure, ttl: Duration, clock: Clock, command: &str) -> Self {
+        // The lease is nobody else's, and its claims are counted.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
+        let health = Health { proof: clock.now(), me: Me::Outside, lost: None };
+        Claim {
+            record: records::Claim::by_us(id, ttl, command),
+            lease: lease.id,
+            kept: Mutex::new(lease.kept),
+            ttl,
+            clock,
+            health: watch::Sender::new(health),
+            stage: Mutex::new(Stage::Wanted),
+            uncertain: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn asker(&self) -> Asker<'_> {
+        Asker { claim: &self.record, lease: self.lease }
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        *self.health.borrow()
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    /// It was seen there by a question that was asked at this time.
+    pub(crate) fn seen(&self, asked: Duration, me: Me) {
+        if self.stage() == Stage::Done {
+            return; // it goes, and that is as it should be
+        }
+        self.health.send_if_modified(|health| match me {
+            // What we have lost stays lost.
+            _ if health.lost.is_some() => false,
+            Me::Outside if health.me == Me::Outside => false,
+            Me::Outside => {
+                health.lost = Some(Loss::Gone);
+                true
+            }
+            // Two questions may be answered in the wrong order: who is in does not wait again.
+            _ => {
+                let back = matches!((health.me, me), (Me::Inside { .. }, Me::Waiting { .. }));
+                if !back {
+                    health.me = me;
+                }
+                health.proof = health.proof.max(asked);
+                true
+            }
+        });
+    }
+
+    /// We were told that it has got in, but not when.
+    pub(crate) fn got_in(&self, me: Me) {
+        self.health.send_if_modified(|health| {
+            let news = health.me != me;
+            health.me = me;
+            news
+        });
+    }
+
+    /// Until when it is certain that nobody else has what it has.
+    pub(crate) fn valid_until(&self) -> Duration {
+        self.health().proof + self.ttl * 9 / 10
+    }
+
+    /// For how long it is.
+    pub(crate) fn valid_for(&self) -> Duration {
+        match self.health().lost {
+            Some(_) => Duration::ZERO,
+            None => self.valid_until().saturating_sub(self.clock.now()),
+        }
+    }
+
+    fn lose(&self, loss: Loss) {
+        self.health.send_if_modified(|health| {
+            let new = health.lost.is_none();
+            health.lost.get_or_insert(loss);
+            new
+        });
+    }
+
+    pub(crate) fn tenure(&self) -> Tenure {
+        Tenure { id: self.lease, kept: *lock(&self.kept) }
+    }
+
+    pub(crate) fn enter_stage(&self, stage: Stage) {
+        *lock(&self.stage) = stage;
+    }
+
+    fn stage(&self) -> Stage {
+        *lock(&self.stage)
+    }
+
+    /// For how long its keeper may do something else.
+    fn leisure(&self) -> Duration {
+        match self.stage() {
+            Stage::Held => self.valid_for(),
+            Stage::Wanted | Stage::Done => Duration::MAX,
+        }
+    }
+
+    /// Keeps the lease alive and looks after the claim, until it is lost.
+    pub(crate) async fn keep(self: Arc<Self>, store: Arc<Store>) {
+        let every = self.ttl / 5;
+        let mut pause = every;
+        while self.health().lost.is_none() {
+            sleep(pause.min(self.leisure())).await;
+            if self.leisure().is_zero() {
+                return self.lose(Loss::OutOfTouch);
+            }
+            let renewed = tokio::select! {
+                renewed = self.renew(&store) => renewed,
+                () = sleep(self.leisure()) => false,
+            };
+            // Not at once, but long before it would be too late.
+            pause = if renewed { every } else { every / 10 };
+        }
+    }
+
+    /// Says whether both worked.
+    async fn renew(&self, store: &Store) -> bool {
+        let asked = self.clock.now();
+        let (kept, me) = tokio::join!(
+            store.client.keep_alive(self.lease),
+            store.whereabouts(&self.record.claim)
+        );
+        if let Ok(me) = me {
+            self.seen(asked, me);
+        }
+        let kept = matches!(kept, Ok(true));
+        if kept {
+            *lock(&self.kept) = asked;
+        }
+        me.is_ok() && kept
+    }
+}

@@ -1,0 +1,84 @@
+//! Why an attempt failed, as far as callers must know: may it have happened, and is it worth another?
+
+use std::error::Error as _;
+
+use tonic::{Code, Status};
+
+/// Why an attempt failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Failure {
+    /// No answer, or none that tells: it may or may not have happened.
+    Unreachable(String),
+    /// The watched revision is gone.
+    Compacted,
+    /// There is no such lease: it did not happen.
+    LeaseGone,
+    /// Credentials or certificates are not accepted: it did not happen, and never will.
+    Denied(String),
+    /// Anything else that etcd says no to: it did not happen.
+    Refused(String),
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Failure {
+        // One with a source is of our own side's making: the connection failed.
+        if status.source().is_some() {
+            return of_connection(&status);
+        }
+        let text = status.message();
+        of_text(text).unwrap_or_else(|| {
+            let text = text.to_string();
+            match status.code() {
+                Code::Unauthenticated | Code::PermissionDenied => Failure::Denied(text),
+                Code::InvalidArgument
+                | Code::NotFound
+                | Code::AlreadyExists
+                | Code::FailedPrecondition
+                | Code::OutOfRange
+                | Code::ResourceExhausted
+                | Code::Unimplemented => Failure::Refused(text),
+                // No leader, stopped, timed out, ..., and what etcd itself has no code for.
+                _ => Failure::Unreachable(text),
+            }
+        })
+    }
+}
+
+/// What etcd says in these words; other words are judged by their code.
+pub(super) fn of_text(text: &str) -> Option<Failure> {
+    let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
+    if says(&["requested lease not found"]) {
+        Some(Failure::LeaseGone)
+    } else if says(&["revision has been compacted"]) {
+        Some(Failure::Compacted)
+    } else if says(&["too many requests", "auth store is old", "leader changed"]) {
+        Some(Failure::Unreachable(text.into()))
+    } else if says(&[
+        "authentication failed",
+        "invalid auth token",
+        "permission denied",
+        "user name is empty",
+        "user name not found",
+    ]) {
+        Some(Failure::Denied(text.into()))
+    } else {
+        None
+    }
+}
+
+/// What a broken connection, or one that never was, means.
+pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failure {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let text = cause.to_string();
+    // What TLS says of certificates, theirs (the former) or ours (an alert that they sent).
+    if text.contains("invalid peer certificate")
+        || text.contains("fatal alert") && text.to_lowercase().contains("certificate")
+    {
+        Failure::Denied(text)
+    } else {
+        Failure::Unreachable(text)
+    }
+}

@@ -1,0 +1,308 @@
+//! Against a real etcd.
+
+mod server;
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use server::{Server, free_port, wait};
+
+fn options(server: &Server) -> Options {
+    Options::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap()
+}
+
+fn client(server: &Server) -> Client {
+    Client::new(&options(server)).unwrap()
+}
+
+fn put(key: &str, lease: i64) -> Txn {
+    Txn { then: vec![Op::put(key, key, lease)], ..Txn::default() }
+}
+
+fn get(key: &str) -> Txn {
+    Txn { then: vec![Op::get(key)], ..Txn::default() }
+}
+
+fn keys(events: &[Event]) -> Vec<(&str, bool)> {
+    events.iter().map(|e| (std::str::from_utf8(&e.kv.key).unwrap(), e.deleted)).collect()
+}
+
+#[test]
+fn calls_can_be_made_in_any_task() {
+    fn send<T: Send>(_: &T) {}
+    let client = Client::new(&Options::at("etcd://127.0.0.1:1").unwrap()).unwrap();
+    send(&client.txn(Txn::default()));
+    send(&client.keep_alive(1));
+    send(&client.watch(Vec::new(), 1));
+}
+
+#[test]
+fn a_transaction_does_one_thing_or_the_other() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let door = Txn {
+            when: vec![When::absent("door"), When::empty(KeyRange::prefix("queue/"))],
+            then: vec![Op::put("door", "open", 0), Op::put("queue/b", "B", 0)],
+            otherwise: vec![Op::get("door")],
+        };
+        let first = client.txn(door.clone()).await.unwrap();
+        assert!(first.succeeded);
+        assert_eq!(first.answers, [Answer::Put, Answer::Put]);
+
+        let second = client.txn(door).await.unwrap();
+        assert!(!second.succeeded);
+        assert_eq!(second.revision, first.revision);
+        let found = second.answers[0].first().unwrap();
+        assert_eq!((&*found.key, &*found.value), (&b"door"[..], &b"open"[..]));
+        assert_eq!((found.create_revision, found.mod_revision), (first.revision, first.revision));
+
+        // A range compare holds only if no key of the range is there.
+        let quiet = |range| Txn { when: vec![When::empty(range)], ..Txn::default() };
+        assert!(!client.txn(quiet(KeyRange::prefix("queue/"))).await.unwrap().succeeded);
+        assert!(
+            client.txn(quiet(KeyRange::between("queue/c", "queue/z"))).await.unwrap().succeeded
+        );
+
+        let when = vec![
+            When::present("door"),
+            When::created("door", first.revision),
+            When::modified("queue/b", first.revision),
+        ];
+        assert!(client.txn(Txn { when, ..Txn::default() }).await.unwrap().succeeded);
+        for when in [
+            When::present("no door"),
+            When::created("door", first.revision + 1),
+            When::modified("door", first.revision - 1),
+        ] {
+            let wrong = Txn { when: vec![when], ..Txn::default() };
+            assert!(!client.txn(wrong).await.unwrap().succeeded);
+        }
+    });
+}
+
+#[test]
+fn ranges_are_read_in_the_order_of_their_making() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let mut last = 0;
+        for key in ["queue/c", "queue/a", "queue/b"] {
+            last = client.txn(put(key, 0)).await.unwrap().revision;
+        }
+        let queue = || KeyRange::prefix("queue/");
+        let inner = Txn {
+            when: vec![When::present("queue/a")],
+            then: vec![Op::oldest(queue()), Op::youngest_before(queue(), last)],
+            otherwise: vec![],
+        };
+        let ops = vec![Op::list(queue()), Op::keys(queue()), Op::count(queue()), Op::nested(inner)];
+        let said = client.txn(Txn { then: ops, ..Txn::default() }).await.unwrap();
+
+        let names: Vec<_> = said.answers[0].kvs().iter().map(|kv| kv.value.as_slice()).collect();
+        assert_eq!(names, [b"queue/a", b"queue/b", b"queue/c"]);
+        assert_eq!(said.answers[1].kvs().len(), 3);
+        assert!(said.answers[1].kvs().iter().all(|kv| kv.value.is_empty()));
+        assert_eq!((said.answers[2].count(), said.answers[2].kvs().len()), (3, 0));
+        let inner = said.answers[3].txn().unwrap();
+        assert_eq!((inner.succeeded, inner.revision), (true, last));
+        assert_eq!(inner.answers[0].first().unwrap().key, b"queue/c");
+        assert_eq!(inner.answers[1].first().unwrap().key, b"queue/a");
+
+        let delete =
+            vec![Op::delete("queue/a"), Op::delete_range(KeyRange::between("queue/b", "z"))];
+        let said = client.txn(Txn { then: delete, ..Txn::default() }).await.unwrap();
+        assert_eq!(said.answers, [Answer::Deleted(1), Answer::Deleted(2)]);
+    });
+}
+
+#[test]
+fn what_etcd_says_no_to_is_refused() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let twice = Txn { then: vec![Op::put("a", "", 0), Op::put("a", "", 0)], ..Txn::default() };
+        let failure = client.txn(twice.clone()).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Refused(why) if why.contains("duplicate")),
+            "{failure:?}"
+        );
+        let error = client
+            .retrying(Duration::from_secs(60), async || client.txn(twice.clone()).await)
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
+    });
+}
+
+#[test]
+fn keys_go_with_their_lease() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let lease = client.grant(60).await.unwrap();
+        assert_eq!(lease.ttl, 60);
+        client.txn(put("leased", lease.id)).await.unwrap();
+        assert_eq!(client.keep_alive(lease.id).await, Ok(true));
+        let found = client.txn(get("leased")).await.unwrap();
+        assert_eq!(found.answers[0].first().unwrap().lease, lease.id);
+
+        client.revoke(lease.id).await.unwrap();
+        assert_eq!(client.txn(get("leased")).await.unwrap().answers[0].count(), 0);
+        assert_eq!(client.keep_alive(lease.id).await, Ok(false));
+        assert_eq!(client.txn(put("leased", lease.id)).await, Err(Failure::LeaseGone));
+        assert_eq!(client.revoke(lease.id).await, Ok(()));
+    });
+}
+
+#[test]
+fn a_watch_tells_of_all_its_ranges() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let before = client.txn(put("inside/1", 0)).await.unwrap().revision;
+        client.txn(put("elsewhere", 0)).await.unwrap();
+        let ranges = vec![KeyRange::prefix("inside/"), KeyRange::one("door")];
+        let mut watch = client.watch(ranges, before).await.unwrap();
+
+        // What happened since that revision comes too, and what is watched by nobody does not.
+        let events = watch.next().await.unwrap();
+        assert_eq!(keys(&events), [("inside/1", false)]);
+        assert_eq!(events[0].kv.mod_revision, before);
+        client.txn(put("door", 0)).await.unwrap();
+        assert_eq!(keys(&watch.next().await.unwrap()), [("door", false)]);
+        let delete = Txn { then: vec![Op::delete("inside/1")], ..Txn::default() };
+        let deleted = client.txn(delete).await.unwrap().revision;
+        let events = watch.next().await.unwrap();
+        assert_eq!(keys(&events), [("inside/1", true)]);
+        assert_eq!(events[0].kv.mod_revision, deleted);
+    });
+}
+
+#[test]
+fn a_watch_of_what_is_compacted_says_so() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let old = client.txn(put("a", 0)).await.unwrap().revision;
+        let new = client.txn(put("a", 0)).await.unwrap().revision;
+        server.etcdctl(&["compact", &new.to_string()]);
+        let failure = match client.watch(vec![KeyRange::one("a")], old).await {
+            Ok(mut watch) => watch.next().await.unwrap_err(),
+            Err(failure) => failure,
+        };
+        assert_eq!(failure, Failure::Compacted);
+        let mut watch = client.watch(vec![KeyRange::one("a")], new).await.unwrap();
+        assert_eq!(watch.next().await.unwrap()[0].kv.mod_revision, new);
+    });
+}
+
+#[test]
+fn a_dead_member_is_passed_over() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let mut options = options(&server);
+        let dead = format!("127.0.0.1:{}", free_port());
+        options.endpoints.insert(0, dead.clone());
+        let client = Client::new(&options).unwrap();
+
+        let failure = client.txn(put("a", 0)).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Unreachable(why) if why.contains(&dead)),
+            "{failure:?}"
+        );
+        // The next attempt is at the next member, for clones too.
+        client.clone().txn(put("a", 0)).await.unwrap();
+
+        let client = Client::new(&options).unwrap();
+        let started = Instant::now();
+        let lease = client.retrying(Duration::from_secs(5), async || client.grant(5).await).await;
+        assert_eq!(lease.unwrap().ttl, 5);
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    });
+}
+
+#[test]
+fn failures_of_one_connection_move_on_once() {
+    let dead = || format!("127.0.0.1:{}", free_port());
+    let mut options = Options::at("etcd://h").unwrap();
+    options.endpoints = vec![dead(), dead(), dead()];
+    wait(async {
+        let client = Client::new(&options).unwrap();
+        let (a, b) = tokio::join!(client.grant(1), client.grant(2));
+        let (a, b) = (a.unwrap_err(), b.unwrap_err());
+        let third = client.grant(3).await.unwrap_err();
+        for (failure, member) in [(a, 0), (b, 0), (third, 1)] {
+            let Failure::Unreachable(why) = failure else { panic!("{failure:?}") };
+            assert!(why.contains(&options.endpoints[member]), "{why}");
+        }
+    });
+}
+
+#[test]
+fn nobody_there_is_said_when_the_time_is_over() {
+    let mut options = Options::at("etcd://h").unwrap();
+    options.endpoints = vec![format!("127.0.0.1:{}", free_port())];
+    wait(async {
+        let client = Client::new(&options).unwrap();
+        let (started, mut attempts) = (Instant::now(), 0);
+        let limit = Duration::from_millis(600);
+        let error = client
+            .retrying(limit, async || {
+                attempts += 1;
+                client.grant(5).await
+            })
+            .await
+            .unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(&options.endpoints[0]) && text.contains("refused"), "{text}");
+        assert!(started.elapsed() < limit + Duration::from_millis(300), "{:?}", started.elapsed());
+        assert!((3..=12).contains(&attempts), "{attempts}");
+    });
+}
+
+#[test]
+fn a_killed_member_ends_its_watches() {
+    let Some(mut server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let revision = client.txn(put("a", 0)).await.unwrap().revision;
+        let mut watch = client.watch(vec![KeyRange::one("a")], revision + 1).await.unwrap();
+        let started = Instant::now();
+        let (outcome, ()) = tokio::join!(watch.next(), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            server.kill();
+        });
+        assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!(matches!(client.grant(5).await, Err(Failure::Unreachable(_))));
+    });
+}
+
+#[test]
+fn a_silent_member_is_noticed() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let lease = client.grant(60).await.unwrap();
+        let mut watch = client.watch(vec![KeyRange::one("a")], 1).await.unwrap();
+        server.signal("STOP");
+        let started = Instant::now();
+        for outcome in
+            [client.keep_alive(lease.id).await.map(drop), client.txn(get("a")).await.map(drop)]
+        {
+            assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        // By pings that nobody answers.
+        let outcome = watch.next().await;
+        assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+
+        server.signal("CONT");
+        let alive = client
+            .retrying(Duration::from_secs(10), async || client.keep_alive(lease.id).await)
+            .await;
+        assert!(alive.unwrap());
+    });
+}

@@ -1,0 +1,104 @@
+//! An etcd of our own for a test.
+
+use std::{
+    env,
+    future::Future,
+    net::TcpListener,
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// A cluster of one, gone when this is dropped.
+pub(super) struct Server {
+    pub(super) port: u16,
+    /// What etcdctl needs besides the endpoint.
+    pub(super) flags: Vec<String>,
+    process: Child,
+    _directory: TempDir,
+}
+
+impl Server {
+    /// None, with a word about it, if etcd is not installed; a failure if HALLPASS_NEED_ETCD is set.
+    pub(super) fn start() -> Option<Server> {
+        Server::start_with("http", &[], Vec::new())
+    }
+
+    /// One that speaks so, with more flags for itself, and such as etcdctl needs then.
+    pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
+        if Command::new("etcd").arg("--version").stdout(Stdio::null()).status().is_err() {
+            assert!(env::var_os("HALLPASS_NEED_ETCD").is_none(), "etcd is not installed");
+            eprintln!("etcd is not installed: nothing is tested");
+            return None;
+        }
+        let (port, peer) = (free_port(), free_port());
+        let directory = tempfile::tempdir().unwrap();
+        let client = format!("{scheme}://127.0.0.1:{port}");
+        let peer = format!("http://127.0.0.1:{peer}");
+        let process = Command::new("etcd")
+            .args(["--name", "m", "--initial-cluster", &format!("m={peer}"), "--unsafe-no-fsync"])
+            .args(["--data-dir".as_ref(), directory.path().as_os_str()])
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+            .args(more)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Server { port, flags, process, _directory: directory };
+        let patience = Instant::now() + Duration::from_secs(30);
+        while !server.try_etcdctl(&["endpoint", "health"]).status.success() {
+            assert!(Instant::now() < patience, "etcd does not start");
+            thread::sleep(Duration::from_millis(50));
+        }
+        Some(server)
+    }
+
+    pub(super) fn etcdctl(&self, arguments: &[&str]) {
+        let output = self.try_etcdctl(arguments);
+        assert!(output.status.success(), "etcdctl {arguments:?}: {output:?}");
+    }
+
+    fn try_etcdctl(&self, arguments: &[&str]) -> Output {
+        let scheme = if self.flags.is_empty() { "http" } else { "https" };
+        Command::new("etcdctl")
+            .env("ETCDCTL_API", "3")
+            .args(["--endpoints", &format!("{scheme}://127.0.0.1:{}", self.port)])
+            .args(&self.flags)
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+
+    pub(super) fn signal(&self, name: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// One that nobody listens at; with luck, for a while.
+pub(super) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Runs it to its end, but not for ever.
+pub(super) fn wait(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(60), test).await.expect("a test that hangs");
+    });
+}

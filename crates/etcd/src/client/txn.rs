@@ -1,0 +1,231 @@
+//! Transactions: what is to hold, what to do then, what otherwise, and what came of it.
+
+use super::{
+    Client, Failure, KeyRange, KeyValue,
+    messages::{
+        Compare, CompareResult, CompareTarget, DeleteRangeRequest, PutRequest, RangeRequest,
+        Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion, TxnRequest,
+        TxnResponse as Raw,
+    },
+};
+
+const TXN: &str = "/etcdserverpb.KV/Txn";
+
+/// If all of `when` holds, all of `then` happens; if not, all of `otherwise`. At one moment.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Txn {
+    pub when: Vec<When>,
+    pub then: Vec<Op>,
+    pub otherwise: Vec<Op>,
+}
+
+/// A condition.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct When(Compare);
+
+/// Something to do.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Op(Request);
+
+/// What came of a transaction.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TxnResponse {
+    /// The store's revision after it.
+    pub revision: i64,
+    /// Whether all of `when` held.
+    pub succeeded: bool,
+    /// One for each of `then`, or of `otherwise`.
+    pub answers: Vec<Answer>,
+}
+
+/// What came of an [`Op`].
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Answer {
+    Put,
+    /// So many keys.
+    Deleted(i64),
+    /// What was asked for, and how many keys the whole range has.
+    Range {
+        kvs: Vec<KeyValue>,
+        count: i64,
+    },
+    Txn(TxnResponse),
+}
+
+impl Client {
+    pub(crate) async fn txn(&self, txn: Txn) -> Result<TxnResponse, Failure> {
+        let request = TxnRequest::from(txn);
+        let raw: Raw = self.unary(TXN, request).await?;
+        let revision = raw.header.as_ref().map_or(0, |header| header.revision);
+        TxnResponse::new(raw, revision)
+    }
+}
+
+impl When {
+    pub(crate) fn absent(key: impl Into<Vec<u8>>) -> When {
+        When::empty(KeyRange::one(key))
+    }
+
+    pub(crate) fn present(key: impl Into<Vec<u8>>) -> When {
+        When::create(CompareResult::Greater, KeyRange::one(key), 0)
+    }
+
+    /// It is there, and was made by that revision.
+    pub(crate) fn created(key: impl Into<Vec<u8>>, revision: i64) -> When {
+        When::create(CompareResult::Equal, KeyRange::one(key), revision)
+    }
+
+    /// It is there, and was last written by that revision.
+    pub(crate) fn modified(key: impl Into<Vec<u8>>, revision: i64) -> When {
+        When(Compare {
+            result: CompareResult::Equal.into(),
+            target: CompareTarget::Mod.into(),
+            key: key.into(),
+            target_union: Some(TargetUnion::ModRevision(revision)),
+            range_end: Vec::new(),
+        })
+    }
+
+    /// None of these keys is there. (etcd compares each that is there, and each has a revision that made
+    /// it.)
+    pub(crate) fn empty(range: KeyRange) -> When {
+        When::create(CompareResult::Equal, range, 0)
+    }
+
+    fn create(result: CompareResult, range: KeyRange, revision: i64) -> When {
+        When(Compare {
+            result: result.into(),
+            target: CompareTarget::Create.into(),
+            key: range.key,
+            target_union: Some(TargetUnion::CreateRevision(revision)),
+            range_end: range.end,
+        })
+    }
+}
+
+impl Op {
+    /// A lease of 0 is none.
+    pub(crate) fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>, lease: i64) -> Op {
+        Op(Request::Put(PutRequest { key: key.into(), value: value.into(), lease }))
+    }
+
+    pub(crate) fn delete(key: impl Into<Vec<u8>>) -> Op {
+        Op::delete_range(KeyRange::one(key))
+    }
+
+    pub(crate) fn delete_range(range: KeyRange) -> Op {
+        Op(Request::DeleteRange(DeleteRangeRequest { key: range.key, range_end: range.end }))
+    }
+
+    pub(crate) fn get(key: impl Into<Vec<u8>>) -> Op {
+        Op::list(KeyRange::one(key))
+    }
+
+    /// In the order of their keys.
+    pub(crate) fn list(range: KeyRange) -> Op {
+        Op::range(range, |_| ())
+    }
+
+    /// Without values.
+    pub(crate) fn keys(range: KeyRange) -> Op {
+        Op::range(range, |request| request.keys_only = true)
+    }
+
+    pub(crate) fn count(range: KeyRange) -> Op {
+        Op::range(range, |request| request.count_only = true)
+    }
+
+    /// The one that was made first.
+    pub(crate) fn oldest(range: KeyRange) -> Op {
+        Op::range(range, |request| request.first_made(SortOrder::Ascend))
+    }
+
+    /// Of those made before that revision, the one that was made last.
+    pub(crate) fn youngest_before(range: KeyRange, revision: i64) -> Op {
+        Op::range(range, |request| {
+            request.first_made(SortOrder::Descend);
+            request.max_create_revision = revision - 1;
+        })
+    }
+
+    pub(crate) fn nested(txn: Txn) -> Op {
+        Op(Request::Txn(txn.into()))
+    }
+
+    fn range(range: KeyRange, refine: impl FnOnce(&mut RangeRequest)) -> Op {
+        let mut request =
+            RangeRequest { key: range.key, range_end: range.end, ..RangeRequest::default() };
+        refine(&mut request);
+        Op(Request::Range(request))
+    }
+}
+
+impl RangeRequest {
+    /// Only the first in this order of when they were made.
+    fn first_made(&mut self, order: SortOrder) {
+        self.sort_order = order.into();
+        self.sort_target = SortTarget::Create.into();
+        self.limit = 1;
+    }
+}
+
+impl From<Txn> for TxnRequest {
+    fn from(txn: Txn) -> TxnRequest {
+        fn ops(ops: Vec<Op>) -> Vec<RequestOp> {
+            ops.into_iter().map(|Op(request)| RequestOp { request: Some(request) }).collect()
+        }
+        TxnRequest {
+            compare: txn.when.into_iter().map(|When(compare)| compare).collect(),
+            success: ops(txn.then),
+            failure: ops(txn.otherwise),
+        }
+    }
+}
+
+impl TxnResponse {
+    /// Of what etcd said; only the outermost transaction has a revision there.
+    fn new(raw: Raw, revision: i64) -> Result<TxnResponse, Failure> {
+        let answers = raw.responses.into_iter().map(|op| match op.response {
+            Some(Response::Put(_)) => Ok(Answer::Put),
+            Some(Response::DeleteRange(done)) => Ok(Answer::Deleted(done.deleted)),
+            Some(Response::Range(found)) => {
+                Ok(Answer::Range { kvs: found.kvs, count: found.count })
+            }
+            Some(Response::Txn(raw)) => TxnResponse::new(raw, revision).map(Answer::Txn),
+            // It may have happened all the same.
+            None => Err(Failure::Unreachable("its answer cannot be understood".into())),
+        });
+        let answers = answers.collect::<Result<_, _>>()?;
+        Ok(TxnResponse { revision, succeeded: raw.succeeded, answers })
+    }
+}
+
+impl Answer {
+    /// The keys found; none if it was not asked for keys.
+    pub(crate) fn kvs(&self) -> &[KeyValue] {
+        match self {
+            Answer::Range { kvs, .. } => kvs,
+            _ => &[],
+        }
+    }
+
+    /// The first key found.
+    pub(crate) fn first(&self) -> Option<&KeyValue> {
+        self.kvs().first()
+    }
+
+    /// How many keys the range has, or how many were deleted.
+    pub(crate) fn count(&self) -> i64 {
+        match self {
+            Answer::Range { count, .. } | Answer::Deleted(count) => *count,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn txn(&self) -> Option<&TxnResponse> {
+        match self {
+            Answer::Txn(response) => Some(response),
+            _ => None,
+        }
+    }
+}

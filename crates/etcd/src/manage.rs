@@ -1,0 +1,167 @@
+//! What one does to a hall without a claim: changing the door, looking at everybody, freeing what the
+//! vanished hold.
+
+use std::collections::HashSet;
+
+use hallpass_algorithms::claims::{Ask, Was};
+use tokio::time::sleep;
+
+use crate::{
+    Error, Status,
+    core::Core,
+    records::{self, Claim, Door},
+    store::Trouble,
+    view::{View, Waiter},
+};
+
+impl Core {
+    /// Asks for something, once it can be reached.
+    pub(crate) async fn ask(&self, ask: Ask<Waiter>, was: &View) -> Result<View, Error> {
+        let mut retry = self.retry(self.first_contact);
+        loop {
+            match self.store.perform(ask.clone(), None, was).await {
+                Ok(view) => return Ok(self.take_in(view)),
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+    }
+
+    fn take_in(&self, view: View) -> View {
+        self.heard(&view);
+        view
+    }
+
+    /// Changes the door of a hall that is open.
+    pub(crate) async fn change_door(&self, change: impl Fn(Door) -> Door) -> Result<View, Error> {
+        let mut view = self.look().await?;
+        let mut retry = self.retry(self.first_contact);
+        loop {
+            let Some((door, revision)) = view.door.filter(|(door, _)| !door.closed) else {
+                return Err(Error::Closed);
+            };
+            let wanted = change(door);
+            match self.store.change(wanted, &view).await {
+                Ok(now) if now.door.is_some_and(|(now, at)| now == wanted && at > revision) => {
+                    return Ok(self.take_in(now));
+                }
+                Ok(now) => view = self.take_in(now),
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Everybody.
+    pub(crate) async fn status(&self) -> Result<Status, Error> {
+        let mut retry = self.retry(self.first_contact);
+        let (view, queue) = loop {
+            match self.store.everybody().await {
+                Ok(found) => break found,
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        };
+        self.heard(&view);
+        let Some((door, _)) = view.door else { return Err(Error::Closed) };
+        let holders = view.slots.into_iter().map(|(slot, owner)| {
+            let alive = view.inside.contains(&owner.claim.claim);
+            Claim { slot: Some(slot), ..owner.claim }.participant(Some(owner.token), alive)
+        });
+        Ok(Status {
+            name: self.store.name.clone(),
+            slots: door.slots,
+            closed: door.closed,
+            holders: holders.collect(),
+            queue: queue.into_iter().map(|one| one.claim.participant(None, true)).collect(),
+        })
+    }
+
+    /// Frees stale slots, or gives them to those who wait. Says how many.
+    pub(crate) async fn reap(&self) -> Result<usize, Error> {
+        let mut view = self.look().await?;
+        let mut freed = HashSet::new();
+        let found: HashSet<_> = view.stale().map(|(slot, owner)| (slot, owner.token)).collect();
+        // Who vanishes meanwhile is for the next time.
+        if let Some(time) = self.all_stale(&view) {
+            sleep(time).await;
+        }
+        let mut retry = self.retry(self.first_contact);
+        for &(slot, token) in &found {
+            loop {
+                view = self.look().await?;
+                if view.stale().all(|(other, owner)| (other, owner.token) != (slot, token)) {
+                    break;
+                }
+                let counts = slot < view.size();
+                let done = match view.first.clone().filter(|_| counts) {
+                    Some(to) => {
+                        let give = Ask::Give { slot, was: Was::Stale, to };
+                        self.store.perform(give, None, &view).await
+                    }
+                    None => self.store.strike(slot, counts, &view).await,
+                };
+                match done {
+                    Ok(_) => {
+                        freed.insert(slot);
+                    }
+                    Err(trouble) => retry.after(trouble).await?,
+                }
+            }
+        }
+        Ok(freed.len())
+    }
+
+    /// The hall as it is, made with so many slots if it was not there.
+    pub(crate) async fn open(&self, slots: Option<usize>) -> Result<View, Error> {
+        let mut view = self.look().await?;
+        let mut retry = self.retry(self.first_contact);
+        while let (None, Some(slots)) = (view.door, slots) {
+            match self.store.make(slots).await {
+                Ok(made) => view = self.take_in(made),
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+        let Some((door, _)) = view.door else {
+            let place = self.store.place.clone();
+            return Err(Error::Missing { name: self.store.name.clone(), place });
+        };
+        if door.version != records::VERSION {
+            let name = self.store.name.clone();
+            return Err(Error::Version { name, found: door.version, ours: records::VERSION });
+        }
+        match slots {
+            Some(_) if door.closed => Err(Error::Closed),
+            Some(asked) if asked != door.slots => {
+                Err(Error::Slots { name: self.store.name.clone(), asked, found: door.slots })
+            }
+            _ => Ok(view),
+        }
+    }
+
+    /// Removes it.
+    pub(crate) async fn remove(&self, force: bool) -> Result<(), Error> {
+        let status = self.status().await.map_err(|error| match error {
+            Error::Closed => {
+                Error::Missing { name: self.store.name.clone(), place: self.store.place.clone() }
+            }
+            error => error,
+        });
+        // What is damaged can be removed by force all the same.
+        let status = match status {
+            Err(Error::Damaged { .. }) if force => None,
+            status => Some(status?),
+        };
+        let mut retry = self.retry(self.first_contact);
+        loop {
+            match self.store.remove(force).await {
+                Ok(view) if view.door.is_none() => return Ok(()),
+                Ok(_) => {
+                    let (holders, waiting) =
+                        status.map_or((0, 0), |s| (s.holders.len(), s.queue.len()));
+                    let name = self.store.name.clone();
+                    return Err(Error::InUse { name, holders, waiting });
+                }
+                Err(Trouble::Wrong(error)) => return Err(error),
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+    }
+}

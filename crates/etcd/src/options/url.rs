@@ -1,0 +1,138 @@
+//! Where a cluster is, as text.
+
+use super::{Variables, bad};
+use crate::Error;
+
+/// What the keys of halls begin with, unless the URL says otherwise.
+pub(super) const PREFIX: &str = "/hallpass";
+
+const PORT: u16 = 2379;
+
+/// What a URL says.
+pub(super) struct Address {
+    pub(super) endpoints: Vec<String>,
+    /// Whether it asks for TLS.
+    pub(super) tls: bool,
+    pub(super) prefix: String,
+}
+
+impl Address {
+    pub(super) fn parse(url: &str, variable: &Variables) -> Result<Address, Error> {
+        let bad_url = |why: &str| bad(shown(url), why);
+        let (mut tls, rest) = match url.split_once("://") {
+            Some(("etcd", rest)) => (false, rest),
+            Some(("etcds", rest)) => (true, rest),
+            _ => {
+                return Err(bad_url(
+                    "a cluster is at etcd://HOST:PORT,... or etcds://HOST:PORT,...",
+                ));
+            }
+        };
+        let (members, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+        if members.contains('@') {
+            return Err(bad_url(
+                "a user in the URL is for all to see who list processes: \
+                 set ETCDCTL_USER and ETCDCTL_PASSWORD",
+            ));
+        }
+        let endpoints = if members.is_empty() {
+            let (secure, endpoints) = of_environment(variable)?;
+            tls |= secure;
+            endpoints
+        } else {
+            members.split(',').map(with_port).collect::<Result<_, _>>()?
+        };
+        let prefix = match path.trim_end_matches('/') {
+            "" => PREFIX.into(),
+            path => path.into(),
+        };
+        Ok(Address { endpoints, tls, prefix })
+    }
+}
+
+/// Those of `ETCDCTL_ENDPOINTS`, or the one that is here; and whether they ask for TLS.
+fn of_environment(variable: &Variables) -> Result<(bool, Vec<String>), Error> {
+    const NAME: &str = "ETCDCTL_ENDPOINTS";
+    let Some(list) = variable(NAME) else {
+        return Ok((false, vec![format!("127.0.0.1:{PORT}")]));
+    };
+    let (mut secure, mut plain) = (false, false);
+    let mut endpoints = Vec::new();
+    for member in list.split(',').map(str::trim) {
+        let address = match member.split_once("://") {
+            None => member,
+            Some(("https", address)) => {
+                secure = true;
+                address
+            }
+            Some(("http", address)) => {
+                plain = true;
+                address
+            }
+            Some(_) => {
+                return Err(bad(
+                    NAME,
+                    "an endpoint is HOST:PORT, or http:// or https:// with that",
+                ));
+            }
+        };
+        endpoints.push(with_port(address.trim_end_matches('/'))?);
+    }
+    if secure && plain {
+        return Err(bad(NAME, "some are https:// and some http://: it must be all or none"));
+    }
+    Ok((secure, endpoints))
+}
+
+/// `host`, `host:port`, `[address]`, `[address]:port`, with the port in any case.
+fn with_port(member: &str) -> Result<String, Error> {
+    let has_port = member.rsplit(']').next().is_some_and(|tail| tail.contains(':'));
+    let endpoint = if has_port { member.into() } else { format!("{member}:{PORT}") };
+    check_endpoint(&endpoint)?;
+    Ok(endpoint)
+}
+
+/// Whether it is `host:port`.
+pub(super) fn check_endpoint(endpoint: &str) -> Result<(), Error> {
+    let bad_endpoint = |why: &str| Err(bad(shown(endpoint), why));
+    let Some((host, port)) = endpoint.rsplit_once(':') else {
+        return bad_endpoint("a member is HOST:PORT");
+    };
+    if !matches!(port.parse::<u16>(), Ok(1..)) || !port.bytes().all(|c| c.is_ascii_digit()) {
+        return bad_endpoint("a port is a number from 1 to 65535");
+    }
+    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) if address.parse::<std::net::Ipv6Addr>().is_ok() => Ok(()),
+        Some(_) => bad_endpoint("what is in brackets must be an IPv6 address"),
+        None if host.contains(':') => {
+            bad_endpoint("an IPv6 address goes in brackets, as in [::1]:2379")
+        }
+        None if host.is_empty() => bad_endpoint("there is no host"),
+        None if host.bytes().all(|c| c.is_ascii_alphanumeric() || b"-._".contains(&c)) => Ok(()),
+        None => bad_endpoint("no host has such a name"),
+    }
+}
+
+/// Whether keys can begin so.
+pub(super) fn check_prefix(prefix: &str) -> Result<(), Error> {
+    let proper = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|c| c.is_ascii_alphanumeric() || b"-._~+=:".contains(&c))
+    };
+    match prefix.strip_prefix('/') {
+        Some(rest) if rest.split('/').all(proper) => Ok(()),
+        _ => Err(bad(
+            shown(prefix),
+            "a prefix is like /team-a or /team-a/builds, of letters, digits and -._~+=:",
+        )),
+    }
+}
+
+/// As it may be shown: without what stands before an `@`.
+fn shown(text: &str) -> String {
+    let text = match text.rsplit_once('@') {
+        Some((_, after)) => format!("...@{after}"),
+        None => text.into(),
+    };
+    text.escape_debug().to_string()
+}

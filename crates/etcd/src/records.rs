@@ -1,0 +1,115 @@
+//! What is written in etcd, as JSON, so that `etcdctl get --prefix` shows it.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{Error, MOST_SLOTS, status::Participant};
+
+/// The version of all that is written.
+pub(crate) const VERSION: u32 = 1;
+
+/// How many may be in.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct Door {
+    pub version: u32,
+    pub slots: usize,
+    pub closed: bool,
+}
+
+impl Door {
+    pub(crate) fn with(slots: usize) -> Self {
+        Door { version: VERSION, slots, closed: false }
+    }
+
+    /// How many may be in: none if it is closed. More than we can count are none of ours.
+    pub(crate) fn size(self) -> usize {
+        if self.closed { 0 } else { self.slots.min(MOST_SLOTS) }
+    }
+}
+
+/// A claim: in the queue, inside, and in the record of its slot.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct Claim {
+    /// What its keys end with.
+    pub claim: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slot: Option<usize>,
+    /// For how long its owner may go on after it has last seen the claim, in milliseconds.
+    pub ttl: u64,
+    pub host: String,
+    pub pid: u32,
+    pub user: String,
+    pub command: String,
+    /// When it came, or got in: milliseconds since 1970 by the clock of whoever wrote this, for people.
+    pub since: u64,
+}
+
+/// Commands may be as long as a system allows; etcd is no place for that.
+const LONGEST_COMMAND: usize = 1000;
+
+impl Claim {
+    /// One that waits, by this process.
+    pub(crate) fn by_us(claim: String, ttl: Duration, command: &str) -> Self {
+        let end = command.char_indices().nth(LONGEST_COMMAND).map_or(command.len(), |(at, _)| at);
+        Claim {
+            claim,
+            slot: None,
+            ttl: ttl.as_millis() as u64,
+            host: host(),
+            pid: std::process::id(),
+            user: user(),
+            command: command[..end].into(),
+            since: now(),
+        }
+    }
+
+    /// The same with a slot, from now on.
+    pub(crate) fn inside(&self, slot: usize) -> Self {
+        Claim { slot: Some(slot), since: now(), ..self.clone() }
+    }
+
+    pub(crate) fn participant(self, token: Option<i64>, alive: bool) -> Participant {
+        Participant {
+            slot: self.slot,
+            token: token.map(i64::unsigned_abs),
+            host: self.host,
+            pid: self.pid,
+            user: self.user,
+            command: self.command,
+            since: SystemTime::UNIX_EPOCH
+                .checked_add(Duration::from_millis(self.since))
+                .unwrap_or(SystemTime::UNIX_EPOCH),
+            alive,
+        }
+    }
+}
+
+/// As etcd keeps it.
+pub(crate) fn write(record: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(record).expect("numbers, texts and flags can be written")
+}
+
+/// What etcd has kept.
+pub(crate) fn read<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(value).map_err(|error| Error::Damaged {
+        key: String::from_utf8_lossy(key).into_owned(),
+        why: error.to_string(),
+    })
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.as_millis() as u64
+}
+
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The name in the environment, which `sudo` and `su` set too; else the number.
+fn user() -> String {
+    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let named = named.filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())
+}

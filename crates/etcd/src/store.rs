@@ -1,0 +1,262 @@
+//! What the lines of the claim protocol ask for, as transactions of etcd.
+
+use hallpass_algorithms::claims::{Ask, Was};
+
+use crate::{
+    Error,
+    client::{Client, Failure, Op, Txn, TxnResponse, When},
+    keys::Keys,
+    records::{self, Claim, Door},
+    view::{Me, View, Waiter},
+};
+
+/// A hall in etcd.
+pub(crate) struct Store {
+    pub name: String,
+    /// Where it is, for people.
+    pub place: String,
+    pub client: Client,
+    pub keys: Keys,
+}
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub claim: &'a Claim,
+    pub lease: i64,
+}
+
+/// Why a transaction did not work.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It can be asked again.
+    Failed(Failure),
+    /// It cannot.
+    Wrong(Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Wrong(error)
+    }
+}
+
+/// etcd allows 128 conditions in a transaction.
+const MOST_CONDITIONS: usize = 100;
+
+impl Store {
+    /// Asks once, in view of how things were.
+    pub(crate) async fn perform(
+        &self,
+        ask: Ask<Waiter>,
+        me: Option<Asker<'_>>,
+        was: &View,
+    ) -> Result<View, Trouble> {
+        let claims = matches!(ask, Ask::Claim { .. });
+        let txn = match (ask, me) {
+            (Ask::Claim { slot, wait }, Some(me)) => Some(self.claim(slot, wait, me, was)),
+            (Ask::Give { slot, was: Was::Mine, to }, Some(me)) => {
+                let leaving = Op::delete(self.keys.inside(&me.claim.claim));
+                self.is_mine(slot, was).map(|mine| self.give(slot, &to, mine, Some(leaving), was))
+            }
+            (Ask::Give { slot, was: Was::Free, to }, _) => {
+                Some(self.give(slot, &to, vec![When::absent(self.keys.slot(slot))], None, was))
+            }
+            (Ask::Give { slot, was: Was::Stale, to }, _) => {
+                self.is_stale(slot, was).map(|stale| self.give(slot, &to, stale, None, was))
+            }
+            (Ask::Free { slot, beyond }, Some(me)) => {
+                self.is_mine(slot, was).map(|mine| self.free(slot, beyond, mine, me, was))
+            }
+            (Ask::Withdraw, Some(me)) => {
+                let then = vec![Op::delete(self.keys.waiting(&me.claim.claim))];
+                Some(Txn { then, ..Txn::default() })
+            }
+            // Whoever has no claim has nothing to ask for it.
+            (Ask::Look | Ask::Watch, _) | (_, None) => None,
+        };
+        match self.transact(txn.unwrap_or_default(), me).await {
+            // The one that was to get the slot has gone.
+            Err(Trouble::Failed(Failure::LeaseGone)) if !claims => self.look(me).await,
+            done => done,
+        }
+    }
+
+    /// Looks.
+    pub(crate) async fn look(&self, me: Option<Asker<'_>>) -> Result<View, Trouble> {
+        self.transact(Txn::default(), me).await
+    }
+
+    /// Looks, and at all who wait, in their order.
+    pub(crate) async fn everybody(&self) -> Result<(View, Vec<Waiter>), Trouble> {
+        let txn = Txn { then: vec![Op::list(self.keys.queue())], ..Txn::default() };
+        let (view, response) = self.answered(txn, None).await?;
+        let queue = response.answers.first().map_or(&[][..], |answer| answer.kvs());
+        let mut queue = queue.iter().map(Waiter::read).collect::<Result<Vec<_>, _>>()?;
+        queue.sort_unstable_by_key(|waiter| waiter.made);
+        Ok((view, queue))
+    }
+
+    /// Makes the door, if there is none.
+    pub(crate) async fn make(&self, slots: usize) -> Result<View, Trouble> {
+        let when = vec![When::absent(self.keys.door())];
+        let then = vec![self.put_door(Door::with(slots))];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Changes the door, if it still is what it was.
+    pub(crate) async fn change(&self, door: Door, was: &View) -> Result<View, Trouble> {
+        let when = vec![self.same_door(was)];
+        let then = vec![self.put_door(door)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Removes the record of a stale slot, if nobody waits for it or it is none of those that count.
+    pub(crate) async fn strike(
+        &self,
+        slot: usize,
+        counts: bool,
+        was: &View,
+    ) -> Result<View, Trouble> {
+        let Some(mut when) = self.is_stale(slot, was) else { return self.look(None).await };
+        when.push(self.same_door(was));
+        when.extend(counts.then(|| When::empty(self.keys.queue())));
+        let then = vec![Op::delete(self.keys.slot(slot))];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Removes the hall; unless by force, only if nobody is in or waits.
+    pub(crate) async fn remove(&self, force: bool) -> Result<View, Trouble> {
+        let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
+        let when = if force { vec![] } else { in_use.map(When::empty).into() };
+        let then = vec![Op::delete_range(self.keys.everything())];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Where a claim is.
+    pub(crate) async fn whereabouts(&self, id: &str) -> Result<Me, Trouble> {
+        let then = Me::ops(&self.keys, id).into();
+        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
+        Ok(Me::read(&response.answers)?)
+    }
+
+    fn claim(&self, slot: usize, wait: bool, me: Asker<'_>, was: &View) -> Txn {
+        let id = &me.claim.claim;
+        let new = || vec![When::absent(self.keys.waiting(id)), When::absent(self.keys.inside(id))];
+        let mut when = new();
+        when.extend([self.same_door(was), When::empty(self.keys.queue())]);
+        when.push(When::absent(self.keys.slot(slot)));
+        let below = slot.saturating_sub(MOST_CONDITIONS)..slot;
+        when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
+        let put = Op::put(self.keys.waiting(id), records::write(me.claim), me.lease);
+        let join = Txn { when: new(), then: vec![put], ..Txn::default() };
+        let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
+        if slot >= was.size() {
+            // It has no such slot, as far as we know: there is nothing but to wait.
+            return Txn { then: otherwise, ..Txn::default() };
+        }
+        Txn { when, then: self.seat(slot, me.claim, me.lease), otherwise }
+    }
+
+    /// Gives a slot away, if this is so, and does this besides.
+    fn give(
+        &self,
+        slot: usize,
+        to: &Waiter,
+        if_so: Vec<When>,
+        besides: Option<Op>,
+        was: &View,
+    ) -> Txn {
+        let waiting = self.keys.waiting(&to.claim.claim);
+        let mut when = if_so;
+        when.extend([self.same_door(was), When::created(waiting.clone(), to.made)]);
+        let mut then = self.seat(slot, &to.claim, to.lease);
+        then.push(Op::delete(waiting));
+        then.extend(besides);
+        Txn { when, then, ..Txn::default() }
+    }
+
+    fn free(&self, slot: usize, beyond: bool, if_so: Vec<When>, me: Asker<'_>, was: &View) -> Txn {
+        let mut when = if_so;
+        when.push(self.same_door(was));
+        when.extend((!beyond).then(|| When::empty(self.keys.queue())));
+        let mine = [self.keys.slot(slot), self.keys.inside(&me.claim.claim)];
+        Txn { when, then: mine.map(Op::delete).into(), ..Txn::default() }
+    }
+
+    /// Lets a claim in.
+    fn seat(&self, slot: usize, claim: &Claim, lease: i64) -> Vec<Op> {
+        let record = records::write(&claim.inside(slot));
+        vec![
+            Op::put(self.keys.inside(&claim.claim), record.clone(), lease),
+            Op::put(self.keys.slot(slot), record, 0),
+        ]
+    }
+
+    fn same_door(&self, was: &View) -> When {
+        match was.door {
+            Some((_, revision)) => When::modified(self.keys.door(), revision),
+            None => When::absent(self.keys.door()),
+        }
+    }
+
+    /// The slot is mine, if it was.
+    fn is_mine(&self, slot: usize, was: &View) -> Option<Vec<When>> {
+        match was.me {
+            Me::Inside { token, .. } => Some(vec![When::modified(self.keys.slot(slot), token)]),
+            _ => None,
+        }
+    }
+
+    /// The slot is stale, if it was.
+    fn is_stale(&self, slot: usize, was: &View) -> Option<Vec<When>> {
+        let owner = was.slots.get(&slot)?;
+        Some(vec![
+            When::modified(self.keys.slot(slot), owner.token),
+            When::absent(self.keys.inside(&owner.claim.claim)),
+        ])
+    }
+
+    fn put_door(&self, door: Door) -> Op {
+        Op::put(self.keys.door(), records::write(&door), 0)
+    }
+
+    /// Looks, and tells who is before a claim that was made in this revision.
+    pub(crate) async fn look_ahead(
+        &self,
+        me: Asker<'_>,
+        made: i64,
+    ) -> Result<(View, Option<Vec<u8>>), Trouble> {
+        let before = Op::youngest_before(self.keys.queue(), made);
+        let txn = Txn { then: vec![before], ..Txn::default() };
+        let (view, response) = self.answered(txn, Some(me)).await?;
+        let before = response.answers.first().and_then(|answer| answer.kvs().first());
+        Ok((view, before.map(|kv| kv.key.clone())))
+    }
+
+    /// Performs it, and looks.
+    async fn transact(&self, txn: Txn, me: Option<Asker<'_>>) -> Result<View, Trouble> {
+        Ok(self.answered(txn, me).await?.0)
+    }
+
+    async fn answered(
+        &self,
+        mut txn: Txn,
+        me: Option<Asker<'_>>,
+    ) -> Result<(View, TxnResponse), Trouble> {
+        let look = View::ops(&self.keys, me.map(|me| me.claim.claim.as_str()));
+        txn.then.extend(look.iter().cloned());
+        if !txn.when.is_empty() {
+            txn.otherwise.extend(look.iter().cloned());
+        }
+        let response = self.client.txn(txn).await?;
+        let view = View::read(&response, look.len())?;
+        Ok((view, response))
+    }
+}

@@ -1,0 +1,133 @@
+//! The waiting room: being told when something has changed, and of nothing else.
+//!
+//! Whoever waits watches three things: its own place inside, which appears when somebody gives it a slot;
+//! the door; and whoever is before it in the queue, for when that one goes, it may be at the head. Only
+//! the head watches all who are inside, for one of them may vanish. So however many wait, a release is
+//! told to three: to whoever gets the slot, as the head and by name, and to the next.
+
+use std::future;
+
+use hallpass_algorithms::claims::Picture;
+use tokio::time::sleep;
+
+use crate::{
+    Error,
+    client::{Event, Failure, KeyRange, Watch},
+    keys::Keys,
+    passage::Passage,
+    view::{Me, Waiter},
+};
+
+/// Where one waits: behind somebody, or at the head of the queue.
+pub(crate) struct Post {
+    /// The key of whoever is before us.
+    before: Option<Vec<u8>>,
+    watch: Option<Watch>,
+}
+
+/// What there is to know.
+enum News {
+    /// Where our claim is now.
+    Me(Me),
+    /// Something has changed that may concern us.
+    Look,
+    /// Somebody else is before us now, or nobody; or we were not told of everything.
+    Move,
+}
+
+impl Post {
+    /// What to be told of.
+    fn ranges(&self, keys: &Keys, id: &str) -> Vec<KeyRange> {
+        let before = self.before.clone().map_or_else(|| keys.all_inside(), KeyRange::one);
+        let mut ranges = vec![KeyRange::one(keys.door()), before];
+        if self.before.is_some() {
+            ranges.push(KeyRange::one(keys.inside(id)));
+        }
+        ranges
+    }
+
+    /// What events mean to the one that will be inside with this key.
+    fn news(&self, events: Result<Vec<Event>, Failure>, inside: &str) -> Result<News, Error> {
+        let Ok(events) = events else { return Ok(News::Move) };
+        let mine = |event: &&Event| !event.deleted && event.kv.key == inside.as_bytes();
+        if let Some(event) = events.iter().find(mine) {
+            return Ok(News::Me(Me::inside(&event.kv)?));
+        }
+        let gone = |event: &Event| event.deleted && Some(&event.kv.key) == self.before.as_ref();
+        Ok(if events.iter().any(gone) { News::Move } else { News::Look })
+    }
+}
+
+impl Passage {
+    /// How things are, as soon as that may have changed.
+    pub(crate) async fn next_picture(&mut self) -> Result<Picture<Waiter>, Error> {
+        let Some(post) = &mut self.post else { return self.take_post().await };
+        let keys = &self.core.store.keys;
+        let id = &self.claim.record.claim;
+        let watch = match &mut post.watch {
+            Some(watch) => watch,
+            None => {
+                let ranges = post.ranges(keys, id);
+                match self.core.store.client.watch(ranges, self.view.revision + 1).await {
+                    Ok(watch) => post.watch.insert(watch),
+                    // Looking again shows whether it can be reached.
+                    Err(_) => return self.take_post().await,
+                }
+            }
+        };
+        let turns_stale = match self.core.next_stale(&self.view) {
+            Some(time) if post.before.is_none() => Some(time),
+            _ => None,
+        };
+        let turned_stale = async {
+            match turns_stale {
+                Some(time) => sleep(time).await,
+                None => future::pending().await,
+            }
+        };
+        let mut health = self.claim.watch();
+        let news = tokio::select! {
+            events = watch.next() => post.news(events, &keys.inside(id))?,
+            moved = health.wait_for(|now| now.lost.is_some() || matches!(now.me, Me::Inside { .. })) => {
+                match moved.map(|now| (now.lost, now.me)) {
+                    Ok((None, me)) => News::Me(me),
+                    _ => News::Me(Me::Outside),
+                }
+            }
+            () = turned_stale => News::Look,
+        };
+        match news {
+            News::Me(me) => {
+                if let Me::Inside { .. } = me {
+                    self.claim.got_in(me);
+                }
+                self.view.me = me;
+                Ok(self.core.picture(&self.view))
+            }
+            News::Look => self.look().await,
+            News::Move => self.take_post().await,
+        }
+    }
+
+    /// Looks for who is before us, and at everything else. What to watch comes of it.
+    async fn take_post(&mut self) -> Result<Picture<Waiter>, Error> {
+        self.post = None;
+        let Me::Waiting { made } = self.view.me else { return self.look().await };
+        let mut retry = self.core.retry(self.limit);
+        loop {
+            let asked = self.core.clock.now();
+            match self.core.store.look_ahead(self.claim.asker(), made).await {
+                Ok((view, before)) => {
+                    self.post = Some(Post { before, watch: None });
+                    return Ok(self.take_in(asked, view));
+                }
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Looks.
+    async fn look(&mut self) -> Result<Picture<Waiter>, Error> {
+        Box::pin(self.ask(hallpass_algorithms::claims::Ask::Look)).await
+    }
+}

@@ -1,0 +1,208 @@
+//! A cluster on this machine.
+
+use std::{
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    Member, PATIENCE, Proxy, Watch,
+    gate::{Gate, Mode},
+    member::Plan,
+    ports, sources,
+};
+
+/// Where members write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// Where temporary files are; what is to be safe is written to the disk at once.
+    Disk,
+    /// In memory, if the machine has a place for it: a disk that takes no time.
+    Memory,
+}
+
+/// A cluster, for as long as this lives.
+pub struct Cluster {
+    /// Before what they use, so that they end first.
+    members: Vec<Member>,
+    /// What each member has to go through, by whom it wants to reach.
+    peer_paths: Vec<Proxy>,
+    /// From whom, to whom.
+    gates: Vec<Vec<Arc<Gate>>>,
+    /// What members call themselves.
+    ids: Vec<String>,
+    folder: TempDir,
+}
+
+impl Cluster {
+    /// Starts so many members, 1 or 3, that write to memory, and waits until all are ready.
+    ///
+    /// # Panics
+    /// If they do not get ready.
+    pub fn start(members: usize) -> Cluster {
+        Cluster::start_on(members, Storage::Memory)
+    }
+
+    /// Starts so many members, and waits until all are ready.
+    ///
+    /// # Panics
+    /// If they do not get ready.
+    pub fn start_on(members: usize, storage: Storage) -> Cluster {
+        // A port that was free may be somebody else's by the time a member wants it.
+        for _ in 0..3 {
+            if let Some(cluster) = Cluster::attempt(members, storage) {
+                return cluster;
+            }
+        }
+        panic!("etcd does not start");
+    }
+
+    fn attempt(count: usize, storage: Storage) -> Option<Cluster> {
+        let memory = Path::new("/dev/shm");
+        let folder = match storage {
+            Storage::Memory if memory.is_dir() => tempfile::tempdir_in(memory),
+            _ => tempfile::tempdir(),
+        };
+        let folder = folder.expect("a folder");
+        let ports = ports::free(2 * count);
+        let (client_ports, peer_ports) = ports.split_at(count);
+        let pids: Vec<_> = (0..count).map(|_| Arc::new(AtomicU32::new(0))).collect();
+        let gates: Vec<Vec<_>> =
+            (0..count).map(|_| (0..count).map(|_| Arc::new(Gate::new())).collect()).collect();
+        let path = |to: usize| {
+            let from = gates.iter().map(|row: &Vec<Arc<Gate>>| row[to].clone()).collect();
+            let pids = pids.clone();
+            Proxy::to(([127, 0, 0, 1], peer_ports[to]).into(), from, move |end| {
+                let pids: Vec<_> = pids.iter().map(|pid| pid.load(SeqCst)).collect();
+                sources::owner(end, &pids)
+            })
+        };
+        let peer_paths: Vec<_> = (0..count).map(path).collect();
+        let names = peer_paths.iter().enumerate();
+        let everybody: Vec<_> =
+            names.map(|(index, path)| format!("m{index}=http://{}", path.address())).collect();
+        let everybody = everybody.join(",");
+        let members: Vec<_> = (0..count)
+            .map(|index| {
+                Member::new(Plan {
+                    index,
+                    client_port: client_ports[index],
+                    peer_port: peer_ports[index],
+                    peer_path: peer_paths[index].address(),
+                    everybody: &everybody,
+                    folder: folder.path(),
+                    pid: pids[index].clone(),
+                })
+            })
+            .collect();
+        members.iter().for_each(Member::restart);
+        let ready = members.iter().all(|member| member.becomes_healthy(PATIENCE));
+        let ids = members.iter().map(|member| Some(text(&member.status()?["header"]["member_id"])));
+        let ids = ids.collect::<Option<_>>().filter(|_| ready)?;
+        Some(Cluster { members, peer_paths, gates, ids, folder })
+    }
+
+    /// One of the members.
+    pub fn member(&self, index: usize) -> &Member {
+        &self.members[index]
+    }
+
+    /// All of them.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// `etcd://HOST:PORT,...`, without anything in between.
+    pub fn url(&self) -> String {
+        format!("etcd://{}", self.addresses())
+    }
+
+    /// The same by way of these proxies.
+    pub fn url_through(proxies: &[Proxy]) -> String {
+        let addresses: Vec<_> = proxies.iter().map(|proxy| proxy.address().to_string()).collect();
+        format!("etcd://{}", addresses.join(","))
+    }
+
+    fn addresses(&self) -> String {
+        let addresses = self.members.iter().map(|member| member.client_address().to_string());
+        addresses.collect::<Vec<_>>().join(",")
+    }
+
+    /// Where members have their data and logs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The leader of the latest term that anybody who answers knows; it may be dead or stopped by now.
+    pub fn leader(&self) -> Option<&Member> {
+        let known = self.members.iter().filter_map(Member::status);
+        let latest = known.filter(|status| text(&status["leader"]) != "0");
+        let latest = latest.max_by_key(|status| text(&status["raftTerm"]).parse::<u64>().ok())?;
+        let leader = text(&latest["leader"]);
+        self.ids.iter().position(|id| *id == leader).map(|index| &self.members[index])
+    }
+
+    /// Waits until every member is healthy and all agree on the leader.
+    ///
+    /// # Panics
+    /// If that takes longer than anything should.
+    pub fn await_health(&self) {
+        let start = Instant::now();
+        while !self.is_whole() {
+            assert!(start.elapsed() < PATIENCE, "the cluster does not recover");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        let leaders = self.members.iter().map(|member| Some(text(&member.status()?["leader"])));
+        let Some(leaders) = leaders.collect::<Option<Vec<_>>>() else { return false };
+        leaders[0] != "0"
+            && leaders.iter().all(|leader| *leader == leaders[0])
+            && self.members.iter().all(Member::is_healthy)
+    }
+
+    /// Cuts a member off from the others; clients reach it as before.
+    pub fn isolate(&self, member: &Member) {
+        for other in (0..self.members.len()).filter(|other| *other != member.index()) {
+            self.gates[member.index()][other].set(Mode::Cut);
+            self.gates[other][member.index()].set(Mode::Cut);
+        }
+    }
+
+    /// Everything among members takes longer by about this time.
+    pub fn delay_peers(&self, time: Duration) {
+        self.gates.iter().flatten().for_each(|gate| gate.set(Mode::Delayed(time)));
+    }
+
+    /// Members reach each other again.
+    pub fn reunite(&self) {
+        self.peer_paths.iter().for_each(Proxy::heal);
+    }
+
+    /// `etcdctl`, for this cluster.
+    pub fn etcdctl(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("etcdctl");
+        command.args(words).env("ETCDCTL_API", "3").env("ETCDCTL_ENDPOINTS", self.addresses());
+        command
+    }
+
+    /// Tells of everything that happens to keys that begin like this, from now on.
+    pub fn watch(&self, prefix: &str) -> Watch {
+        Watch::start(&self.addresses(), prefix)
+    }
+}
+
+/// The JSON gateway writes large numbers as text, and leaves out those that are 0.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or("0").to_string()
+}

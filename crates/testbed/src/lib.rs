@@ -1,0 +1,57 @@
+//! **A test bed**: clusters of etcd on this machine, for tests and benchmarks, and what can happen to them.
+//!
+//! ```no_run
+//! use hallpass_testbed::{Cluster, Proxy, etcd};
+//!
+//! let Some(()) = etcd() else { return };
+//! let cluster = Cluster::start(3);
+//! let path = Proxy::before(cluster.member(0));
+//! path.cut();
+//! cluster.leader().expect("there is one").kill();
+//! println!("{} or {}", cluster.url(), path.address());
+//! ```
+
+mod cluster;
+mod gate;
+mod http;
+mod member;
+mod nursery;
+mod ports;
+mod proxy;
+mod sources;
+mod watch;
+
+pub use cluster::{Cluster, Storage};
+pub use member::Member;
+pub use nursery::spawn;
+pub use proxy::Proxy;
+pub use watch::{Change, Entry, Watch};
+
+use std::process::{Command, Stdio};
+
+/// Longer than this nothing takes on any machine, unless it is broken.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Whether there is an etcd to test with. If not, a test says so and has nothing to do; where
+/// `HALLPASS_NEED_ETCD` is set, as in CI, this panics instead.
+pub fn etcd() -> Option<()> {
+    let missing: Vec<_> =
+        [("etcd", "etcd-server"), ("etcdctl", "etcd-client"), ("setpriv", "util-linux")]
+            .into_iter()
+            .filter(|(program, _)| !runs(program))
+            .map(|(_, package)| package)
+            .collect();
+    if missing.is_empty() {
+        return Some(());
+    }
+    let advice = format!("apt-get install {}", missing.join(" "));
+    assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "no etcd to test with: {advice}");
+    eprintln!("not tested, for there is no etcd: {advice}");
+    None
+}
+
+fn runs(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").env("ETCDCTL_API", "3").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
+}

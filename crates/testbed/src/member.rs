@@ -1,0 +1,155 @@
+//! One member of a cluster: a process that can be killed, stopped and started again.
+
+use std::{
+    fs::{File, OpenOptions},
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{http, nursery};
+
+/// One member of a cluster.
+pub struct Member {
+    index: usize,
+    client_port: u16,
+    folder: PathBuf,
+    words: Vec<String>,
+    /// Its process; none while it is dead.
+    child: Mutex<Option<Child>>,
+    /// The number of that process, for the paths between members.
+    pid: Arc<AtomicU32>,
+}
+
+/// Where members are, and what they are told of each other.
+pub(crate) struct Plan<'a> {
+    pub index: usize,
+    pub client_port: u16,
+    pub peer_port: u16,
+    /// What others use instead of `peer_port`.
+    pub peer_path: SocketAddr,
+    pub everybody: &'a str,
+    pub folder: &'a Path,
+    pub pid: Arc<AtomicU32>,
+}
+
+impl Member {
+    pub(crate) fn new(plan: Plan) -> Member {
+        let Plan { index, client_port, peer_port, peer_path, everybody, folder, pid } = plan;
+        let folder = folder.join(format!("m{index}"));
+        let words = format!(
+            "--name m{index} --data-dir {} --log-level warn --logger zap \
+             --listen-client-urls http://127.0.0.1:{client_port} \
+             --advertise-client-urls http://127.0.0.1:{client_port} \
+             --listen-peer-urls http://127.0.0.1:{peer_port} \
+             --initial-advertise-peer-urls http://{peer_path} \
+             --initial-cluster {everybody} --initial-cluster-state new",
+            folder.display()
+        );
+        let words = words.split_whitespace().map(String::from).collect();
+        Member { index, client_port, folder, words, child: Mutex::new(None), pid }
+    }
+
+    /// Which of the members it is.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Where clients reach it, without anything in between.
+    pub fn client_address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.client_port).into()
+    }
+
+    /// What it has to say: its log.
+    pub fn log(&self) -> PathBuf {
+        self.folder.with_extension("log")
+    }
+
+    /// Kills it with SIGKILL, and waits until it is dead.
+    pub fn kill(&self) {
+        if let Some(mut child) = self.child.lock().expect("nobody panics here").take() {
+            child.kill().expect("it is ours");
+            child.wait().expect("it is ours");
+        }
+    }
+
+    /// Starts it again if it is dead, with what it had written and where it was. Does not wait until it
+    /// answers.
+    pub fn restart(&self) {
+        let mut child = self.child.lock().expect("nobody panics here");
+        if child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_none())) {
+            return;
+        }
+        let log = OpenOptions::new().create(true).append(true).open(self.log());
+        let log = log.expect("a file for the log");
+        let mut command = nursery::mortal("etcd");
+        command.args(&self.words).stdin(Stdio::null()).stdout(clone(&log)).stderr(log);
+        let started = nursery::spawn(command).expect("etcd starts");
+        self.pid.store(started.id(), SeqCst);
+        *child = Some(started);
+    }
+
+    /// Stops it where it is, as a stuck disk would: it answers nothing, and its connections stay.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Not yet waited for, so the number is its own.
+    fn signal(&self, signal: Signal) {
+        if let Some(child) = &*self.child.lock().expect("nobody panics here") {
+            kill_process(Pid::from_child(child), signal).expect("it is ours");
+        }
+    }
+
+    /// Whether it answers, and knows a leader that does.
+    pub fn is_healthy(&self) -> bool {
+        let answer = http::get(self.client_address(), "/health");
+        answer.is_ok_and(|answer| answer["health"] == "true")
+    }
+
+    /// Waits until it is healthy; says whether that came to be in time.
+    pub fn becomes_healthy(&self, within: Duration) -> bool {
+        let start = Instant::now();
+        while !self.is_healthy() {
+            if start.elapsed() > within || self.has_ended() {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut child = self.child.lock().expect("nobody panics here");
+        child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_some()))
+    }
+
+    /// What it says of itself and the leader.
+    pub(crate) fn status(&self) -> Option<Value> {
+        http::post(self.client_address(), "/v3/maintenance/status", "{}").ok()
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn clone(file: &File) -> File {
+    file.try_clone().expect("a descriptor")
+}

@@ -1,0 +1,143 @@
+//! The bed itself: what is said to happen to a cluster does.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_testbed::{Cluster, Member, PATIENCE, Proxy, Storage, etcd};
+
+fn put(cluster: &Cluster, key: &str, value: &str) -> bool {
+    let mut command = cluster.etcdctl(&["put", key, value]);
+    command.output().expect("it runs").status.success()
+}
+
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Whether a member is asked through this path and answers within this time.
+fn answers(path: &Proxy, within: Duration) -> bool {
+    let mut stream = TcpStream::connect(path.address()).expect("somebody listens");
+    stream.set_read_timeout(Some(within)).unwrap();
+    let mut answer = String::new();
+    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.contains("true")
+}
+
+#[test]
+fn one_member_serves_and_comes_back_with_what_it_had() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start_on(1, Storage::Disk);
+    assert!(put(&cluster, "a", "kept"));
+    assert_eq!(cluster.leader().map(Member::index), Some(0));
+    cluster.member(0).kill();
+    assert!(!cluster.member(0).is_healthy());
+    cluster.member(0).restart();
+    cluster.await_health();
+    let got = cluster.etcdctl(&["get", "--print-value-only", "a"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&got.stdout).trim(), "kept");
+}
+
+#[test]
+fn three_members_survive_the_kill_of_their_leader() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(3);
+    let leader = cluster.leader().expect("there is one");
+    leader.kill();
+    eventually("another one leads", || {
+        cluster.leader().is_some_and(|other| other.index() != leader.index())
+    });
+    assert!(put(&cluster, "a", "1"));
+    leader.restart();
+    cluster.await_health();
+}
+
+#[test]
+fn a_stopped_or_isolated_leader_is_replaced() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(3);
+    for isolated in [true, false] {
+        let leader = cluster.leader().expect("there is one");
+        if isolated {
+            cluster.isolate(leader)
+        } else {
+            leader.pause()
+        }
+        eventually("another one leads", || {
+            cluster.leader().is_some_and(|other| other.index() != leader.index())
+        });
+        assert!(!leader.is_healthy(), "isolated: {isolated}");
+        let others = cluster.members().iter().filter(|other| other.index() != leader.index());
+        assert!(others.into_iter().all(Member::is_healthy));
+        if isolated {
+            cluster.reunite()
+        } else {
+            leader.resume()
+        }
+        cluster.await_health();
+    }
+}
+
+#[test]
+fn a_path_stalls_closes_takes_its_time_and_heals() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let (path, other) = (Proxy::before(cluster.member(0)), Proxy::before(cluster.member(0)));
+    let a_while = Duration::from_millis(300);
+    assert!(answers(&path, PATIENCE));
+    path.cut();
+    assert!(!answers(&path, a_while));
+    assert!(answers(&other, PATIENCE), "others go on");
+    path.refuse();
+    let start = Instant::now();
+    assert!(!answers(&path, PATIENCE));
+    assert!(start.elapsed() < PATIENCE, "it is told at once");
+    path.delay(a_while);
+    let start = Instant::now();
+    assert!(answers(&path, PATIENCE));
+    assert!(start.elapsed() >= 2 * a_while, "there and back");
+    path.heal();
+    assert!(answers(&path, PATIENCE));
+}
+
+#[test]
+fn what_was_on_its_way_when_a_path_was_cut_arrives_later() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let mut stream = TcpStream::connect(path.address()).unwrap();
+    path.cut();
+    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").unwrap();
+    thread::sleep(Duration::from_millis(100));
+    path.heal();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("true"), "{answer}");
+}
+
+#[test]
+fn a_watch_goes_on_through_a_restart() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let watch = cluster.watch("w/");
+    assert!(put(&cluster, "w/a", "1"));
+    assert!(put(&cluster, "elsewhere", "1"));
+    watch.catch_up(2);
+    cluster.member(0).kill();
+    cluster.member(0).restart();
+    cluster.await_health();
+    assert!(cluster.etcdctl(&["del", "w/a"]).output().unwrap().status.success());
+    watch.catch_up(4);
+    let changes = watch.changes();
+    assert_eq!(changes.len(), 2);
+    assert_eq!(changes[0].now.as_ref().map(|entry| (entry.created, &*entry.value)), Some((2, "1")));
+    assert_eq!((changes[1].revision, &*changes[1].key, &changes[1].now), (4, "w/a", &None));
+}
