@@ -26,7 +26,8 @@ enum Event {
 pub struct Desk {
     channel: Arc<Channel>,
     events: Receiver<Event>,
-    bell: Sender<Event>,
+    /// Ends the waiting when it is called.
+    pub waker: Waker,
     /// `hallpass run` is gone.
     pub orphaned: bool,
     /// Nobody has the lifeline open.
@@ -51,24 +52,24 @@ impl Desk {
             let _ = io::copy(&mut File::from(lifeline), &mut io::sink());
             let _ = heard.send(Event::Idle);
         })?;
-        Ok(Desk { channel, events, bell, orphaned: false, idle: false })
+        let waker = Arc::new(Bell(bell)).into();
+        Ok(Desk { channel, events, waker, orphaned: false, idle: false })
     }
 
-    /// Waits until something has happened, for this time at most. An order, if it was one.
+    /// Waits until something has happened, for this time at most. An order, if it was one. That nobody
+    /// has the lifeline any more is told at once.
     pub fn wait(&mut self, patience: Duration) -> Option<Order> {
         // We have a sender ourselves, so what fails is only that the time is over.
         match self.events.recv_timeout(patience).ok()? {
             Event::Order(order) => return Some(order),
             Event::Orphaned => self.orphaned = true,
-            Event::Idle => self.idle = true,
+            Event::Idle => {
+                self.idle = true;
+                self.tell(&Report::Idle);
+            }
             Event::Woken => {}
         }
         None
-    }
-
-    /// Ends the waiting when it is called.
-    pub fn waker(&self) -> Waker {
-        Arc::new(Bell(self.bell.clone())).into()
     }
 
     /// Whoever does not hear it is gone, which is an event of its own.

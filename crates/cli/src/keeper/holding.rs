@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_etcd::{EtcdPass, Lost};
+use hallpass_etcd::{EtcdPass, Loss, Renewals};
 
 use super::{
     deadline::{self, Deadline, now},
@@ -20,121 +20,131 @@ use super::{
     messages::{Order, Report},
 };
 
-/// How often the pass is looked at in its time to live.
-const LOOKS: u32 = 20;
-
-/// How much later the second guard acts than the first.
+/// How much later the second guard acts than the first, who knows what to say of it.
 const SECOND: Duration = Duration::from_millis(50);
+/// The second guard looks at the time this often: machines sleep, and it does not notice.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often it is seen who is left, when all are to be dead.
+const SOON: Duration = Duration::from_millis(20);
 
-pub struct Terms {
+/// What is to be kept, and how.
+pub struct Keeping {
     pub slots: usize,
-    pub ttl: Duration,
+    /// How long those inside may take to end when they are asked to.
     pub grace: Duration,
+    pub desk: Desk,
+    pub deadline: Deadline,
+    pub inside: Lifeline,
 }
 
 /// Keeps the slot until nobody needs it.
-pub fn hold(
-    pass: EtcdPass,
-    terms: Terms,
-    desk: Desk,
-    deadline: Deadline,
-    inside: Lifeline,
-) -> io::Result<()> {
-    let mut keeping = Keeping {
-        losing: Box::pin(pass.lost()),
-        lost: false,
-        asked: None,
-        end: Duration::ZERO,
-        desk,
-        deadline,
-        inside,
-        terms,
-    };
-    keeping.look(&pass)?;
-    let (slot, token) = (pass.slot(), pass.token());
-    keeping.desk.tell(&Report::Granted { slot, token, slots: keeping.terms.slots });
-    let mut told = false;
+pub fn hold(pass: EtcdPass, keeping: Keeping) -> io::Result<()> {
+    let mut news = News::of(&pass);
+    let mut guard = Guard { keeping, end: pass.valid_until(), lost: false, asked: None };
+    guard.prolong(pass.valid_until())?;
+    let (slot, token, slots) = (pass.slot(), pass.token(), guard.keeping.slots);
+    guard.keeping.desk.tell(&Report::Granted { slot, token, slots });
     loop {
-        let order = keeping.desk.wait(keeping.patience());
-        let desk = &mut keeping.desk;
+        while let Some(heard) = news.next(&guard.keeping.desk) {
+            match heard {
+                Ok(end) => guard.prolong(end)?,
+                Err(why) => guard.lose(why),
+            }
+        }
+        guard.act();
+        let patience = guard.patience();
+        let desk = &mut guard.keeping.desk;
+        let order = desk.wait(patience);
         if matches!(order, Some(Order::Release)) || (desk.orphaned && desk.idle) {
             break;
         }
-        if desk.idle && !told {
-            desk.tell(&Report::Idle);
-            told = true;
-        }
-        keeping.look(&pass)?;
-        keeping.guard();
     }
     // Whoever reads what we could still say there would wait for us.
     rustix::stdio::dup2_stderr(File::open("/dev/null")?)?;
     let problem = pass.release().err().map(|error| error.to_string());
-    keeping.desk.tell(&Report::Released(problem));
+    guard.keeping.desk.tell(&Report::Released(problem));
     Ok(())
 }
 
-struct Keeping {
-    losing: Pin<Box<Lost>>,
-    lost: bool,
-    /// When those inside were asked to end by us.
-    asked: Option<Duration>,
-    /// Until when the slot is ours for certain.
-    end: Duration,
-    desk: Desk,
-    deadline: Deadline,
-    inside: Lifeline,
-    terms: Terms,
+/// What happens to a pass, while we also listen to others.
+struct News(Option<Pin<Box<dyn Future<Output = (Renewals, Result<Duration, Loss>)>>>>);
+
+impl News {
+    fn of(pass: &EtcdPass) -> Self {
+        News::after(pass.watch())
+    }
+
+    fn after(mut renewals: Renewals) -> Self {
+        News(Some(Box::pin(async move {
+            let heard = renewals.next().await;
+            (renewals, heard)
+        })))
+    }
+
+    /// The next, if it is there; otherwise `desk` is woken by it. After a loss there is nothing more.
+    fn next(&mut self, desk: &Desk) -> Option<Result<Duration, Loss>> {
+        let mut context = Context::from_waker(&desk.waker);
+        match self.0.as_mut()?.as_mut().poll(&mut context) {
+            Poll::Pending => None,
+            Poll::Ready((renewals, heard)) => {
+                *self = if heard.is_ok() { News::after(renewals) } else { News(None) };
+                Some(heard)
+            }
+        }
+    }
 }
 
-impl Keeping {
-    /// Sees whether the pass is still ours, and until when.
-    fn look(&mut self, pass: &EtcdPass) -> io::Result<()> {
-        if self.lost {
-            return Ok(());
-        }
-        let waker = self.desk.waker();
-        if let Poll::Ready(why) = self.losing.as_mut().poll(&mut Context::from_waker(&waker)) {
-            self.lost = true;
-            self.desk.tell(&Report::Lost(why.to_string()));
-            return Ok(());
-        }
-        // In this order: whatever happens between the two, we do not think that we have longer.
-        let now = now();
-        let end = now + pass.valid_for();
-        if end > self.end {
-            self.end = end;
-            self.deadline.set(end, self.terms.grace)?;
-        }
-        Ok(())
+struct Guard {
+    keeping: Keeping,
+    /// Until when the slot is ours for certain.
+    end: Duration,
+    lost: bool,
+    /// When those inside were asked by us to end.
+    asked: Option<Duration>,
+}
+
+impl Guard {
+    fn prolong(&mut self, end: Duration) -> io::Result<()> {
+        self.end = end;
+        self.keeping.deadline.set(end, self.keeping.grace)
     }
 
-    fn patience(&self) -> Duration {
-        let next = self.terms.ttl / LOOKS;
-        // Once it is over there is no hurry but that of seeing who is left.
-        match self.kill_time().saturating_sub(now()) {
-            Duration::ZERO => next,
-            left => next.min(left),
-        }
+    fn lose(&mut self, why: Loss) {
+        self.lost = true;
+        self.keeping.desk.tell(&Report::Lost(why.to_string()));
     }
 
-    /// Ends those inside if `hallpass run` cannot.
-    fn guard(&mut self) {
-        let now = now();
-        let is_time =
-            self.lost || now >= deadline::kill_time(self.end).saturating_sub(self.terms.grace);
-        if self.desk.orphaned && self.asked.is_none() && is_time {
-            self.asked = Some(now);
-            self.inside.holders().into_iter().for_each(lifeline::ask_to_end);
-        }
-        if now >= self.kill_time() {
-            self.inside.holders().into_iter().for_each(lifeline::end);
-        }
+    /// When those inside are to be asked to end, if nobody else does.
+    fn stop_time(&self) -> Duration {
+        deadline::kill_time(self.end).saturating_sub(self.keeping.grace)
     }
 
     fn kill_time(&self) -> Duration {
-        // The first guard goes first: it knows what to say of it.
         let last = deadline::kill_time(self.end) + SECOND;
-        self.asked.map_or(last, |asked| last.min(asked + self.terms.grace))
+        self.asked.map_or(last, |asked| last.min(asked + self.keeping.grace))
+    }
+
+    /// Ends those inside when `hallpass run` cannot.
+    fn act(&mut self) {
+        let now = now();
+        let Keeping { desk, inside, .. } = &self.keeping;
+        if desk.orphaned && self.asked.is_none() && (self.lost || now >= self.stop_time()) {
+            inside.holders().into_iter().for_each(lifeline::ask_to_end);
+            self.asked = Some(now);
+        }
+        if now >= self.kill_time() {
+            inside.holders().into_iter().for_each(lifeline::end);
+        }
+    }
+
+    /// How long nothing has to be done here.
+    fn patience(&self) -> Duration {
+        let now = now();
+        let asks = self.keeping.desk.orphaned && self.asked.is_none();
+        let next = if asks { self.stop_time() } else { self.kill_time() };
+        match next.saturating_sub(now) {
+            Duration::ZERO => SOON,
+            left => left.min(LOOK),
+        }
     }
 }

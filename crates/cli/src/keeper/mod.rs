@@ -20,12 +20,13 @@ use std::{env, io, process::ExitCode};
 use hallpass_etcd::{Etcd, EtcdHall, EtcdPass, Options};
 use nix::{
     sys::signal::{SigSet, Signal},
-    unistd::{getppid, setsid},
+    unistd::{getpid, getppid, setsid},
 };
 
 pub use self::{deadline::Deadline, start::Keeper};
 use self::{
     desk::Desk,
+    holding::Keeping,
     inherited::Inherited,
     lifeline::Lifeline,
     messages::{Report, Request, Wish},
@@ -59,7 +60,7 @@ pub fn run(numbers: [i32; inherited::COUNT]) -> ExitCode {
 
 fn keep(inherited: Inherited) -> io::Result<()> {
     let Inherited { channel, lifeline, deadline } = inherited;
-    let outsiders = vec![nix::unistd::getpid(), getppid()];
+    let outsiders = vec![getpid(), getppid()];
     setsid()?;
     // Whoever ends all processes of a job or a service means the command. We have to outlive it.
     SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT])
@@ -67,16 +68,11 @@ fn keep(inherited: Inherited) -> io::Result<()> {
     let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
     let inside = Lifeline::of(&lifeline, outsiders)?;
     let mut desk = Desk::open(channel, lifeline)?;
-    let options = Options::from(cluster);
-    let ttl = options.ttl;
-    match obtain(options, &wish, &mut desk) {
-        Ok((hall, pass)) => holding::hold(
-            pass,
-            holding::Terms { slots: hall.slots(), ttl, grace: wish.grace },
-            desk,
-            deadline,
-            inside,
-        ),
+    match obtain(cluster.into(), &wish, &mut desk) {
+        Ok((hall, pass)) => {
+            let (slots, grace) = (hall.slots(), wish.grace);
+            holding::hold(pass, Keeping { slots, grace, desk, deadline, inside })
+        }
         Err(refusal) => {
             desk.tell(&refusal);
             Ok(())

@@ -51,11 +51,10 @@ fn wait_in_line(
     until: Option<Instant>,
     desk: &mut Desk,
 ) -> Option<Result<EtcdPass, Error>> {
-    let waker = desk.waker();
     let mut passing = pin!(hall.acquire_async());
     let mut display = None;
     loop {
-        if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&waker)) {
+        if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&desk.waker)) {
             return Some(done);
         }
         let left = until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()));

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use hallpass_etcd::{Etcd, Options};
+use hallpass_etcd::{Etcd, Options, Tls};
 
 use super::{Error, Place};
 use crate::time;
@@ -25,13 +25,13 @@ pub struct Location {
     /// TLS [default: $HALLPASS_ON, unless --dir or --system is given]
     #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"])]
     on: Option<String>,
-    /// With etcds://: trust members whose certificates are signed by one in this file
+    /// TLS: trust members whose certificates are signed by one in this file
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// With etcds://: our own certificate
+    /// TLS: our own certificate
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
-    /// With etcds://: the key of our own certificate
+    /// TLS: the key of our own certificate
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
     /// The user of etcd; the password is in $ETCDCTL_PASSWORD or in --password-file
@@ -99,21 +99,15 @@ impl Location {
         if let Some(user) = self.user()? {
             options.user = Some(user);
         }
-        let files = self.cacert.is_some() || self.cert.is_some();
-        match &mut options.tls {
-            None if files => {
-                let why = "--cacert, --cert and --key are for TLS: begin the URL with etcds://";
-                return Err(Error::Asked(why.into()));
-            }
-            None => {}
-            Some(tls) => {
-                if let Some(file) = &self.cacert {
-                    tls.cacert = Some(whole(file)?);
-                }
-                if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-                    tls.identity = Some((whole(cert)?, whole(key)?));
-                }
-            }
+        if let Some(file) = &self.cacert {
+            options.tls.get_or_insert_default().cacert = Some(file.clone());
+        }
+        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
+            options.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
+        }
+        if let Some(Tls { cacert, identity, .. }) = &mut options.tls {
+            let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
+            files.into_iter().try_for_each(make_whole)?;
         }
         Ok(options)
     }
@@ -155,8 +149,10 @@ fn on_in_environment() -> Option<String> {
 }
 
 /// The path from the root on: the keeper is at home there.
-fn whole(file: &Path) -> Result<PathBuf, Error> {
-    absolute(file).map_err(|error| Error::Asked(format!("{}: {error}", file.display())))
+fn make_whole(file: &mut PathBuf) -> Result<(), Error> {
+    *file =
+        absolute(&*file).map_err(|error| Error::Asked(format!("{}: {error}", file.display())))?;
+    Ok(())
 }
 
 fn first_line(file: &Path) -> Result<String, Error> {

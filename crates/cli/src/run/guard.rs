@@ -75,7 +75,7 @@ impl Guard {
 
     /// Waits for the end.
     pub fn watch(mut self) -> io::Result<Outcome> {
-        loop {
+        while !self.is_over() {
             let woken = self.sleep()?;
             if woken.kill {
                 self.stop(NOT_RENEWED);
@@ -84,8 +84,12 @@ impl Guard {
             if woken.signal {
                 self.ended = self.post.attend()?;
             }
-            if self.is_over() {
-                break;
+            if self.ended.is_some() {
+                // What is heard now was said too late to matter.
+                if self.is_over() {
+                    break;
+                }
+                self.post.relieve()?;
             }
             if woken.report {
                 self.hear()?;

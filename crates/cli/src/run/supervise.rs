@@ -152,6 +152,11 @@ impl Post {
         self.steadfast = true;
     }
 
+    /// The command has ended, and we wait for others: a signal that is sent to us is for us again.
+    pub fn relieve(&self) -> io::Result<()> {
+        Ok(FORWARDED.into_iter().collect::<SigSet>().thread_unblock()?)
+    }
+
     /// The command, as long as its end is not known.
     pub fn child(&self) -> Pid {
         self.child
