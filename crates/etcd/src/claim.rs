@@ -16,7 +16,7 @@ use crate::{
     pass::Loss,
     records,
     store::{Asker, Store},
-    view::Me,
+    view::{Me, View, Waiter},
 };
 
 /// A claim of ours.
@@ -29,6 +29,8 @@ pub(crate) struct Claim {
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
+    /// How things were at some moment since we got in.
+    hint: Mutex<Option<View>>,
     stage: Mutex<Stage>,
     /// Something that was asked for it may still happen later.
     pub uncertain: AtomicBool,
@@ -77,6 +79,7 @@ impl Claim {
             ttl,
             clock,
             health: watch::Sender::new(health),
+            hint: Mutex::default(),
             stage: Mutex::new(Stage::Wanted),
             uncertain: AtomicBool::new(false),
         }
@@ -102,8 +105,8 @@ impl Claim {
         self.health.send_if_modified(|health| match me {
             // What we have lost stays lost.
             _ if health.lost.is_some() => false,
-            Me::Outside if health.me == Me::Outside => false,
-            Me::Outside => {
+            Me::Outside | Me::Released if health.me == Me::Outside => false,
+            Me::Outside | Me::Released => {
                 health.lost = Some(Loss::Gone);
                 true
             }
@@ -161,6 +164,34 @@ impl Claim {
         *lock(&self.stage)
     }
 
+    /// Keeps in mind who was first in line while we were in.
+    fn remember(&self, view: View) {
+        if let Me::Inside { .. } = view.me {
+            *lock(&self.hint) = Some(view);
+        }
+    }
+
+    /// How things were at some moment since we got in, if we know.
+    pub(crate) fn hint(&self) -> Option<View> {
+        lock(&self.hint).take()
+    }
+
+    /// Finds out who is first in line while we are in, so that we need not ask when we leave: once, for
+    /// whoever is first mostly stays so.
+    pub(crate) async fn scout(self: Arc<Self>, store: Arc<Store>) {
+        let Ok(mut view) = store.look_back(self.asker()).await else { return };
+        if view.first.is_none() {
+            let queue = vec![store.keys.queue()];
+            let Ok(mut watch) = store.client.watch(queue, view.revision + 1).await else { return };
+            while view.first.is_none() {
+                let Ok(events) = watch.next().await else { return };
+                let arrival = events.iter().find(|event| !event.deleted);
+                view.first = arrival.and_then(|event| Waiter::read(&event.kv).ok());
+            }
+        }
+        self.remember(view);
+    }
+
     /// For how long its keeper may do something else.
     fn leisure(&self) -> Duration {
         match self.stage() {
@@ -190,17 +221,17 @@ impl Claim {
     /// Says whether both worked.
     async fn renew(&self, store: &Store) -> bool {
         let asked = self.clock.now();
-        let (kept, me) = tokio::join!(
-            store.client.keep_alive(self.lease),
-            store.whereabouts(&self.record.claim)
-        );
-        if let Ok(me) = me {
-            self.seen(asked, me);
+        let (kept, view) =
+            tokio::join!(store.client.keep_alive(self.lease), store.look_after(self.asker()));
+        let seen = view.is_ok();
+        if let Ok(view) = view {
+            self.seen(asked, view.me);
+            self.remember(view);
         }
         let kept = matches!(kept, Ok(true));
         if kept {
             *lock(&self.kept) = asked;
         }
-        me.is_ok() && kept
+        seen && kept
     }
 }

@@ -1,6 +1,10 @@
 //! A cluster with halls in it.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{
     Error, Options,
@@ -8,7 +12,6 @@ use crate::{
     core::Core,
     hall::{EtcdHall, check_slots},
     keys::{self, Keys, check_name},
-    retry::Retry,
     runtime::Runtime,
     store::Store,
 };
@@ -81,7 +84,7 @@ impl Etcd {
         self.runtime.wait(async move {
             let all = KeyRange::prefix(format!("{}/", options.prefix));
             let look = Txn { then: vec![Op::keys(all)], ..Txn::default() };
-            let mut retry = Retry::new(client.clone(), Default::default(), options.command_timeout);
+            let mut retry = client.retry(options.command_timeout);
             let response = loop {
                 match client.txn(look.clone()).await {
                     Ok(response) => break response,
@@ -90,6 +93,21 @@ impl Etcd {
             };
             let keys = response.answers.iter().flat_map(|answer| answer.kvs());
             Ok(keys.filter_map(|kv| keys::hall_of_door(&options.prefix, &kv.key)).collect())
+        })
+    }
+
+    /// How long it takes to write one small key: what everything that happens in a hall is measured by.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] and the like.
+    pub fn write_time(&self) -> Result<Duration, Error> {
+        let (client, options) = (self.client.clone(), self.options.clone());
+        self.runtime.wait(async move {
+            // No hall's name begins with a dot.
+            let put = Op::put(format!("{}/.write", options.prefix), "", 0);
+            let begun = Instant::now();
+            let written = client.txn(Txn { then: vec![put], ..Txn::default() }).await;
+            written.map(|_| begun.elapsed()).map_err(|failure| client.error(failure))
         })
     }
 

@@ -58,32 +58,37 @@ impl Store {
         me: Option<Asker<'_>>,
         was: &View,
     ) -> Result<View, Trouble> {
-        let claims = matches!(ask, Ask::Claim { .. });
-        let txn = match (ask, me) {
-            (Ask::Claim { slot, wait }, Some(me)) => Some(self.claim(slot, wait, me, was)),
+        let done = match (ask, me) {
+            (Ask::Claim { slot, wait }, Some(me)) => {
+                return self.transact(self.claim(slot, wait, me, was), Some(me)).await;
+            }
             (Ask::Give { slot, was: Was::Mine, to }, Some(me)) => {
+                let Some(mine) = self.is_mine(slot, was) else { return self.look(Some(me)).await };
                 let leaving = Op::delete(self.keys.inside(&me.claim.claim));
-                self.is_mine(slot, was).map(|mine| self.give(slot, &to, mine, Some(leaving), was))
+                self.depart(self.give(slot, &to, mine, Some(leaving), was), me, was).await
             }
-            (Ask::Give { slot, was: Was::Free, to }, _) => {
-                Some(self.give(slot, &to, vec![When::absent(self.keys.slot(slot))], None, was))
+            (Ask::Free { slot, anyway }, Some(me)) => {
+                let Some(mine) = self.is_mine(slot, was) else { return self.look(Some(me)).await };
+                self.depart(self.free(slot, anyway, mine, me, was), me, was).await
             }
-            (Ask::Give { slot, was: Was::Stale, to }, _) => {
-                self.is_stale(slot, was).map(|stale| self.give(slot, &to, stale, None, was))
+            (Ask::Give { slot, was: Was::Free, to }, me) => {
+                let free = vec![When::absent(self.keys.slot(slot))];
+                self.transact(self.give(slot, &to, free, None, was), me).await
             }
-            (Ask::Free { slot, beyond }, Some(me)) => {
-                self.is_mine(slot, was).map(|mine| self.free(slot, beyond, mine, me, was))
+            (Ask::Give { slot, was: Was::Stale, to }, me) => {
+                let Some(stale) = self.is_stale(slot, was) else { return self.look(me).await };
+                self.transact(self.give(slot, &to, stale, None, was), me).await
             }
             (Ask::Withdraw, Some(me)) => {
                 let then = vec![Op::delete(self.keys.waiting(&me.claim.claim))];
-                Some(Txn { then, ..Txn::default() })
+                self.transact(Txn { then, ..Txn::default() }, Some(me)).await
             }
             // Whoever has no claim has nothing to ask for it.
-            (Ask::Look | Ask::Watch, _) | (_, None) => None,
+            (Ask::Look | Ask::Watch, me) | (_, me @ None) => self.look(me).await,
         };
-        match self.transact(txn.unwrap_or_default(), me).await {
+        match done {
             // The one that was to get the slot has gone.
-            Err(Trouble::Failed(Failure::LeaseGone)) if !claims => self.look(me).await,
+            Err(Trouble::Failed(Failure::LeaseGone)) => self.look(me).await,
             done => done,
         }
     }
@@ -91,6 +96,20 @@ impl Store {
     /// Looks.
     pub(crate) async fn look(&self, me: Option<Asker<'_>>) -> Result<View, Trouble> {
         self.transact(Txn::default(), me).await
+    }
+
+    /// As much as one needs to leave, as it is or was: the member tells that is asked.
+    pub(crate) async fn look_back(&self, me: Asker<'_>) -> Result<View, Trouble> {
+        let ops = View::ops_to_leave(&self.keys, &me.claim.claim).into_iter();
+        let txn = Txn { then: ops.map(Op::of_the_past).collect(), ..Txn::default() };
+        Ok(View::read_to_leave(&self.client.txn(txn).await?)?)
+    }
+
+    /// As much as one needs to leave, as it is: and so, whether our claim is there.
+    pub(crate) async fn look_after(&self, me: Asker<'_>) -> Result<View, Trouble> {
+        let then = View::ops_to_leave(&self.keys, &me.claim.claim);
+        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
+        Ok(View::read_to_leave(&response)?)
     }
 
     /// Looks, and at all who wait, in their order.
@@ -139,13 +158,6 @@ impl Store {
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Where a claim is.
-    pub(crate) async fn whereabouts(&self, id: &str) -> Result<Me, Trouble> {
-        let then = Me::ops(&self.keys, id).into();
-        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
-        Ok(Me::read(&response.answers)?)
-    }
-
     fn claim(&self, slot: usize, wait: bool, me: Asker<'_>, was: &View) -> Txn {
         let id = &me.claim.claim;
         let new = || vec![When::absent(self.keys.waiting(id)), When::absent(self.keys.inside(id))];
@@ -182,12 +194,23 @@ impl Store {
         Txn { when, then, ..Txn::default() }
     }
 
-    fn free(&self, slot: usize, beyond: bool, if_so: Vec<When>, me: Asker<'_>, was: &View) -> Txn {
+    /// Gives a slot back, if this is so.
+    fn free(&self, slot: usize, anyway: bool, if_so: Vec<When>, me: Asker<'_>, was: &View) -> Txn {
         let mut when = if_so;
-        when.push(self.same_door(was));
-        when.extend((!beyond).then(|| When::empty(self.keys.queue())));
+        when.extend((!anyway).then(|| When::empty(self.keys.queue())));
         let mine = [self.keys.slot(slot), self.keys.inside(&me.claim.claim)];
-        Txn { when, then: mine.map(Op::delete).into(), ..Txn::default() }
+        let mut then: Vec<_> = mine.map(Op::delete).into();
+        if let Some((door, _)) = was.door
+            && anyway
+            && slot < was.size()
+        {
+            // The door as it is: whoever waits looks up when it is written. If it has changed since, they
+            // do so as well.
+            let touch = vec![self.put_door(door)];
+            let same = vec![self.same_door(was)];
+            then.push(Op::nested(Txn { when: same, then: touch, ..Txn::default() }));
+        }
+        Txn { when, then, ..Txn::default() }
     }
 
     /// Lets a claim in.
@@ -236,13 +259,24 @@ impl Store {
         let before = Op::youngest_before(self.keys.queue(), made);
         let txn = Txn { then: vec![before], ..Txn::default() };
         let (view, response) = self.answered(txn, Some(me)).await?;
-        let before = response.answers.first().and_then(|answer| answer.kvs().first());
+        let before = response.answers.first().and_then(|answer| answer.first());
         Ok((view, before.map(|kv| kv.key.clone())))
     }
 
     /// Performs it, and looks.
     async fn transact(&self, txn: Txn, me: Option<Asker<'_>>) -> Result<View, Trouble> {
         Ok(self.answered(txn, me).await?.0)
+    }
+
+    /// Performs what ends a passage. If it has, there is nothing to look for.
+    async fn depart(&self, mut txn: Txn, me: Asker<'_>, was: &View) -> Result<View, Trouble> {
+        let look = View::ops(&self.keys, Some(&me.claim.claim));
+        txn.otherwise.extend(look.iter().cloned());
+        let response = self.client.txn(txn).await?;
+        match response.succeeded {
+            true => Ok(View { me: Me::Released, ..was.clone() }),
+            false => Ok(View::read(&response, look.len())?),
+        }
     }
 
     async fn answered(

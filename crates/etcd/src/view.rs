@@ -52,14 +52,21 @@ pub(crate) struct View {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Me {
     Outside,
-    Waiting { made: i64 },
-    Inside { slot: usize, token: i64 },
+    /// Outside, and it was there until that transaction.
+    Released,
+    Waiting {
+        made: i64,
+    },
+    Inside {
+        slot: usize,
+        token: i64,
+    },
 }
 
 impl Me {
     pub(crate) fn standing(self) -> Standing {
         match self {
-            Me::Outside => Standing::Outside,
+            Me::Outside | Me::Released => Standing::Outside,
             Me::Waiting { .. } => Standing::Waiting,
             Me::Inside { slot, .. } => Standing::Inside(slot),
         }
@@ -72,7 +79,7 @@ impl Me {
 
     /// The answer to [`ops`](Me::ops).
     pub(crate) fn read(answers: &[Answer]) -> Result<Me, Error> {
-        let kv = |at: usize| answers.get(at).and_then(|answer: &Answer| answer.kvs().first());
+        let kv = |at: usize| answers.get(at).and_then(|answer: &Answer| answer.first());
         if let Some(kv) = kv(1) {
             return Me::inside(kv);
         }
@@ -108,11 +115,7 @@ impl View {
         let answers = &response.answers;
         let [door, slots, inside, first, me @ ..] = &answers[answers.len().saturating_sub(ops)..]
         else {
-            return Err(Error::Refused { why: "it answered less than it was asked".into() });
-        };
-        let door = match door.kvs().first() {
-            Some(kv) => Some((records::read(&kv.key, &kv.value)?, kv.mod_revision)),
-            None => None,
+            return Err(short());
         };
         let owner = |kv: &KeyValue| -> Result<(usize, Owner), Error> {
             let claim: Claim = records::read(&kv.key, &kv.value)?;
@@ -124,10 +127,29 @@ impl View {
         };
         Ok(View {
             revision: response.revision,
-            door,
+            door: read_door(door)?,
             slots: slots.kvs().iter().map(owner).collect::<Result<_, _>>()?,
             inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
-            first: first.kvs().first().map(Waiter::read).transpose()?,
+            first: first.first().map(Waiter::read).transpose()?,
+            me: Me::read(me)?,
+        })
+    }
+
+    /// Asks for as much of it as one needs to leave.
+    pub(crate) fn ops_to_leave(keys: &Keys, id: &str) -> Vec<Op> {
+        let [waiting, inside] = Me::ops(keys, id);
+        vec![Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside]
+    }
+
+    /// The answer to [`ops_to_leave`](View::ops_to_leave).
+    pub(crate) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
+        let [door, first, me @ ..] = &response.answers[..] else { return Err(short()) };
+        Ok(View {
+            revision: response.revision,
+            door: read_door(door)?,
+            slots: BTreeMap::new(),
+            inside: HashSet::new(),
+            first: first.first().map(Waiter::read).transpose()?,
             me: Me::read(me)?,
         })
     }
@@ -147,4 +169,13 @@ impl View {
         let gone = |owner: &Owner| !self.inside.contains(&owner.claim.claim);
         self.slots.iter().filter(move |(_, owner)| gone(owner)).map(|(slot, owner)| (*slot, owner))
     }
+}
+
+fn read_door(answer: &Answer) -> Result<Option<(Door, i64)>, Error> {
+    let read = |kv: &KeyValue| Ok((records::read(&kv.key, &kv.value)?, kv.mod_revision));
+    answer.first().map(read).transpose()
+}
+
+fn short() -> Error {
+    Error::Refused { why: "it answered less than it was asked".into() }
 }

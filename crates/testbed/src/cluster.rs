@@ -68,9 +68,11 @@ impl Cluster {
 
     fn attempt(count: usize, storage: Storage) -> Option<Cluster> {
         let memory = Path::new("/dev/shm");
+        let mut named = tempfile::Builder::new();
+        let named = named.prefix("hallpass-etcd-");
         let folder = match storage {
-            Storage::Memory if memory.is_dir() => tempfile::tempdir_in(memory),
-            _ => tempfile::tempdir(),
+            Storage::Memory if memory.is_dir() => named.tempdir_in(memory),
+            _ => named.tempdir(),
         };
         let folder = folder.expect("a folder");
         let ports = ports::free(2 * count);

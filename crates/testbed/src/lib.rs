@@ -14,18 +14,25 @@
 mod cluster;
 mod gate;
 mod http;
+pub mod judge;
 mod member;
 mod nursery;
 mod ports;
 mod proxy;
+mod record;
 mod sources;
+mod visitor;
 mod watch;
+mod witness;
 
 pub use cluster::{Cluster, Storage};
 pub use member::Member;
-pub use nursery::spawn;
+pub use nursery::{mortal, spawn};
 pub use proxy::Proxy;
+pub use record::{Event, Visit, What};
+pub use visitor::visit;
 pub use watch::{Change, Entry, Watch};
+pub use witness::Witness;
 
 use std::process::{Command, Stdio};
 
@@ -35,12 +42,14 @@ pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Whether there is an etcd to test with. If not, a test says so and has nothing to do; where
 /// `HALLPASS_NEED_ETCD` is set, as in CI, this panics instead.
 pub fn etcd() -> Option<()> {
-    let missing: Vec<_> =
-        [("etcd", "etcd-server"), ("etcdctl", "etcd-client"), ("setpriv", "util-linux")]
-            .into_iter()
-            .filter(|(program, _)| !runs(program))
-            .map(|(_, package)| package)
-            .collect();
+    let needed = [
+        ("etcd", "etcd-server"),
+        ("etcdctl", "etcd-client"),
+        ("openssl", "openssl"),
+        ("setpriv", "util-linux"),
+    ];
+    let missing = needed.into_iter().filter(|(program, _)| !runs(program));
+    let missing: Vec<_> = missing.map(|(_, package)| package).collect();
     if missing.is_empty() {
         return Some(());
     }

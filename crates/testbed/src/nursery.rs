@@ -1,6 +1,7 @@
 //! Children that do not outlive us, however we end.
 
 use std::{
+    ffi::OsStr,
     io,
     process::{Child, Command},
     sync::{LazyLock, mpsc},
@@ -22,10 +23,11 @@ static NURSERY: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
     sender
 });
 
-/// A command that is killed when this process ends. Its number is the program's own.
-pub(crate) fn mortal(program: &str) -> Command {
+/// A command that is killed when this process ends, if it is started by [`spawn`]. Its process is the
+/// program's own.
+pub fn mortal(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--", program]);
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command
 }
 

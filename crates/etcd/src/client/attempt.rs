@@ -46,12 +46,16 @@ impl Client {
 
     /// Moves on to the next member if this one could not be reached.
     pub(super) fn judge<T>(&self, line: &Line, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let members = &self.shared.members;
         match outcome {
             Err(Failure::Unreachable(why)) => {
-                self.shared.members.leave(line.turn);
-                Err(Failure::Unreachable(format!("{}: {why}", line.member)))
+                members.leave(line.turn);
+                Err(Failure::Unreachable(members.explain(&line.member, why)))
             }
-            other => other,
+            answer => {
+                members.heard();
+                answer
+            }
         }
     }
 

@@ -53,6 +53,9 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
         Some(Failure::Compacted)
     } else if says(&["too many requests", "auth store is old", "leader changed"]) {
         Some(Failure::Unreachable(text.into()))
+    } else if says(&["grpc-status header missing"]) {
+        // So tonic says of what speaks HTTP but not gRPC: a proxy, for instance.
+        Some(Failure::Unreachable(format!("what answers there is not etcd: {text}")))
     } else if says(&[
         "authentication failed",
         "invalid auth token",
@@ -80,5 +83,49 @@ pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failur
         Failure::Denied(text)
     } else {
         Failure::Unreachable(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_etcd_says_tells_whether_it_may_have_happened() {
+        let unreachable = [
+            (Code::Unavailable, "etcdserver: no leader"),
+            (Code::Unavailable, "etcdserver: request timed out"),
+            (Code::Unavailable, "etcdserver: leader changed"),
+            (Code::ResourceExhausted, "etcdserver: too many requests"),
+            (Code::DeadlineExceeded, "context deadline exceeded"),
+            (Code::Cancelled, "context canceled"),
+            (Code::Unknown, "raft: stopped"),
+            (Code::Unimplemented, "grpc-status header missing, mapped from HTTP status code 404"),
+        ];
+        for (code, text) in unreachable {
+            let failure = Failure::from(Status::new(code, text));
+            assert!(matches!(failure, Failure::Unreachable(_)), "{text}: {failure:?}");
+        }
+        for (code, text) in [
+            (Code::Unauthenticated, "etcdserver: invalid auth token"),
+            (Code::PermissionDenied, "etcdserver: permission denied"),
+            (Code::InvalidArgument, "etcdserver: user name is empty"),
+            (
+                Code::InvalidArgument,
+                "etcdserver: authentication failed, invalid user ID or password",
+            ),
+        ] {
+            assert_eq!(Failure::from(Status::new(code, text)), Failure::Denied(text.into()));
+        }
+        for (code, text) in [
+            (Code::ResourceExhausted, "etcdserver: mvcc: database space exceeded"),
+            (Code::InvalidArgument, "etcdserver: duplicate key given in txn request"),
+        ] {
+            assert_eq!(Failure::from(Status::new(code, text)), Failure::Refused(text.into()));
+        }
+        let gone = Status::new(Code::NotFound, "etcdserver: requested lease not found");
+        assert_eq!(Failure::from(gone), Failure::LeaseGone);
+        let text = "etcdserver: mvcc: required revision has been compacted";
+        assert_eq!(Failure::from(Status::new(Code::OutOfRange, text)), Failure::Compacted);
     }
 }

@@ -3,7 +3,10 @@
 use std::{
     fs,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -21,6 +24,10 @@ pub(super) struct Members {
     names: Vec<String>,
     endpoints: Vec<Endpoint>,
     current: Mutex<Current>,
+    /// Whether etcd has ever answered.
+    heard: AtomicBool,
+    /// What to ask oneself if it never has.
+    question: &'static str,
 }
 
 /// Whom we speak to.
@@ -41,6 +48,14 @@ impl Members {
             names: options.endpoints.clone(),
             endpoints: options.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
+            heard: AtomicBool::new(false),
+            question: match &options.tls {
+                None => "does it want TLS, by etcds://?",
+                Some(Tls { identity: None, .. }) => {
+                    "does it speak TLS, and want a certificate of ours, by ETCDCTL_CERT?"
+                }
+                Some(_) => "does it speak TLS, and take our certificate?",
+            },
         })
     }
 
@@ -64,6 +79,26 @@ impl Members {
         if current.turn == turn {
             *current = Current { turn: turn + 1, channel: None };
         }
+    }
+
+    /// Notes that etcd has answered: certificates and the like are well.
+    pub(super) fn heard(&self) {
+        // ORDERING: it only chooses words.
+        self.heard.store(true, Relaxed);
+    }
+
+    /// Why a member could not be reached. One that hangs up does not say why; if none has ever done
+    /// otherwise, it may be our options.
+    pub(super) fn explain(&self, member: &str, why: String) -> String {
+        let hung_up =
+            ["closed", "broken pipe", "reset", "eof"].iter().any(|word| why.contains(word));
+        // ORDERING: it only chooses words.
+        let why = if hung_up && !self.heard.load(Relaxed) {
+            format!("{why} ({})", self.question)
+        } else {
+            why
+        };
+        if self.names.len() == 1 { why } else { format!("{member}: {why}") }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Current> {
@@ -94,11 +129,11 @@ fn endpoint(
 fn tls_config(tls: &Tls) -> Result<ClientTlsConfig, Error> {
     let mut config = ClientTlsConfig::new();
     config = match &tls.cacert {
-        Some(file) => config.ca_certificate(Certificate::from_pem(read(file)?)),
+        Some(file) => config.ca_certificate(Certificate::from_pem(read(file, CERTIFICATE)?)),
         None => config.with_native_roots(),
     };
     if let Some((cert, key)) = &tls.identity {
-        config = config.identity(Identity::from_pem(read(cert)?, read(key)?));
+        config = config.identity(Identity::from_pem(read(cert, CERTIFICATE)?, read(key, KEY)?));
     }
     if let Some(name) = &tls.server_name {
         config = config.domain_name(name);
@@ -106,11 +141,19 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig, Error> {
     Ok(config)
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(file).map_err(|error| Error::BadOption {
-        what: file.display().to_string(),
-        why: error.to_string(),
-    })
+const CERTIFICATE: &str = "CERTIFICATE-----";
+const KEY: &str = "PRIVATE KEY-----";
+
+/// A file in PEM format, with at least one such block in it: with none, TLS would only say later that it
+/// trusts nobody.
+fn read(file: &Path, block: &str) -> Result<String, Error> {
+    let bad = |why: String| Error::BadOption { what: file.display().to_string(), why };
+    let text = fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
+    if text.contains(block) {
+        Ok(text)
+    } else {
+        Err(bad(format!("there is no `-----BEGIN ... {block}` in it")))
+    }
 }
 
 /// An error and what caused it.

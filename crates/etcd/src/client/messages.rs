@@ -53,10 +53,10 @@ pub(super) struct RangeRequest {
     pub sort_order: i32,
     #[prost(enumeration = "SortTarget", tag = "6")]
     pub sort_target: i32,
+    #[prost(bool, tag = "7")]
+    pub serializable: bool,
     #[prost(bool, tag = "8")]
     pub keys_only: bool,
-    #[prost(bool, tag = "9")]
-    pub count_only: bool,
     #[prost(int64, tag = "13")]
     pub max_create_revision: i64,
 }

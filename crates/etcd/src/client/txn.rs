@@ -131,10 +131,6 @@ impl Op {
         Op::range(range, |request| request.keys_only = true)
     }
 
-    pub(crate) fn count(range: KeyRange) -> Op {
-        Op::range(range, |request| request.count_only = true)
-    }
-
     /// The one that was made first.
     pub(crate) fn oldest(range: KeyRange) -> Op {
         Op::range(range, |request| request.first_made(SortOrder::Ascend))
@@ -146,6 +142,15 @@ impl Op {
             request.first_made(SortOrder::Descend);
             request.max_create_revision = revision - 1;
         })
+    }
+
+    /// The same, if it is a question, as the member knows it that is asked: sooner answered, and perhaps
+    /// of the past.
+    pub(crate) fn of_the_past(mut self) -> Op {
+        if let Request::Range(request) = &mut self.0 {
+            request.serializable = true;
+        }
+        self
     }
 
     pub(crate) fn nested(txn: Txn) -> Op {
@@ -215,6 +220,7 @@ impl Answer {
     }
 
     /// How many keys the range has, or how many were deleted.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> i64 {
         match self {
             Answer::Range { count, .. } | Answer::Deleted(count) => *count,
@@ -222,10 +228,34 @@ impl Answer {
         }
     }
 
+    #[cfg(test)]
     pub(crate) fn txn(&self) -> Option<&TxnResponse> {
         match self {
             Answer::Txn(response) => Some(response),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_encoded_as_etcd_reads_it() {
+        let txn = Txn {
+            when: vec![When::empty(KeyRange::between("a", "b"))],
+            then: vec![Op::put("k", "v", 7)],
+            otherwise: vec![Op::youngest_before(KeyRange::one("k"), 10)],
+        };
+        // Field numbers and kinds are those of etcd's rpc.proto; the compare's range_end is field 64.
+        let expected: &[&[u8]] = &[
+            &[0x0a, 11, 0x10, 1, 0x1a, 1, b'a', 0x28, 0, 0x82, 0x04, 1, b'b'],
+            &[0x12, 10, 0x12, 8, 0x0a, 1, b'k', 0x12, 1, b'v', 0x18, 7],
+            &[0x1a, 13, 0x0a, 11, 0x0a, 1, b'k', 0x18, 1, 0x28, 2, 0x30, 2, 0x68, 9],
+        ];
+        assert_eq!(TxnRequest::from(txn).encode_to_vec(), expected.concat());
     }
 }

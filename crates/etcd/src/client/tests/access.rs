@@ -1,0 +1,200 @@
+//! Who may: users with passwords, and certificates.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+
+use super::{server::Server, *};
+use crate::Tls;
+
+#[test]
+fn a_user_with_a_password_may_what_its_role_may() {
+    // Tokens that end after three seconds without use.
+    let Some(server) = Server::start_with("http", &["--auth-token-ttl=3".into()], vec![]) else {
+        return;
+    };
+    for command in [
+        "user add root:rootpw",
+        "user grant-role root root",
+        "user add joe:joepw",
+        "role add halls",
+        "role grant-permission halls --prefix=true readwrite /hallpass/",
+        "user grant-role joe halls",
+    ] {
+        server.etcdctl(&command.split(' ').collect::<Vec<_>>());
+    }
+    wait(async {
+        let user = |name: &str, password: &str| {
+            let user = Some((name.into(), password.into()));
+            Client::new(&Options { user, ..options(&server) }).unwrap()
+        };
+        let joe = user("joe", "joepw");
+        // A cluster that does not ask who we are takes us as we are.
+        joe.txn(put("/hallpass/a", 0)).await.unwrap();
+        server.etcdctl(&["auth", "enable"]);
+        // It asks from now on, and we notice.
+        joe.txn(put("/hallpass/a", 0)).await.unwrap();
+        let lease = joe.grant(60).await.unwrap();
+        let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
+        assert_eq!(joe.keep_alive(lease.id).await, Ok(true));
+        let ours = || vec![KeyRange::prefix("/hallpass/")];
+        let mut watch = joe.watch(ours(), revision).await.unwrap();
+        assert_eq!(keys(&watch.next().await.unwrap()), [("/hallpass/b", false)]);
+
+        for failure in [
+            joe.txn(put("/elsewhere", 0)).await.unwrap_err(),
+            joe.watch(vec![KeyRange::one("/elsewhere")], 1).await.err().unwrap(),
+            user("joe", "guess").txn(put("/hallpass/a", 0)).await.unwrap_err(),
+            user("nobody", "x").txn(put("/hallpass/a", 0)).await.unwrap_err(),
+            client(&server).txn(put("/hallpass/a", 0)).await.unwrap_err(),
+        ] {
+            assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
+        }
+
+        // With the token gone, each kind of call gets a new one by itself.
+        for call in 0..3 {
+            tokio::time::sleep(Duration::from_millis(4500)).await;
+            match call {
+                0 => drop(joe.txn(put("/hallpass/c", 0)).await.unwrap()),
+                1 => assert_eq!(joe.keep_alive(lease.id).await, Ok(true)),
+                _ => drop(joe.watch(ours(), revision).await.unwrap()),
+            }
+        }
+        joe.revoke(lease.id).await.unwrap();
+    });
+}
+
+#[test]
+fn members_and_clients_show_certificates() {
+    let Some(pki) = Pki::new() else { return };
+    let more = [
+        format!("--cert-file={}", pki.path("server.pem").display()),
+        format!("--key-file={}", pki.path("server.key").display()),
+        format!("--trusted-ca-file={}", pki.path("ca.pem").display()),
+        "--client-cert-auth".into(),
+    ];
+    let flags = vec![
+        format!("--cacert={}", pki.path("ca.pem").display()),
+        format!("--cert={}", pki.path("joe.pem").display()),
+        format!("--key={}", pki.path("joe.key").display()),
+    ];
+    let Some(server) = Server::start_with("https", &more, flags) else { return };
+    let joe = Some((pki.path("joe.pem"), pki.path("joe.key")));
+    let try_with = async |host: &str, ca: &str, identity: &Option<(PathBuf, PathBuf)>| {
+        let tls = Tls { cacert: Some(pki.path(ca)), identity: identity.clone(), server_name: None };
+        let endpoints = vec![format!("{host}:{}", server.port)];
+        let options = Options { endpoints, tls: Some(tls), ..options(&server) };
+        Client::new(&options).unwrap().txn(put("a", 0)).await
+    };
+    wait(async {
+        assert!(try_with("127.0.0.1", "ca.pem", &joe).await.unwrap().succeeded);
+        let failure = try_with("127.0.0.1", "other.pem", &joe).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Denied(why) if why.contains("UnknownIssuer")),
+            "{failure:?}"
+        );
+        // The certificate is for an address, not for a name.
+        let failure = try_with("localhost", "ca.pem", &joe).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Denied(why) if why.contains("not valid for name")),
+            "{failure:?}"
+        );
+        // None of our own, and one by somebody else. At times the connection is gone before the reason
+        // is read.
+        let stranger = Some((pki.path("other.pem"), pki.path("other.key")));
+        for identity in [None, stranger] {
+            loop {
+                match try_with("127.0.0.1", "ca.pem", &identity).await.unwrap_err() {
+                    Failure::Denied(why) if why.contains("ertificate") => break,
+                    Failure::Unreachable(why) if why.contains("certificate") => (),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let failure = client(&server).txn(put("a", 0)).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Unreachable(why) if why.contains("want TLS")),
+            "{failure:?}"
+        );
+    });
+}
+
+#[test]
+fn a_member_without_tls_is_not_spoken_to_with_it() {
+    let Some(server) = Server::start() else { return };
+    let Some(pki) = Pki::new() else { return };
+    let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
+    let options = Options { tls: Some(tls), ..options(&server) };
+    wait(async {
+        let failure = Client::new(&options).unwrap().grant(5).await.unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Unreachable(why) if why.contains("speak TLS")),
+            "{failure:?}"
+        );
+    });
+}
+
+#[test]
+fn files_that_are_no_certificates_are_named() {
+    let Some(pki) = Pki::new() else { return };
+    let bad = |tls| {
+        let options = Options { tls: Some(tls), ..Options::at("etcd://h").unwrap() };
+        Client::new(&options).err().unwrap().to_string()
+    };
+    let missing = bad(Tls { cacert: Some("/no/such/file".into()), ..Tls::default() });
+    assert!(missing.contains("/no/such/file"), "{missing}");
+    let identity = Some((pki.path("joe.key"), pki.path("joe.pem")));
+    let swapped = bad(Tls { cacert: Some(pki.path("ca.pem")), identity, server_name: None });
+    assert!(swapped.contains("joe.key") && swapped.contains("CERTIFICATE"), "{swapped}");
+    std::fs::write(pki.path("empty.pem"), "").unwrap();
+    let empty = bad(Tls { cacert: Some(pki.path("empty.pem")), ..Tls::default() });
+    assert!(empty.contains("empty.pem") && empty.contains("CERTIFICATE"), "{empty}");
+}
+
+#[test]
+fn members_with_tls_may_be_ipv6_addresses() {
+    let Some(pki) = Pki::new() else { return };
+    let tls = Some(Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() });
+    let options = Options { tls, ..Options::at("etcd://[::1]").unwrap() };
+    assert!(Client::new(&options).is_ok());
+}
+
+/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` stands for itself.
+struct Pki(TempDir);
+
+impl Pki {
+    /// None if there is nothing to make them with.
+    fn new() -> Option<Pki> {
+        hallpass_testbed::etcd()?;
+        let pki = Pki(tempfile::tempdir().unwrap());
+        pki.make("ca", &["-addext", "basicConstraints=critical,CA:true"]);
+        pki.make("other", &[]);
+        let signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:false"];
+        pki.make("joe", &signed);
+        pki.make(
+            "server",
+            &[&signed[..], &["-addext", "subjectAltName=IP:127.0.0.1,IP:::1"]].concat(),
+        );
+        Some(pki)
+    }
+
+    fn make(&self, name: &str, more: &[&str]) {
+        let output = Command::new("openssl")
+            .current_dir(&self.0)
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-nodes", "-days", "2", "-subj", &format!("/CN={name}")])
+            .args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")])
+            .args(more)
+            .output()
+            .expect("openssl is installed");
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        Path::new(self.0.path()).join(file)
+    }
+}

@@ -1,0 +1,171 @@
+//! Histories made by hand: each bad one is caught, for what it does.
+
+use super::{Promise, Promise::*, Violation, agreement, keys, visits};
+use crate::{Change, Entry, Event, Visit, What};
+
+/// `+VISIT SLOT TOKEN` comes, `-VISIT` leaves, `?VISIT` is excused.
+fn record(lines: &[&str]) -> Vec<Event> {
+    let event = |(at, line): (usize, &&str)| {
+        let (kind, rest) = line.split_at(1);
+        let numbers: Vec<u64> = rest.split(' ').map(|word| word.parse().unwrap()).collect();
+        let visit = numbers[0];
+        let what = match kind {
+            "+" => What::Enter(Visit {
+                visit,
+                name: "x".into(),
+                slot: numbers[1] as usize,
+                token: numbers[2],
+                pid: 1,
+            }),
+            "-" => What::Leave { visit },
+            _ => What::Excused { visit },
+        };
+        Event { at: at as u64, what }
+    };
+    lines.iter().enumerate().map(event).collect()
+}
+
+/// Each line is a transaction, of `+KEY` and `-KEY`.
+fn history(lines: &[&str]) -> Vec<Change> {
+    let mut created = std::collections::HashMap::new();
+    let mut changes = Vec::new();
+    for (revision, line) in (1..).zip(lines) {
+        for word in line.split(' ') {
+            let (kind, key) = word.split_at(1);
+            if kind == "-" {
+                created.remove(key);
+            }
+            let now = (kind == "+").then(|| Entry {
+                created: *created.entry(key).or_insert(revision),
+                value: String::new(),
+            });
+            changes.push(Change { revision, key: format!("h/{key}"), now });
+        }
+    }
+    changes
+}
+
+fn promises(violations: &[Violation]) -> Vec<Promise> {
+    violations.iter().map(|violation| violation.promise).collect()
+}
+
+#[track_caller]
+fn visits_break(lines: &[&str], expected: &[Promise]) {
+    assert_eq!(promises(&visits(2, &record(lines)).violations), expected);
+}
+
+#[track_caller]
+fn keys_break(lines: &[&str], expected: &[Promise]) {
+    assert_eq!(promises(&keys(2, &history(lines), "h/")), expected);
+}
+
+#[test]
+fn visits_as_they_should_be() {
+    let verdict = visits(2, &record(&["+0 0 5", "+1 1 4", "-0", "+2 0 7", "-1", "-2", "+3 0 8"]));
+    assert_eq!((verdict.violations.len(), verdict.visits, verdict.most), (0, 4, 2));
+}
+
+#[test]
+fn too_many() {
+    visits_break(&["+0 0 5", "+1 1 6", "+2 2 7"], &[SlotsBelowK, AtMostK]);
+}
+
+#[test]
+fn two_in_one_slot() {
+    visits_break(&["+0 0 5", "+1 0 6"], &[OwnSlot]);
+}
+
+#[test]
+fn a_slot_that_there_is_not() {
+    visits_break(&["+0 2 5"], &[SlotsBelowK]);
+}
+
+#[test]
+fn tokens_that_do_not_grow() {
+    visits_break(&["+0 0 5", "-0", "+1 0 4"], &[TokensGrow]);
+    visits_break(&["+0 0 5", "-0", "+1 0 5"], &[TokensGrow]);
+    visits_break(&["+0 0 5", "+1 1 5"], &[TokensGrow]);
+}
+
+#[test]
+fn who_is_excused_is_out_and_counted() {
+    let lines = ["+0 0 5", "?0", "+1 0 6", "-0", "-1"];
+    let verdict = visits(1, &record(&lines));
+    assert_eq!((verdict.violations, verdict.excused), (Vec::new(), 1));
+    visits_break(&["+0 0 5", "+1 0 6", "?0"], &[OwnSlot]);
+    visits_break(&["+0 0 5", "?0", "+1 0 4"], &[TokensGrow]);
+    assert_eq!(visits(1, &record(&["+0 0 5", "-0", "?0"])).excused, 0, "it was not there");
+}
+
+#[test]
+fn keys_as_they_should_be() {
+    keys_break(
+        &[
+            "+door",
+            "+inside/a +slots/0",
+            "+inside/b +slots/1",
+            "+queue/c",
+            "+queue/d",
+            // Handed over.
+            "-inside/a +slots/0 -queue/c +inside/c",
+            // Vanished, and after a while its slot is given to the next.
+            "-inside/b",
+            "+slots/1 -queue/d +inside/d",
+            // One that waited vanishes, the next gets in.
+            "+queue/e",
+            "+queue/f",
+            "-queue/e",
+            "+queue/f",
+            "-inside/c +slots/0 -queue/f +inside/f",
+            "-inside/f -slots/0",
+            "+inside/g +slots/0",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn who_came_later_gets_in_first() {
+    keys_break(&["+queue/a", "+queue/b", "+slots/0 -queue/b +inside/b"], &[FirstComeFirstIn]);
+    keys_break(&["+queue/a", "+slots/0 +inside/b"], &[FirstComeFirstIn]);
+    // What is said of a claim changes, not its place.
+    let changed = ["+queue/a", "+queue/b", "+queue/a", "+slots/0 -queue/b +inside/b"];
+    keys_break(&changed, &[FirstComeFirstIn]);
+}
+
+#[test]
+fn a_smaller_slot_was_free() {
+    keys_break(&["+slots/1 +inside/a"], &[SmallestSlot]);
+}
+
+#[test]
+fn a_slot_is_taken_from_its_owner() {
+    keys_break(&["+slots/0 +inside/a", "+slots/0 +inside/b"], &[NoTheft]);
+    keys_break(&["+slots/0 +inside/a", "-slots/0"], &[NoTheft]);
+}
+
+#[test]
+fn a_slot_lies_idle() {
+    keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a"], &[NoIdleSlot]);
+}
+
+#[test]
+fn claims_and_slots_that_do_not_match() {
+    keys_break(&["+slots/0"], &[OneSlotOneClaim]);
+    keys_break(&["+inside/a"], &[OneSlotOneClaim]);
+    keys_break(&["+queue/a", "+slots/0 +inside/a"], &[OneSlotOneClaim]);
+    keys_break(&["+slots/2 +inside/a"], &[SlotsBelowK, SmallestSlot]);
+}
+
+#[test]
+fn tokens_are_the_revisions_of_grants() {
+    let changes = history(&["+slots/0 +inside/a", "+slots/1 +inside/b"]);
+    assert_eq!(agreement(&record(&["+0 0 1", "+1 1 2"]), &changes, "h/"), []);
+    for wrong in ["+0 0 2", "+0 1 1", "+0 0 3"] {
+        assert_eq!(
+            promises(&agreement(&record(&[wrong]), &changes, "h/")),
+            [TokensAreRevisions],
+            "{wrong}"
+        );
+    }
+}

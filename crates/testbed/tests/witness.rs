@@ -1,0 +1,116 @@
+//! The witness, and what it and the judge make of a lock that trusts in leases.
+
+use std::{
+    env,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_testbed::{
+    Cluster, PATIENCE, Visit, What, Witness, etcd,
+    judge::{Promise, visits},
+    mortal, spawn,
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Not a test, but the program that comes in.
+#[test]
+fn visitor() {
+    hallpass_testbed::visit();
+}
+
+const VISITOR: [&str; 3] = ["visitor", "--exact", "--nocapture"];
+
+fn start(witness: &Witness, command: Command, stay: &str) -> Child {
+    let mut command = command;
+    witness.introduce(&mut command, "somebody", stay);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    spawn(command).expect("it starts")
+}
+
+fn with_slot(witness: &Witness, slot: usize, token: u64, stay: &str) -> Child {
+    let mut command = mortal(env::current_exe().unwrap());
+    command.args(VISITOR);
+    command.env("HALLPASS_SLOT", slot.to_string()).env("HALLPASS_TOKEN", token.to_string());
+    start(witness, command, stay)
+}
+
+fn await_inside(witness: &Witness, count: usize) -> Vec<Visit> {
+    let start = Instant::now();
+    while witness.inside().len() != count {
+        assert!(start.elapsed() < PATIENCE, "{:?}", witness.inside());
+        thread::sleep(Duration::from_millis(10));
+    }
+    witness.inside()
+}
+
+#[test]
+fn who_comes_who_leaves_and_who_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let witness = Witness::start(folder.path());
+    let mut first = with_slot(&witness, 0, 7, "60000-60000");
+    let inside = await_inside(&witness, 1);
+    assert_eq!((inside[0].slot, inside[0].token, inside[0].pid), (0, 7, first.id()));
+    let mut second = with_slot(&witness, 1, 8, "0-0");
+    assert!(second.wait().unwrap().success());
+    await_inside(&witness, 1);
+    first.kill().unwrap();
+    await_inside(&witness, 0);
+    first.wait().unwrap();
+    witness.note("that was all");
+    let seen: Vec<_> = witness.record().into_iter().map(|event| event.what).collect();
+    assert!(
+        matches!(
+            &seen[..],
+            [
+                What::Enter(_),
+                What::Enter(_),
+                What::Leave { visit: 1 },
+                What::Leave { visit: 0 },
+                What::Note { .. }
+            ]
+        ),
+        "{seen:?}"
+    );
+    let file = folder.path().join("visits.jsonl");
+    drop(witness);
+    let lines = std::fs::read_to_string(file).unwrap();
+    let read: Vec<_> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<hallpass_testbed::Event>(line).unwrap().what)
+        .collect();
+    assert_eq!(read, seen);
+}
+
+/// `etcdctl lock` lets the next one in when the lease has ended, while its command, of which nobody has
+/// told the holder, goes on.
+#[test]
+fn a_lock_whose_holder_is_stopped_is_caught() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let folder = tempfile::tempdir().unwrap();
+    let witness = Witness::start(folder.path());
+    let lock = || {
+        let mut command = mortal("etcdctl");
+        command.args(["lock", "--ttl", "1", "a", "--", "sh", "-c"]);
+        // One in order of their revisions, as a token is.
+        command.arg("HALLPASS_SLOT=0 HALLPASS_TOKEN=$ETCD_LOCK_REV exec \"$0\" \"$@\"");
+        command.arg(env::current_exe().unwrap()).args(VISITOR);
+        command.env("ETCDCTL_API", "3");
+        command.env("ETCDCTL_ENDPOINTS", cluster.member(0).client_address().to_string());
+        start(&witness, command, "5000-5000")
+    };
+    let mut first = lock();
+    await_inside(&witness, 1);
+    kill_process(Pid::from_child(&first), Signal::STOP).unwrap();
+    let mut second = lock();
+    await_inside(&witness, 2);
+    let violations = visits(1, &witness.record()).violations;
+    let promises: Vec<_> = violations.iter().map(|violation| violation.promise).collect();
+    assert_eq!(promises, [Promise::OwnSlot, Promise::AtMostK]);
+    for child in [&mut first, &mut second] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
