@@ -132,7 +132,7 @@ fn status_list_and_json_show_who_is_where() {
     assert!(inside["token"].as_u64().is_some() && in_line["token"].is_null());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     assert_eq!(inside["host"], host.as_str());
-    assert_eq!(inside["pid"], holder.pid(), "that of hallpass run, not of its keeper");
+    assert_eq!(inside["pid"], holder.keeper(), "whoever holds it for hallpass run");
     assert_eq!(in_line["command"], "echo in");
     let table = halls.prints("status", &[]);
     assert!(table.starts_with("x: 1 of 1 slots held, 1 waiting\n  SLOT  HOST"), "{table}");

@@ -225,3 +225,20 @@ fn what_is_sent_to_all_processes_of_a_job_does_not_reach_the_keeper() {
     assert_eq!(end_of(holder).0, Some(4));
     assert!(halls.is_free("x"));
 }
+
+#[test]
+fn a_command_that_has_outlived_hallpass_is_ended_by_the_keeper() {
+    let (cluster, halls) = halls!("orphan");
+    let (path, far) = through(&cluster, "orphan");
+    let script = "trap 'echo asked' TERM; echo $$; while :; do sleep 0.01; done";
+    let options = [&SHORT[..], &["-k", "1", "--on-kill", "keep", "x", "sh", "-c", script]].concat();
+    let mut holder = far.start(&options);
+    let command = holder.line().parse().expect("a number");
+    holder.kill_hallpass();
+    path.cut();
+    let begun = Instant::now();
+    assert_eq!(holder.line(), "asked");
+    eventually("it is killed", || state(command).is_none());
+    assert!(begun.elapsed() < TTL);
+    drop(halls);
+}

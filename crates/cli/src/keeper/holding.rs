@@ -67,7 +67,10 @@ pub fn hold(pass: EtcdPass, keeping: Keeping) -> io::Result<()> {
 }
 
 /// What happens to a pass, while we also listen to others.
-struct News(Option<Pin<Box<dyn Future<Output = (Renewals, Result<Duration, Loss>)>>>>);
+struct News(Option<Pin<Box<dyn Future<Output = Next>>>>);
+
+/// What happened, and who tells what happens then.
+type Next = (Result<Duration, Loss>, Renewals);
 
 impl News {
     fn of(pass: &EtcdPass) -> Self {
@@ -77,7 +80,7 @@ impl News {
     fn after(mut renewals: Renewals) -> Self {
         News(Some(Box::pin(async move {
             let heard = renewals.next().await;
-            (renewals, heard)
+            (heard, renewals)
         })))
     }
 
@@ -86,7 +89,7 @@ impl News {
         let mut context = Context::from_waker(&desk.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {
             Poll::Pending => None,
-            Poll::Ready((renewals, heard)) => {
+            Poll::Ready((heard, renewals)) => {
                 *self = if heard.is_ok() { News::after(renewals) } else { News(None) };
                 Some(heard)
             }

@@ -22,6 +22,8 @@ use crate::{
 
 /// For ever, as far as a clock can count.
 const LONG: Duration = Duration::from_secs(1 << 30);
+/// Longer than any line of a terminal.
+const LONGEST_SENTENCE: usize = 2000;
 /// How long a cluster that does not answer keeps us from leaving.
 const LEAVING: Duration = Duration::from_secs(2);
 
@@ -78,6 +80,7 @@ fn show(hall: EtcdHall, desk: &Desk) -> Sender<()> {
                 Ok(status) => sentence(&View::on_cluster(status), is_us),
                 Err(error) => format!("{}: waiting: {error}", hall.name()),
             };
+            let sentence = sentence.chars().take(LONGEST_SENTENCE).collect();
             let _ = channel.send(&Report::Waiting(sentence));
         }
     };

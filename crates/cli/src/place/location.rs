@@ -49,7 +49,7 @@ pub struct Location {
 /// Where halls are, and nobody has been there yet.
 pub enum Site {
     Here(hallpass_shared::Place),
-    Cluster(Options),
+    Cluster(Box<Options>),
 }
 
 impl Location {
@@ -58,7 +58,7 @@ impl Location {
             Location { dir: Some(path), .. } => self.here(hallpass_shared::Place::at(path)),
             Location { system: true, .. } => self.here(hallpass_shared::Place::system()),
             _ => match self.on.clone().or_else(on_in_environment) {
-                Some(url) => Ok(Site::Cluster(self.options(&url)?)),
+                Some(url) => Ok(Site::Cluster(Box::new(self.options(&url)?))),
                 None => self.here(hallpass_shared::Place::user()?),
             },
         }
@@ -67,7 +67,7 @@ impl Location {
     pub fn place(self) -> Result<Place, Error> {
         Ok(match self.site()? {
             Site::Here(place) => Place::Here(place),
-            Site::Cluster(options) => Place::Cluster(Etcd::connect(options)?),
+            Site::Cluster(options) => Place::Cluster(Etcd::connect(*options)?),
         })
     }
 

@@ -68,8 +68,14 @@ pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
     let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
-    let post = Post::start(run, inherited, args.on_kill != Some(OnKill::Keep))
-        .map_err(|error| not_started(&command[0], &error))?;
+    let post = match Post::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
+        Ok(post) => post,
+        Err(error) => {
+            // If that fails too, the slot is free later.
+            let _ = keeper.release();
+            return Err(not_started(&command[0], &error));
+        }
+    };
     // We are not one of those for whom the keeper keeps the slot when we are gone.
     drop(lifeline);
     match Guard::new(post, keeper, grace, args.descendants).watch()? {

@@ -2,7 +2,6 @@
 //! have the slot.
 
 use std::{
-    collections::BTreeSet,
     io,
     os::fd::AsFd,
     time::{Duration, Instant},
@@ -164,19 +163,22 @@ impl Guard {
         let patience = Instant::now() + self.grace;
         self.stopping = Some(Stopping { why: why.into(), patience, killing: false });
         self.post.stand_fast();
-        self.everybody().into_iter().for_each(lifeline::ask_to_end);
+        self.tell_all(lifeline::ask_to_end);
     }
 
     fn kill(&mut self) {
         if let Some(stopping) = &mut self.stopping {
             stopping.killing = true;
         }
-        self.everybody().into_iter().for_each(lifeline::end);
+        self.tell_all(lifeline::end);
     }
 
     /// The command, and all who have the lifeline open.
-    fn everybody(&self) -> BTreeSet<Pid> {
+    fn tell_all(&self, tell: fn(Pid)) {
         let command = self.ended.is_none().then(|| self.post.child());
-        self.keeper.inside.holders().into_iter().chain(command).collect()
+        // First: to find the others takes a while.
+        command.into_iter().for_each(tell);
+        let others = self.keeper.inside.holders().into_iter();
+        others.filter(|pid| Some(*pid) != command).for_each(tell);
     }
 }

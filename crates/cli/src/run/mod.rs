@@ -121,7 +121,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let wanted = Wanted { args, name, command, environment, waiting };
     match site {
         Site::Here(place) => here(&place, wanted),
-        Site::Cluster(options) => cluster::run(options, wanted),
+        Site::Cluster(options) => cluster::run(*options, wanted),
     }
 }
 

@@ -248,6 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn a_command_has_less_than_half_of_the_time_to_end() {
+        let lease = |words: &[&str]| {
+            let (args, _) = parse(&[words, &["gpu", "a"]].concat())?;
+            args.lease(Duration::from_secs(10)).map(|lease| {
+                assert!(args.no_cluster_options().is_err() == (args.ttl.or(args.grace).is_some()));
+                (lease.ttl.as_millis(), lease.grace.as_millis())
+            })
+        };
+        assert_eq!(lease(&[]), Ok((10_000, 3_000)));
+        assert_eq!(lease(&["--ttl", "1m"]), Ok((60_000, 3_000)));
+        assert_eq!(lease(&["--ttl", "5"]), Ok((5_000, 1_500)));
+        assert_eq!(lease(&["--ttl", "5", "--grace", "2.4"]), Ok((5_000, 2_400)));
+        let long = lease(&["--ttl", "5", "--grace", "2.5"]).expect_err("too long");
+        assert!(long.starts_with("--grace 2s 500ms must be less than half of --ttl 5s"), "{long}");
+    }
+
+    #[test]
     fn what_is_missing_unknown_or_contradictory_is_refused() {
         for words in [
             &[][..],
@@ -264,6 +281,9 @@ mod tests {
             &["--per-device", "0", "gpu", "a"],
             &["--env", "X", "gpu", "a"],
             &["--system", "--dir", "/x", "gpu", "a"],
+            &["--system", "--on", "etcd://x", "gpu", "a"],
+            &["--dir", "/x", "--on", "etcd://x", "gpu", "a"],
+            &["--on", "etcd://x", "--key", "/x", "gpu", "a"],
         ] {
             assert!(parse(words).is_err(), "{words:?}");
         }

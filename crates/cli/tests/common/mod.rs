@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cluster;
+pub mod terminal;
 
 use std::{
     fs,
@@ -28,7 +29,7 @@ pub struct Halls {
     /// The halls, if they are not on etcd; and files of the test.
     dir: TempDir,
     /// The options that say where the halls are.
-    place: Vec<String>,
+    pub place: Vec<String>,
 }
 
 impl Halls {
