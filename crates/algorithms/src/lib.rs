@@ -73,6 +73,6 @@ pub mod universal;
 pub mod zehavi;
 
 pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
-pub use machine::{Algorithm, Label, Loc, Mortality, Next, Section, View};
+pub use machine::{Algorithm, Label, Loc, Mishap, Next, Section, View};
 pub use memory::{Memory, Op, Pid, Var, Word};
 pub use pids::Pids;
