@@ -36,5 +36,13 @@
 //! asks in a way that may be repeated, for who has lost the connection cannot know whether it happened.
 
 mod lines;
+mod model;
+mod register;
+mod words;
+
+pub mod broken;
 
 pub use lines::{Ask, Line, Picture, Standing, Was};
+pub use model::{Cast, Model, model};
+pub use register::{MOST_PROCESSES, MOST_SLOTS};
+pub(crate) use words::show;
