@@ -17,6 +17,7 @@
 //! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
 //! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
 //! | [`choi`] | Choi 2011: O(log k) remote references |
+//! | [`claims`] | claims on a store such as etcd, from no paper |
 //! | [`hall`] | the semaphore behind `Hall`, from no paper |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`turnstile`] | the door before a resilient object, from no paper |

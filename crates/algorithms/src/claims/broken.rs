@@ -2,8 +2,6 @@
 
 /// What the protocol makes sure of. A wrong variant leaves one out.
 pub trait Rules: Send + Sync + 'static {
-    /// Nothing is left out.
-    const SOUND: bool = false;
     /// A stale slot is given on only once its holder must be out.
     const WAITS: bool = true;
     /// Line E1: who finds others waiting takes no slot.
@@ -16,6 +14,8 @@ pub trait Rules: Send + Sync + 'static {
     const LOOKS_BACK: bool = true;
     /// Line X1: who leaves looks whether others wait.
     const HANDS_OVER: bool = true;
+    /// Line X3: who frees a slot that others wait for tells them all.
+    const TELLS_ALL: bool = true;
     /// Lines X2 and X3: who leaves gives away nothing but what is its own.
     const OWNS: bool = true;
     /// The first in line is told when a claim inside is gone.
@@ -26,9 +26,7 @@ pub trait Rules: Send + Sync + 'static {
 
 /// All of it.
 pub struct Sound;
-impl Rules for Sound {
-    const SOUND: bool = true;
-}
+impl Rules for Sound {}
 
 macro_rules! mistakes {
     ($($(#[$doc:meta])* $name:ident, $rule:ident;)*) => {$(
@@ -53,6 +51,8 @@ mistakes! {
     Careless, LOOKS_BACK;
     /// Frees its slot, whoever waits.
     Selfish, HANDS_OVER;
+    /// Frees a slot that others wait for, and tells the first of them alone.
+    Quiet, TELLS_ALL;
     /// Gives away a slot that it has lost.
     Generous, OWNS;
     /// Waits to be given a slot, and looks after nobody.

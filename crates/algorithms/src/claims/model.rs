@@ -1,10 +1,11 @@
 //! The protocol as the lab sees it: a few processes, and a store that is one word.
 
-use alloc::{string::String, vec, vec::Vec};
+use alloc::string::String;
 use core::marker::PhantomData;
 
 use super::{
     broken::{Rules, Sound},
+    halls::{all_halls, fewer, owns},
     lines::{
         Line::{self, *},
         Standing,
@@ -20,7 +21,6 @@ use crate::{
         View,
     },
     memory::{Memory, Op, Pid, Var, Word},
-    queue,
 };
 
 /// What may happen.
@@ -46,12 +46,12 @@ pub enum Cast {
 
 impl Cast {
     /// Whether the last process is not after a slot.
-    fn has_manager(self) -> bool {
+    pub(super) fn has_manager(self) -> bool {
         matches!(self, Cast::Timeout | Cast::Resize | Cast::Close)
     }
 
     /// Whether claims may be lost.
-    fn loses_claims(self) -> bool {
+    pub(super) fn loses_claims(self) -> bool {
         matches!(self, Cast::Mortal | Cast::Expiry)
     }
 }
@@ -115,77 +115,6 @@ impl<R: Rules> Model<R> {
             Hall::unpack(op.leaves(found)).next::<R>(p, line)
         }
     }
-}
-
-/// One slot less, if any is left then.
-fn fewer(k: usize) -> usize {
-    (k - 1).max(1)
-}
-
-/// Whatever the store may have of a hall. A wrong variant may give a process more than one claim.
-fn all_halls<R: Rules>(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
-    let mut halls = vec![Hall::new(k)];
-    for j in 0..k {
-        extend(&mut halls, |hall| {
-            let owners = (0..members).filter(|&p| !R::SOUND || !owns(hall, p));
-            let taken = owners.flat_map(|p| {
-                let stale = (cast == Cast::Expiry).then_some(Slot::Stale(p));
-                [Slot::Given(p), Slot::Held(p)].into_iter().chain(stale)
-            });
-            let left = cast.loses_claims().then_some(Slot::Left);
-            let slots = taken.chain(left).chain([Slot::Free]);
-            slots.map(|slot| with(hall, |hall| hall.slots[j] = slot)).collect()
-        });
-    }
-    extend(&mut halls, |hall| {
-        let may_wait = |queue: &Vec<Pid>| !R::SOUND || !queue.iter().any(|&p| owns(hall, p));
-        let queues = queue::contents(members).into_iter().filter(may_wait);
-        queues.map(|queue| with(hall, |hall| hall.queue = queue)).collect()
-    });
-    for p in 0..members {
-        extend(&mut halls, |hall| {
-            let minds = Mind::ALL.into_iter().filter(|mind| match mind {
-                Mind::Nothing => true,
-                Mind::Asleep => hall.queue.contains(&p),
-                Mind::First => !hall.queue.is_empty(),
-            });
-            minds.map(|mind| with(hall, |hall| hall.minds[p] = mind)).collect()
-        });
-    }
-    match cast {
-        Cast::Unheard => extend(&mut halls, |hall| {
-            let unheard = (0..members).map(Some).chain([None]);
-            unheard.map(|unheard| with(hall, |hall| hall.unheard = unheard)).collect()
-        }),
-        Cast::Timeout => extend(&mut halls, |hall| {
-            [false, true].map(|clock| with(hall, |hall| hall.clock = clock)).into()
-        }),
-        Cast::Close => extend(&mut halls, |hall| {
-            [false, true].map(|closed| with(hall, |hall| hall.closed = closed)).into()
-        }),
-        Cast::Resize if fewer(k) < k => extend(&mut halls, |hall| {
-            [fewer(k), k].map(|size| with(hall, |hall| hall.size = size)).into()
-        }),
-        _ => {}
-    }
-    halls
-}
-
-fn owns(hall: &Hall, p: Pid) -> bool {
-    hall.slots.iter().any(|slot| {
-        matches!(*slot, Slot::Given(owner) | Slot::Held(owner) | Slot::Stale(owner) if owner == p)
-    })
-}
-
-/// Replaces each by what it may be.
-fn extend(halls: &mut Vec<Hall>, each: impl FnMut(&Hall) -> Vec<Hall>) {
-    *halls = halls.iter().flat_map(each).collect();
-}
-
-fn with(hall: &Hall, change: impl FnOnce(&mut Hall)) -> Hall {
-    let mut hall = hall.clone();
-    change(&mut hall);
-    hall
 }
 
 impl<R: Rules> Algorithm for Model<R> {
@@ -259,7 +188,7 @@ impl<R: Rules> Algorithm for Model<R> {
     }
 
     fn invariants(&self) -> &'static [&'static str] {
-        &["I1", "I2", "I3", "I4"]
+        &["I1", "I2", "I3", "I4", "I5"]
     }
 
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
@@ -278,11 +207,17 @@ impl<R: Rules> Algorithm for Model<R> {
         let is_free = slots.contains(&Slot::Free);
         let is_there = is_free || slots.contains(&Slot::Left);
         let processes = || state.processes.iter().enumerate();
+        let has_one_claim = |p: Pid| {
+            let mine = [Slot::Given(p), Slot::Held(p)];
+            let inside = hall.slots.iter().filter(|slot| mine.contains(slot)).count();
+            inside + usize::from(hall.queue.contains(&p)) <= 1
+        };
         let rules = [
             ("I1", processes().all(has_own_slot)),
             ("I2", processes().all(leaves_nothing)),
             ("I3", !is_there || !hall.queue.first().is_some_and(sleeps)),
-            ("I4", !is_free || self.cast == Cast::Resize || !hall.queue.iter().any(|p| sleeps(p))),
+            ("I4", !is_free || !hall.queue.iter().any(sleeps)),
+            ("I5", (0..self.n).all(has_one_claim)),
         ];
         rules.into_iter().find(|(_, holds)| !holds).map(|(name, _)| name)
     }

@@ -166,7 +166,7 @@ impl Hall {
         match (line, line.answer(self.picture::<R>(p))) {
             (E2, Spin(_)) if self.clock => Goto(E4),
             (E4, _) if !R::LOOKS_BACK => Leave,
-            (X1 { .. }, Goto(X2 { slot, .. })) if !R::HANDS_OVER => Goto(X3 { slot, beyond: true }),
+            (X1 { .. }, Goto(X2 { slot, .. })) if !R::HANDS_OVER => Goto(X3 { slot, anyway: true }),
             (_, next) => next,
         }
     }
@@ -191,13 +191,7 @@ impl Hall {
             Ask::Look | Ask::Watch => {}
             Ask::Claim { slot, wait } => self.claim::<R>(p, slot, wait),
             Ask::Give { slot, was, to } => self.give::<R>(p, slot, was, to),
-            Ask::Free { slot, beyond } => {
-                let mine = !R::OWNS || self.slots[slot] == Slot::Given(p);
-                if mine && (beyond || self.queue.is_empty()) {
-                    self.slots[slot] = Slot::Free;
-                    self.one_is_gone::<R>();
-                }
-            }
+            Ask::Free { slot, anyway } => self.free::<R>(p, slot, anyway),
             Ask::Withdraw => self.strike::<R>(p),
         }
         if self.unheard == Some(p) {
@@ -239,6 +233,17 @@ impl Hall {
             self.slots[slot] = Slot::Given(to);
             self.strike::<R>(to);
             self.wake(to);
+        }
+    }
+
+    fn free<R: Rules>(&mut self, p: Pid, slot: usize, anyway: bool) {
+        let mine = !R::OWNS || self.slots[slot] == Slot::Given(p);
+        if mine && (anyway || self.queue.is_empty()) {
+            self.slots[slot] = Slot::Free;
+            self.one_is_gone::<R>();
+            if R::TELLS_ALL && R::HANDS_OVER && anyway {
+                self.wake_all();
+            }
         }
     }
 

@@ -101,7 +101,7 @@ pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
         T1 { slot } => (4, slot, 0, 0),
         X1 { slot } => (5, slot, 0, 0),
         X2 { slot, to } => (6, slot, 0, to),
-        X3 { slot, beyond } => (7, slot, beyond.into(), 0),
+        X3 { slot, anyway } => (7, slot, anyway.into(), 0),
     };
     let mut word = Digits(0);
     [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, MOST as Word));
@@ -119,7 +119,7 @@ pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
         4 => T1 { slot },
         5 => X1 { slot },
         6 => X2 { slot, to },
-        _ => X3 { slot, beyond: detail != 0 },
+        _ => X3 { slot, anyway: detail != 0 },
     };
     (p, line)
 }
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(Hall::unpack(hall.pack()), hall);
         let slot = MOST_SLOTS - 1;
         let last = E3 { slot, was: Was::Stale, to: MOST_PROCESSES - 1 };
-        for line in [E1 { slot }, E2, last, E4, X2 { slot, to: 1 }, X3 { slot, beyond: true }] {
+        for line in [E1 { slot }, E2, last, E4, X2 { slot, to: 1 }, X3 { slot, anyway: true }] {
             assert_eq!(unpack_line(pack_line(2, line)), (2, line));
         }
     }

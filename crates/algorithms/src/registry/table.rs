@@ -96,12 +96,13 @@ table! {
     "etcd-expiry" => |n, k| claims::model(claims::Cast::Expiry, n, k), etcd(false, "anybody's lease may end at any line");
     "etcd-unheard" => |n, k| claims::model(claims::Cast::Unheard, n, k), etcd(true, "anybody's connection may break at any line");
     "etcd-timeout" => |n, k| claims::model(claims::Cast::Timeout, n, k), etcd(true, "waiters give up; the last process is the clock");
-    "etcd-try" => |n, k| claims::model(claims::Cast::Try, n, k), etcd(true, "the last process does not wait");
-    "etcd-resize" => |n, k| claims::model(claims::Cast::Resize, n, k), etcd(true, "the last process takes a slot away and back");
+    "etcd-try" => |n, k| claims::model(claims::Cast::Try, n, k), Entry { promises_everybody: false, ..etcd(false, "the last process does not wait") };
+    "etcd-resize" => |n, k| claims::model(claims::Cast::Resize, n, k), fragile(etcd(true, "the last process takes a slot away and back"));
     "etcd-close" => |n, k| claims::model(claims::Cast::Close, n, k), etcd(true, "the last process closes it");
     "etcd:barging" => |n, k| <claims::Model<not_claims::Barging>>::new(claims::Cast::Plain, n, k), etcd_wrong("line E1 does not look whether others wait");
     "etcd:blind" => |n, k| <claims::Model<not_claims::Blind>>::new(claims::Cast::Plain, n, k), etcd_wrong("a slot is given to one that may have gone");
     "etcd:selfish" => |n, k| <claims::Model<not_claims::Selfish>>::new(claims::Cast::Plain, n, k), etcd_wrong("who leaves frees its slot, whoever waits");
+    "etcd:quiet" => |n, k| <claims::Model<not_claims::Quiet>>::new(claims::Cast::Plain, n, k), etcd_wrong("who frees a slot that others wait for tells the first of them alone");
     "etcd-expiry:trusting" => |n, k| <claims::Model<not_claims::Trusting>>::new(claims::Cast::Expiry, n, k), etcd_wrong("a slot is given on as soon as a lease has ended");
     "etcd-expiry:generous" => |n, k| <claims::Model<not_claims::Generous>>::new(claims::Cast::Expiry, n, k), etcd_wrong("who leaves does not look whether its slot is still its own");
     "etcd-mortal:idle" => |n, k| <claims::Model<not_claims::Idle>>::new(claims::Cast::Mortal, n, k), etcd_wrong("the first in line does not watch who is inside");
