@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use crate::{
     layout::Layout,
-    machine::{Algorithm, Label, Loc, Mortality, Next, View},
+    machine::{Algorithm, Label, Loc, Mishap, Next, View},
     memory::{Memory, Pid, Word},
 };
 
@@ -60,8 +60,8 @@ impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
         self.0.name(at)
     }
 
-    fn mortality(&self, p: Pid) -> Option<Mortality> {
-        self.0.mortality(p)
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        self.0.mishap(p)
     }
 
     fn is_symmetric(&self) -> bool {

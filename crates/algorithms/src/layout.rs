@@ -28,6 +28,8 @@ pub enum Kind {
     CounterAndQueue,
     /// A queue of processes; see [`queue`](crate::queue).
     Queue,
+    /// What a store has of a hall; see [`claims`](crate::claims).
+    Claims,
     /// Labels, colours and flags of a timestamp system.
     Timestamp(Shape),
 }
@@ -156,6 +158,7 @@ impl Decl {
             Kind::Number | Kind::Pid => write!(out, "{value}"),
             Kind::Flag => write!(out, "{}", value != 0),
             Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
+            Kind::Claims => write!(out, "{}", crate::claims::show(value)),
             Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
             Kind::Pair { width } => write!(out, "({}, {})", value / width, value % width),
             Kind::Queue => write!(out, "{:?}", crate::queue::unpack(value)),
@@ -170,9 +173,8 @@ impl Decl {
     /// The processes that `value` names, in the order it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
-                vec![]
-            }
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } => vec![],
+            Kind::Claims | Kind::Timestamp(_) => vec![],
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
             Kind::Queue => crate::queue::unpack(value),
             Kind::CounterAndQueue => crate::anderson_moir::fig2::unpack(value).1,
@@ -182,9 +184,8 @@ impl Decl {
     /// `value` after each process has got a new identifier.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } | Kind::Timestamp(_) => {
-                value
-            }
+            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } => value,
+            Kind::Claims | Kind::Timestamp(_) => value,
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
             Kind::Queue => {
                 let queue = crate::queue::unpack(value);

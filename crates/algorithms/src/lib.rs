@@ -17,6 +17,7 @@
 //! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
 //! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
 //! | [`choi`] | Choi 2011: O(log k) remote references |
+//! | [`claims`] | claims on a store such as etcd, from no paper |
 //! | [`hall`] | the semaphore behind `Hall`, from no paper |
 //! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
 //! | [`turnstile`] | the door before a resilient object, from no paper |
@@ -73,6 +74,6 @@ pub mod universal;
 pub mod zehavi;
 
 pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
-pub use machine::{Algorithm, Label, Loc, Mortality, Next, Section, View};
+pub use machine::{Algorithm, Label, Loc, Mishap, Next, Section, View};
 pub use memory::{Memory, Op, Pid, Var, Word};
 pub use pids::Pids;

@@ -5,7 +5,7 @@ use core::{fmt, fmt::Debug, hash::Hash};
 
 use crate::{
     layout::Layout,
-    memory::{Memory, Pid, Var, Word},
+    memory::{Memory, Op, Pid, Var, Word},
 };
 
 /// Where a step goes.
@@ -56,17 +56,18 @@ pub enum Loc<S> {
     Exit(S),
 }
 
-/// How memory tells that a process has died, as a kernel does: a killed process goes back to its
-/// remainder, where another may take its place, and this variable, if it said that the process was
-/// alive, says that it is dead.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mortality {
+/// What may befall a process at any time, and how memory tells: as a kernel notes that a process has
+/// died, or a store ends its lease.
+#[derive(Clone, Copy, Debug)]
+pub struct Mishap {
     /// The variable.
     pub var: Var,
-    /// What it holds while the process lives.
-    pub alive: Word,
-    /// What it holds once it has died.
-    pub dead: Word,
+    /// What happens to it.
+    pub op: Op,
+    /// Whether the process is killed: it goes back to its remainder, where another may take its place.
+    pub kills: bool,
+    /// What has become of the process, as `killed`.
+    pub name: &'static str,
 }
 
 /// A line as the paper numbers it.
@@ -142,9 +143,8 @@ pub trait Algorithm {
         None
     }
 
-    /// How one sees that `p` has died, if it may be killed. With none, a process may still stop for
-    /// ever, which nobody sees.
-    fn mortality(&self, _p: Pid) -> Option<Mortality> {
+    /// What may befall `p`. Even where nothing may, a process may stop for ever, which nobody sees.
+    fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
 

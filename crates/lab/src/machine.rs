@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use hallpass_algorithms::{
-    Algorithm, Label, Layout, Loc, Memory, Mortality, Next, Pid, Section, View, Word, registry,
+    Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
 };
 use indexmap::IndexSet;
 
@@ -32,8 +32,8 @@ pub trait Machine: Send + Sync {
     fn k(&self) -> usize;
     /// The shared variables.
     fn layout(&self) -> &Layout;
-    /// How one sees that `p` has died, if it may be killed.
-    fn mortality(&self, _p: Pid) -> Option<Mortality> {
+    /// What may befall `p`.
+    fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
     /// Whether processes may be renamed.
@@ -108,8 +108,8 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         self.algorithm.layout()
     }
 
-    fn mortality(&self, p: Pid) -> Option<Mortality> {
-        self.algorithm.mortality(p)
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        self.algorithm.mishap(p)
     }
 
     fn is_symmetric(&self) -> bool {

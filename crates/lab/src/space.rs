@@ -12,8 +12,8 @@ pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
-/// Whoever can make a step: a process; in a store-buffer model also a process's buffer; where
-/// processes may be killed, also whoever kills a process.
+/// Whoever can make a step: a process; in a store-buffer model also a process's buffer; where there are
+/// mishaps, also each of these.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -90,8 +90,8 @@ pub struct Sequential<'a> {
     pub initial: Initial,
     /// The normal form of states, where an algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
-    /// Whether processes that may be killed are. Agents `n..2n` do it.
-    pub deaths: bool,
+    /// Whether mishaps happen. They are agents `n..2n`.
+    pub mishaps: bool,
     /// What to look for.
     pub watch: Watch,
     /// The paper's invariants.
@@ -132,10 +132,10 @@ impl Sequential<'_> {
 }
 
 impl Sequential<'_> {
-    /// What becomes of a state when `p` is killed.
+    /// What becomes of a state by the mishap of `p`.
     #[inline]
-    fn killed<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
-        let mut next = self.tables.killed(state, p)?;
+    fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let mut next = self.tables.befallen(state, p)?;
         if let Some(normal) = &self.normal {
             normal.after_step(self.tables, p, state, &mut next);
         }
@@ -159,7 +159,7 @@ pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
 
 impl<const W: usize> Space<W> for Sequential<'_> {
     fn agents(&self) -> usize {
-        self.tables.n * if self.deaths { 2 } else { 1 }
+        self.tables.n * if self.mishaps { 2 } else { 1 }
     }
 
     fn bits(&self) -> u32 {
@@ -203,9 +203,9 @@ impl<const W: usize> Space<W> for Sequential<'_> {
                 each(p, self.step(state, p));
             }
         }
-        if self.deaths {
+        if self.mishaps {
             for p in 0..self.tables.n {
-                if let Some(next) = self.killed(state, p) {
+                if let Some(next) = self.befallen(state, p) {
                     each(self.tables.n + p, next);
                 }
             }

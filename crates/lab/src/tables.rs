@@ -10,7 +10,7 @@ mod closure;
 
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Domain, Mortality, Pid, Section, Word};
+use hallpass_algorithms::{Domain, Mishap, Pid, Section, Word};
 
 use closure::{Raw, close};
 
@@ -89,15 +89,16 @@ pub struct Tables {
     domains: Vec<Vec<Word>>,
     numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
-    deaths: Vec<Option<Death>>,
+    fates: Vec<Option<Fate>>,
 }
 
-/// What changes when a process is killed, besides that it is back in its remainder.
-#[derive(Clone, Copy, Debug)]
-struct Death {
-    life: Field,
-    alive: usize,
-    dead: usize,
+/// What changes when something befalls a process.
+#[derive(Clone, Debug)]
+struct Fate {
+    var: Field,
+    /// For each value of the variable, the number of the one it is left with.
+    left: Vec<u32>,
+    kills: bool,
 }
 
 /// Why a machine cannot be compiled.
@@ -198,12 +199,14 @@ impl Tables {
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
             .collect();
-        let death = |p| {
-            let Mortality { var, alive, dead } = machine.mortality(p)?;
-            let number = |word| numbers[var.index()][&word] as usize;
-            Some(Death { life: vars[var.index()], alive: number(alive), dead: number(dead) })
+        let fate = |p| {
+            let Mishap { var, op, kills, .. } = machine.mishap(p)?;
+            let index = var.index();
+            let left =
+                domains[index].iter().map(|&word| numbers[index][&op.leaves(word)]).collect();
+            Some(Fate { var: vars[index], left, kills })
         };
-        let deaths = (0..n).map(death).collect();
+        let fates = (0..n).map(fate).collect();
         Ok(Tables {
             n,
             k: machine.k(),
@@ -222,7 +225,7 @@ impl Tables {
             domains,
             numbers,
             initial,
-            deaths,
+            fates,
         })
     }
 
@@ -293,20 +296,20 @@ impl Tables {
         state[self.locals[p].word as usize] ^= step.local_bits;
     }
 
-    /// Whether anybody may be killed.
-    pub fn is_mortal(&self) -> bool {
-        self.deaths.iter().any(Option::is_some)
+    /// Whether there are mishaps.
+    pub fn has_mishaps(&self) -> bool {
+        self.fates.iter().any(Option::is_some)
     }
 
-    /// What becomes of a state when `p` is killed, if it may be and that makes a difference.
+    /// What becomes of a state by the mishap of `p`, if it has one and that makes a difference.
     #[inline]
-    pub fn killed<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
-        let death = self.deaths[p]?;
+    pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let fate = self.fates[p].as_ref()?;
         let mut next = *state;
-        self.locals[p].set(&mut next, REMAINDER as usize);
-        if death.life.get_in(state) == death.alive {
-            death.life.set(&mut next, death.dead);
+        if fate.kills {
+            self.locals[p].set(&mut next, REMAINDER as usize);
         }
+        fate.var.set(&mut next, fate.left[fate.var.get_in(state)] as usize);
         (next != *state).then_some(next)
     }
 

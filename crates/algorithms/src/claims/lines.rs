@@ -112,8 +112,8 @@ impl<T> Line<T> {
             E1 { .. } | E3 { .. } => wait(now, Goto(E2)),
             E2 => wait(now, Spin(E2)),
             T1 { .. } => attempt(now),
-            E4 | X1 { .. } => leave(now),
-            X2 { .. } | X3 { .. } => leave_anyway(now),
+            E4 | X1 { .. } | X3 { .. } => leave(now),
+            X2 { .. } => leave_anyway(now),
         }
     }
 
@@ -170,8 +170,8 @@ fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     }
 }
 
-/// The way out of one that somebody came before, if it has still got its slot. Were it to try again, it
-/// might do so for ever.
+/// The way out of one that has still got its slot, since it wanted to give it to one that waits no longer.
+/// Were it to try the next in line, and so on, it might do so for ever.
 fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
         Picture { me: Standing::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),

@@ -18,8 +18,10 @@
 //!
 //! A slot that is given back while somebody waits goes to the first in line in the same transaction, so
 //! no slot is ever free, clean, and waited for, but for those that a claim found free after it had
-//! guessed wrong, and for those that a larger door has brought. These, and stale ones, are given to the
-//! first in line by whoever sees them while it waits.
+//! guessed wrong, for those that a larger door has brought, and for those whose owner was not quick enough:
+//! who finds that the one it wanted to give its slot to waits no longer does not go on with the next, but
+//! frees it, and has all who wait look. These slots, and stale ones, are given to the first in line by
+//! whoever sees them while it waits.
 //!
 //! Line | what it asks for
 //! -----|-----------------
@@ -30,11 +32,29 @@
 //! T1   | as E1, without a place in the queue
 //! X1   | who is the first in line
 //! X2   | that its slot be given to the first in line
-//! X3   | that its slot be free, if nobody waits or there is no such slot any more
+//! X3   | that its slot be free, if nobody waits or there is no such slot any more; or free anyway
+//!
+//! Who waits is told when it is given a slot or has lost its claim, when the claim before it is gone, and
+//! when the door changes; the first in line also when a claim inside is gone, and when one has been gone for
+//! long enough.
+//!
+//! I1: who is in has its slot, though perhaps no claim any more. I2: who is outside has left nothing behind.
+//! I3: where a slot is free, or stale for long enough, the first in line is awake. I4: where one is free, all
+//! in line are. I5: nobody has two claims. So one that stops while it waits keeps at most a slot from the others, which it is given,
+//! and not those behind it from theirs.
 //!
 //! Doorway: E1. Each line is one transaction, and every transaction tells how things are after it. Each
 //! asks in a way that may be repeated, for who has lost the connection cannot know whether it happened.
 
+mod halls;
 mod lines;
+mod model;
+mod register;
+mod words;
+
+pub mod broken;
 
 pub use lines::{Ask, Line, Picture, Standing, Was};
+pub use model::{Cast, Model, model};
+pub use register::{MOST_PROCESSES, MOST_SLOTS};
+pub(crate) use words::show;

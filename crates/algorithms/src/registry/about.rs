@@ -1,7 +1,7 @@
 //! What entries of the table have in common, paper by paper.
 
 use super::{Claim, Entry, MOST_PROCESSES, Model, OURS, Standing};
-use crate::{anderson_moir::fig2, choi, hall, shared};
+use crate::{anderson_moir::fig2, choi, claims, hall, shared};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
 pub(super) const CC: &str = "fetch-and-add";
@@ -244,6 +244,23 @@ pub(super) const fn shared(promises_fife: bool, title: &'static str) -> Entry {
 /// One of its variants that are wrong on purpose.
 pub(super) const fn shared_wrong(title: &'static str) -> Entry {
     Entry { standing: Standing::Broken, ..shared(true, title) }
+}
+
+/// Claims on a store.
+pub(super) const fn etcd(promises_fife: bool, title: &'static str) -> Entry {
+    Entry {
+        promises_resilience: true,
+        primitives: "transactions",
+        most_processes: claims::MOST_PROCESSES,
+        most_inside: claims::MOST_SLOTS,
+        figure: "claims",
+        ..hall(promises_fife, title)
+    }
+}
+
+/// One of their variants that are wrong on purpose.
+pub(super) const fn etcd_wrong(title: &'static str) -> Entry {
+    Entry { standing: Standing::Broken, ..etcd(true, title) }
 }
 
 /// The door before a resilient object.

@@ -9,6 +9,7 @@ use crate::{
     },
     changed::{Change, Changed},
     choi::{self, Bounded, Choi},
+    claims::{self, broken as not_claims},
     hall::{self, Barging, Cast, Fair, Sleep},
     machine::Algorithm,
     omori, shared,
@@ -89,6 +90,25 @@ table! {
     "turnstile:no-compare" => |n, k| Changed::<_, turnstile::broken::NoCompare>::new(Turnstile::new(n, k)), turnstile_wrong("line E3 draws a number without looking which");
     "turnstile:no-number" => |n, k| Changed::<_, turnstile::broken::NoNumber>::new(Turnstile::new(n, k)), turnstile_wrong("line E4 draws no number");
     "turnstile:no-exit" => |n, k| Changed::<_, turnstile::broken::NoExit>::new(Turnstile::new(n, k)), turnstile_wrong("line X1 counts no exit");
+    // Claims on a store such as etcd
+    "etcd" => |n, k| claims::model(claims::Cast::Plain, n, k), etcd(true, "claims on a store");
+    "etcd-mortal" => |n, k| claims::model(claims::Cast::Mortal, n, k), etcd(true, "anybody may be killed at any line");
+    "etcd-expiry" => |n, k| claims::model(claims::Cast::Expiry, n, k), etcd(false, "anybody's lease may end at any line");
+    "etcd-unheard" => |n, k| claims::model(claims::Cast::Unheard, n, k), etcd(true, "anybody's connection may break at any line");
+    "etcd-timeout" => |n, k| claims::model(claims::Cast::Timeout, n, k), etcd(true, "waiters give up; the last process is the clock");
+    "etcd-try" => |n, k| claims::model(claims::Cast::Try, n, k), Entry { promises_everybody: false, ..etcd(false, "the last process does not wait") };
+    "etcd-resize" => |n, k| claims::model(claims::Cast::Resize, n, k), fragile(etcd(true, "the last process takes a slot away and back"));
+    "etcd-close" => |n, k| claims::model(claims::Cast::Close, n, k), etcd(true, "the last process closes it");
+    "etcd:barging" => |n, k| <claims::Model<not_claims::Barging>>::new(claims::Cast::Plain, n, k), etcd_wrong("line E1 does not look whether others wait");
+    "etcd:blind" => |n, k| <claims::Model<not_claims::Blind>>::new(claims::Cast::Plain, n, k), etcd_wrong("a slot is given to one that may have gone");
+    "etcd:selfish" => |n, k| <claims::Model<not_claims::Selfish>>::new(claims::Cast::Plain, n, k), etcd_wrong("who leaves frees its slot, whoever waits");
+    "etcd:quiet" => |n, k| <claims::Model<not_claims::Quiet>>::new(claims::Cast::Plain, n, k), etcd_wrong("who frees a slot that others wait for tells the first of them alone");
+    "etcd-expiry:trusting" => |n, k| <claims::Model<not_claims::Trusting>>::new(claims::Cast::Expiry, n, k), etcd_wrong("a slot is given on as soon as a lease has ended");
+    "etcd-expiry:generous" => |n, k| <claims::Model<not_claims::Generous>>::new(claims::Cast::Expiry, n, k), etcd_wrong("who leaves does not look whether its slot is still its own");
+    "etcd-mortal:idle" => |n, k| <claims::Model<not_claims::Idle>>::new(claims::Cast::Mortal, n, k), etcd_wrong("the first in line does not watch who is inside");
+    "etcd-mortal:dreaming" => |n, k| <claims::Model<not_claims::Dreaming>>::new(claims::Cast::Mortal, n, k), etcd_wrong("who waits does not watch who is before it");
+    "etcd-unheard:twice" => |n, k| <claims::Model<not_claims::Twice>>::new(claims::Cast::Unheard, n, k), etcd_wrong("line E1 claims again");
+    "etcd-timeout:careless" => |n, k| <claims::Model<not_claims::Careless>>::new(claims::Cast::Timeout, n, k), etcd_wrong("line E4 does not look whether it was given a slot");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

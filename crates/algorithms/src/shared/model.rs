@@ -12,7 +12,7 @@ use super::{
 use crate::{
     layout::{Array, Decl, Init, Kind, Layout},
     machine::{
-        Algorithm, Label, Loc, Mortality,
+        Algorithm, Label, Loc, Mishap,
         Next::{self, Enter, Goto, Leave, Spin},
         View,
     },
@@ -313,9 +313,9 @@ impl Algorithm for Model {
         }
     }
 
-    fn mortality(&self, p: Pid) -> Option<Mortality> {
-        let var = self.life.at(p);
-        self.cast.is_mortal().then_some(Mortality { var, alive: ALIVE, dead: DEAD })
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
+        self.cast.is_mortal().then_some(Mishap { var, op, kills: true, name: "killed" })
     }
 
     fn is_unbounded(&self) -> bool {

@@ -94,8 +94,8 @@ impl<const W: usize> Analysis<'_, W> {
             }
             return outcomes;
         }
-        let mortal = self.standing.tables.is_mortal();
-        let also = if mortal { self.question.n } else { 0 };
+        let mishaps = self.standing.tables.has_mishaps();
+        let also = if mishaps { self.question.n } else { 0 };
         let needed = self.explored.bytes + self.explored.graph_bytes(self.agents + also);
         if needed > self.resources.bytes {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
@@ -107,9 +107,9 @@ impl<const W: usize> Analysis<'_, W> {
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
         // Nobody need get in while others are killed for ever: what follows happens after the last
-        // of finitely many deaths.
-        let after_deaths = mortal.then(|| all.of_first(self.question.n));
-        let graph = after_deaths.as_ref().unwrap_or(&all);
+        // of finitely many mishaps.
+        let afterwards = mishaps.then(|| all.of_first(self.question.n));
+        let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
             (self.resources.phase)("deadlock");
             outcomes.insert(Property::Deadlock.name(), self.deadlock(graph));
@@ -259,7 +259,7 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// `all` with the steps that kill, `graph` without.
+    /// `all` with mishaps, `graph` without.
     fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {

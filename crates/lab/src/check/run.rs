@@ -243,7 +243,7 @@ fn run<const W: usize>(
         contention: question.contention,
         initial: question.initial,
         normal: Normal::of(machine, tables),
-        deaths: tables.is_mortal(),
+        mishaps: tables.has_mishaps(),
         watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
     };

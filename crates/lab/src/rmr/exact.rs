@@ -38,7 +38,7 @@ fn run<const W: usize>(
         contention,
         initial,
         normal: Normal::of(machine, tables),
-        deaths: false, // a passage that death cuts short makes fewer references
+        mishaps: false, // a passage that death cuts short makes fewer references
         watch: Watch::default(),
         invariants: None,
     };

@@ -45,10 +45,10 @@ fn initial(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
 
 fn agent(schedule: &Schedule, machine: &dyn Machine, agent: Agent) -> Result<(), Error> {
     let n = schedule.n;
-    let may_die = |p: Pid| p < n && machine.mortality(p).is_some();
+    let has_mishap = |p: Pid| p < n && machine.mishap(p).is_some();
     match schedule.memory {
         _ if agent < n => Ok(()),
-        MemoryModel::Sequential if may_die(agent - n) => Ok(()),
+        MemoryModel::Sequential if has_mishap(agent - n) => Ok(()),
         MemoryModel::StoreBuffers if agent < 2 * n => Ok(()),
         MemoryModel::StoreBuffers => Err(Error::Part(format!(
             "there is no agent {agent}: the processes are 0 to {}, their buffers {n} to {}",

@@ -4,11 +4,11 @@
 //! by memory; a write goes to the end of the own buffer; a read-modify-write needs that buffer
 //! empty; agent n + p moves the oldest store of p to memory. What a store costs is then counted
 //! when it reaches memory, and a read that the buffer answers costs nothing. Without store buffers,
-//! agent n + p kills p, where processes may be killed.
+//! agent n + p is what may befall p.
 
 use std::collections::VecDeque;
 
-use hallpass_algorithms::{Decl, Memory, Mortality, Op, Pid, Section, Var, Word};
+use hallpass_algorithms::{Decl, Memory, Mishap, Op, Pid, Section, Var, Word};
 
 use super::{
     Error,
@@ -183,7 +183,7 @@ impl Interpreter {
         let n = self.machine.n();
         match agent.checked_sub(n) {
             None => self.own_step(agent),
-            Some(p) if p < n && self.model == MemoryModel::Sequential => self.die(p),
+            Some(p) if p < n && self.model == MemoryModel::Sequential => self.befall(p),
             Some(p) if p < n => self.flush(p),
             Some(_) => Err(format!("there is no agent {agent}")),
         }
@@ -240,19 +240,22 @@ impl Interpreter {
         Ok(Step { stays: false, ..self.perform(agent, p, stand.clone(), stand, Some(seen)) })
     }
 
-    fn die(&mut self, p: Pid) -> Result<Step, String> {
-        let Some(Mortality { var, alive, dead }) = self.machine.mortality(p) else {
-            return Err(format!("process {p} cannot be killed"));
+    fn befall(&mut self, p: Pid) -> Result<Step, String> {
+        let Some(Mishap { var, op, kills, name }) = self.machine.mishap(p) else {
+            return Err(format!("nothing can befall process {p}"));
         };
-        let found = self.state.memory[var.index()];
-        let noted = Seen { var: var.index(), op: Op::Write(dead), via: Via::Kernel, found };
+        let var = var.index();
+        let found = self.state.memory[var];
         let before = self.stand(p);
-        self.state.processes[p] = REMAINDER;
-        self.past_doorway[p] = false;
+        if kills {
+            self.state.processes[p] = REMAINDER;
+            self.past_doorway[p] = false;
+        }
         let after = self.stand(p);
-        let seen = (found == alive).then_some(noted);
+        let seen =
+            (op.leaves(found) != found).then_some(Seen { var, op, via: Via::Outside, found });
         let step = self.perform(self.machine.n() + p, p, before, after, seen);
-        Ok(Step { stays: false, events: vec![Event::Dies], ..step })
+        Ok(Step { stays: false, events: vec![Event::Mishap(name)], ..step })
     }
 
     /// Lets the access take effect.
@@ -287,7 +290,7 @@ impl Interpreter {
                 step.remote = decl.home != Some(process);
                 self.state.memory[seen.var] = access.left;
             }
-            Via::Kernel => self.state.memory[seen.var] = access.left,
+            Via::Outside => self.state.memory[seen.var] = access.left,
             Via::IntoBuffer => self.state.buffers[process].push_back((seen.var, access.left)),
             Via::FromBuffer => {}
         }

@@ -59,8 +59,8 @@ pub enum Via {
     FromBuffer,
     /// An earlier store that now leaves the buffer for memory.
     Flush,
-    /// The kernel's note that the process is dead.
-    Kernel,
+    /// What a mishap of the process does.
+    Outside,
 }
 
 /// One access to shared memory.
@@ -91,7 +91,7 @@ pub struct Access {
 impl Access {
     /// Whether memory holds another value afterwards.
     pub fn changes_memory(&self) -> bool {
-        matches!(self.via, Via::Memory | Via::Flush | Via::Kernel) && self.found != self.left
+        matches!(self.via, Via::Memory | Via::Flush | Via::Outside) && self.found != self.left
     }
 }
 
@@ -108,8 +108,8 @@ pub enum Event {
     LeavesCritical,
     /// It is back in its remainder.
     Returns,
-    /// It is killed.
-    Dies,
+    /// Something befalls it: it is killed, as one.
+    Mishap(&'static str),
 }
 
 /// One step.
@@ -138,12 +138,15 @@ pub struct Step {
 impl Step {
     /// Whether a store buffer moves and not the process.
     pub fn is_flush(&self) -> bool {
-        self.agent != self.process && !self.is_death()
+        self.agent != self.process && self.mishap().is_none()
     }
 
-    /// Whether the process is killed.
-    pub fn is_death(&self) -> bool {
-        self.events.contains(&Event::Dies)
+    /// What befalls the process, if this is no step of its own.
+    pub fn mishap(&self) -> Option<&'static str> {
+        self.events.iter().find_map(|event| match event {
+            Event::Mishap(name) => Some(*name),
+            _ => None,
+        })
     }
 }
 

@@ -105,8 +105,8 @@ impl Printer<'_> {
         if step.is_flush() {
             return "flush".into();
         }
-        if step.is_death() {
-            return "killed".into();
+        if let Some(name) = step.mishap() {
+            return name.into();
         }
         match (&step.before.label, step.before.section) {
             (Some(label), _) => words::label(label, self.figure),

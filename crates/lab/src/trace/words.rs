@@ -187,7 +187,7 @@ pub(super) fn access(access: &Access) -> String {
         (Via::IntoBuffer, _) => format!("{name}: {left} into its buffer"),
         (Via::FromBuffer, _) => format!("{name}: read {found} from its buffer"),
         (Via::Flush, _) => format!("{name}: {found} -> {left} out of its buffer"),
-        (Via::Kernel, _) => format!("{name}: {found} -> {left} by the kernel"),
+        (Via::Outside, _) => format!("{name}: {found} -> {left} from outside"),
         (Via::Memory, Operation::Read) => format!("{name}: read {found}"),
         (Via::Memory, Operation::TestAndSet) if access.failed => {
             format!("{name}: {found}, set already")
@@ -222,7 +222,7 @@ pub(super) fn event(event: &Event) -> String {
         Event::Enters(Some(name)) => format!("ENTERS as name {name}"),
         Event::LeavesCritical => "leaves".into(),
         Event::Returns => "is back".into(),
-        Event::Dies => "IS KILLED".into(),
+        Event::Mishap(name) => name.to_uppercase(),
     }
 }
 

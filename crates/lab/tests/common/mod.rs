@@ -21,7 +21,7 @@ pub type State = [u64; W];
 /// Everything about `tables` under sequential consistency.
 pub fn sequential(tables: &Tables) -> Sequential<'_> {
     Sequential {
-        deaths: tables.is_mortal(),
+        mishaps: tables.has_mishaps(),
         tables,
         contention: tables.n,
         initial: Initial::All,

@@ -33,7 +33,7 @@ pub(super) fn json(trace: &Trace) -> String {
             .map(|step| {
                 let access = step.access.as_ref()?;
                 let via = match access.via {
-                    Via::Memory | Via::Kernel => 'm',
+                    Via::Memory | Via::Outside => 'm',
                     Via::IntoBuffer => 'b',
                     Via::Flush => 'f',
                     Via::FromBuffer => return None,

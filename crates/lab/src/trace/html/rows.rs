@@ -194,15 +194,15 @@ impl Table<'_> {
         if step.access.is_none() {
             classes.push_str(" local");
         }
-        let label = match (&step.before.label, step.before.section) {
+        let label = match (step.mishap(), &step.before.label, step.before.section) {
             _ if step.is_flush() => "buffer".into(),
-            _ if step.is_death() => "killed".into(),
-            (Some(label), _) => words::label(label, self.figure),
-            (None, Section::Critical) => match step.before.name {
+            (Some(mishap), ..) => mishap.into(),
+            (_, Some(label), _) => words::label(label, self.figure),
+            (_, None, Section::Critical) => match step.before.name {
                 Some(name) => format!("in, name {name}"),
                 None => "in".into(),
             },
-            (None, _) => String::new(),
+            (_, None, _) => String::new(),
         };
         let what = match &step.access {
             Some(access) => words::access(access).replace("->", "\u{2192}"),
