@@ -10,9 +10,13 @@ use std::{
     time::Duration,
 };
 
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
-    timerfd_create, timerfd_settime,
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::retry_on_intr,
+    time::{
+        ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec,
+        clock_gettime, timerfd_create, timerfd_settime,
+    },
 };
 
 /// The time that killing may take.
@@ -41,6 +45,12 @@ impl Deadline {
         let kill = kill_time(end);
         set(&self.kill, kill)?;
         set(&self.stop, kill.saturating_sub(grace))
+    }
+
+    /// Whether it is too late to begin anything.
+    pub fn is_near(&self) -> io::Result<bool> {
+        let mut timer = [PollFd::new(&self.stop, PollFlags::IN)];
+        Ok(retry_on_intr(|| poll(&mut timer, Some(&Timespec::default())))? > 0)
     }
 
     pub fn stop(&self) -> BorrowedFd<'_> {

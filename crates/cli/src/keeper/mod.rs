@@ -42,10 +42,10 @@ const WORD: &str = "keeper";
 
 /// The numbers of the descriptors, if that is what the command line says.
 pub fn called() -> Option<[i32; inherited::COUNT]> {
-    let mut words = env::args().skip(1);
+    let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
-    let numbers: Vec<_> = words.map(|word| word.parse()).collect::<Result<_, _>>().ok()?;
-    numbers.try_into().ok()
+    let numbers: Option<Vec<_>> = words.map(|word| word.to_str()?.parse().ok()).collect();
+    numbers?.try_into().ok()
 }
 
 pub fn run(numbers: [i32; inherited::COUNT]) -> ExitCode {

@@ -41,7 +41,7 @@ pub struct Location {
     /// A file with the password of the user of etcd
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// How long etcd may take to answer at first
+    /// Fail if etcd has not answered after this time, whichever of its members [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     dial_timeout: Option<Duration>,
 }
@@ -94,7 +94,9 @@ impl Location {
     fn options(&self, url: &str) -> Result<Options, Error> {
         let mut options = Options::at(url)?;
         if let Some(time) = self.dial_timeout {
-            options.dial_timeout = time;
+            options.command_timeout = time;
+            // One that does not answer leaves time for the others.
+            options.dial_timeout = options.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
             options.user = Some(user);
@@ -145,7 +147,9 @@ impl Location {
 }
 
 fn on_in_environment() -> Option<String> {
-    env::var("HALLPASS_ON").ok().filter(|url| !url.is_empty())
+    // What is no text is no URL either, and is refused as one.
+    let url = env::var_os("HALLPASS_ON").filter(|url| !url.is_empty())?;
+    Some(url.to_string_lossy().into_owned())
 }
 
 /// The path from the root on: the keeper is at home there.

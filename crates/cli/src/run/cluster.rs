@@ -18,7 +18,7 @@ use super::{
     Refusal, Wanted,
     display::{AT_FIRST, EVERY, Slate, in_foreground},
     environment::Environment,
-    guard::{Guard, Outcome},
+    guard::{Guard, NOT_RENEWED, Outcome},
     not_started,
     options::{Lease, OnKill},
     shown,
@@ -68,6 +68,10 @@ pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
     let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
+    // We may have been stopped since we were let in.
+    if keeper.deadline.is_near()? {
+        return Err(too_late(&name, NOT_RENEWED));
+    }
     let post = match Post::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
         Ok(post) => post,
         Err(error) => {
@@ -94,6 +98,10 @@ pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
             Err(Refusal::failure(why))
         }
     }
+}
+
+fn too_late(name: &str, why: &str) -> Refusal {
+    Refusal::failure(format!("{name}: the pass was lost ({why}): the command did not run"))
 }
 
 fn prepared(command: &[OsString], variables: Vec<(String, String)>, token: u64) -> Command {
@@ -150,10 +158,7 @@ impl Entry<'_> {
                     return Err(self.waiting.conflict(TIMED_OUT, why));
                 }
                 Report::Failed(why) => return Err(Refusal::failure(why)),
-                Report::Lost(why) => {
-                    let why = format!("{name}: the pass was lost ({why}): the command did not run");
-                    return Err(Refusal::failure(why));
-                }
+                Report::Lost(why) => return Err(too_late(name, &why)),
                 Report::Idle | Report::Released(_) => {}
             }
         }

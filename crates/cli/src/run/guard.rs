@@ -20,7 +20,7 @@ use crate::keeper::{Keeper, lifeline, messages::Report};
 const SOON: Duration = Duration::from_millis(20);
 
 /// Why a command is stopped when its time is over.
-const NOT_RENEWED: &str = "it could not be renewed in time";
+pub const NOT_RENEWED: &str = "it could not be renewed in time";
 
 /// How it ended.
 pub enum Outcome {
