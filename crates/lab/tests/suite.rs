@@ -41,7 +41,8 @@ fn confirm_all(report: &Report) {
 fn is_large(id: &str, n: usize) -> bool {
     let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
     id.contains('@')
-        || n > 2 && (large.contains(&id) || id.starts_with("hall") || id.starts_with("shared"))
+        || n > 2 && large.contains(&id)
+        || n > 2 && ["hall", "shared", "etcd"].iter().any(|family| id.starts_with(family))
 }
 
 #[test]
@@ -116,6 +117,16 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("shared:unannounced", 2, 1, Property::Fife),
     ("shared-mortal:no-second-look", 2, 1, Property::Starvation),
     ("shared-mortal:not-mine", 2, 1, Property::Starvation),
+    ("etcd:barging", 3, 2, Property::Fife),
+    ("etcd:blind", 3, 2, Property::Starvation),
+    ("etcd:selfish", 3, 1, Property::Invariants),
+    ("etcd:quiet", 4, 2, Property::Invariants),
+    ("etcd-expiry:trusting", 2, 1, Property::Exclusion),
+    ("etcd-expiry:generous", 2, 1, Property::Exclusion),
+    ("etcd-mortal:idle", 2, 1, Property::Deadlock),
+    ("etcd-mortal:dreaming", 3, 1, Property::Deadlock),
+    ("etcd-unheard:twice", 2, 1, Property::Invariants),
+    ("etcd-timeout:careless", 3, 1, Property::Deadlock),
     ("choi-bounded:ageless", 3, 2, Property::Starvation),
     ("choi:printed", 3, 2, Property::Deadlock),
     ("choi:printed-wait", 3, 2, Property::Starvation),
