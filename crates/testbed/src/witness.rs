@@ -4,7 +4,7 @@
 
 use std::{
     fs::File,
-    io::{BufWriter, ErrorKind, Read, Write},
+    io::{ErrorKind, LineWriter, Read, Write},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     process::Command,
@@ -39,7 +39,7 @@ struct Book {
 struct Pages {
     events: Vec<Event>,
     inside: Vec<Visit>,
-    file: BufWriter<File>,
+    file: LineWriter<File>,
 }
 
 impl Witness {
@@ -51,7 +51,7 @@ impl Witness {
         let socket = folder.join("witness");
         let listener = UnixListener::bind(&socket).expect("a socket");
         listener.set_nonblocking(true).expect("it can be asked");
-        let file = BufWriter::new(File::create(folder.join("visits.jsonl")).expect("a file"));
+        let file = LineWriter::new(File::create(folder.join("visits.jsonl")).expect("a file"));
         let pages = Pages { events: Vec::new(), inside: Vec::new(), file };
         let book = Arc::new(Book { start: Instant::now(), pages: Mutex::new(pages) });
         let ends = Arc::new(AtomicBool::new(false));
@@ -104,7 +104,6 @@ impl Drop for Witness {
         if let Some(server) = self.server.take() {
             let _ = server.join();
         }
-        let _ = self.book.open().file.flush();
     }
 }
 

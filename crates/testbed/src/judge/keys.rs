@@ -30,17 +30,15 @@ struct Transaction<'a> {
     left: Vec<&'a str>,
     given: Vec<usize>,
     freed: Vec<usize>,
+    door: bool,
 }
 
 impl<'a> Transaction<'a> {
     fn read(changes: &'a [Change], hall: &str) -> Self {
         let mut this = Transaction { revision: changes[0].revision, ..Transaction::default() };
         for change in changes {
-            let Some((kind, name)) =
-                change.key.strip_prefix(hall).and_then(|key| key.split_once('/'))
-            else {
-                continue;
-            };
+            let Some(key) = change.key.strip_prefix(hall) else { continue };
+            let (kind, name) = key.split_once('/').unwrap_or((key, ""));
             let slot = || name.parse().expect("slots are numbers");
             match (kind, &change.now) {
                 // What is said of a claim may change; its place does not.
@@ -51,11 +49,18 @@ impl<'a> Transaction<'a> {
                 ("inside", None) => this.left.push(name),
                 ("slots", Some(_)) => this.given.push(slot()),
                 ("slots", None) => this.freed.push(slot()),
+                ("door", _) => this.door = true,
                 _ => {}
             }
         }
         this
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owner<'a> {
+    claim: &'a str,
+    since: u64,
 }
 
 #[derive(Default)]
@@ -64,7 +69,11 @@ struct Court<'a> {
     /// By the revision in which they came.
     queue: BTreeMap<u64, &'a str>,
     inside: BTreeSet<&'a str>,
-    owners: BTreeMap<usize, &'a str>,
+    owners: BTreeMap<usize, Owner<'a>>,
+    /// When each slot that is free was freed.
+    freed: BTreeMap<usize, u64>,
+    /// When the door was last written.
+    door: u64,
     violations: Vec<Violation>,
 }
 
@@ -75,13 +84,9 @@ impl<'a> Court<'a> {
             (&[slot], &[claim]) => self.grant(event, slot, claim),
             _ => self.object(OneSlotOneClaim, event, &format!("{:?}", event.given)),
         }
-        for slot in &event.freed {
-            if self.owners.remove(slot).is_some_and(|owner| self.keeps(event, owner)) {
-                self.object(NoTheft, event, &format!("slot {slot} was freed"));
-            }
-            if !self.queue.is_empty() && *slot < self.slots {
-                self.object(NoIdleSlot, event, &format!("slot {slot} was freed"));
-            }
+        event.freed.iter().for_each(|slot| self.free(event, *slot));
+        if event.door {
+            self.door = event.revision;
         }
         self.queue.retain(|_, claim| !event.unqueued.contains(claim));
         self.queue.extend(event.queued.iter().map(|claim| (event.revision, *claim)));
@@ -101,14 +106,36 @@ impl<'a> Court<'a> {
         if waited && !event.unqueued.contains(&claim) {
             self.object(OneSlotOneClaim, event, &format!("{claim} is in and waits"));
         }
-        match self.owners.insert(slot, claim) {
-            None if (0..slot).any(|smaller| !self.owners.contains_key(&smaller)) => {
-                self.object(SmallestSlot, event, &format!("slot {slot}"));
-            }
-            Some(owner) if self.keeps(event, owner) => {
-                self.object(NoTheft, event, &format!("slot {slot} went to {claim}"));
-            }
-            _ => {}
+        self.freed.remove(&slot);
+        let owner = Owner { claim, since: event.revision };
+        let before = self.owners.insert(slot, owner);
+        let smaller = (0..slot).find(|slot| self.was_free(*slot, waited));
+        if let (None, Some(smaller)) = (before, smaller) {
+            self.object(SmallestSlot, event, &format!("slot {slot}, not {smaller}"));
+        }
+        if before.is_some_and(|before| self.keeps(event, before.claim)) {
+            self.object(NoTheft, event, &format!("slot {slot} went to {claim}"));
+        }
+    }
+
+    /// Whether whoever gave or took a larger slot should have known that this one is free. Who takes one for
+    /// itself knows. Who gives one to somebody knows how things were when the door was last written.
+    fn was_free(&self, slot: usize, given: bool) -> bool {
+        let freed = self.freed.get(&slot).copied().unwrap_or(0);
+        !self.owners.contains_key(&slot) && (!given || freed <= self.door)
+    }
+
+    fn free(&mut self, event: &Transaction<'a>, slot: usize) {
+        let owner = self.owners.remove(&slot);
+        self.freed.insert(slot, event.revision);
+        if owner.is_some_and(|owner| self.keeps(event, owner.claim)) {
+            self.object(NoTheft, event, &format!("slot {slot} was freed"));
+        }
+        // All who wait are told by the door. If it was written since the owner got in, the owner may not
+        // have known, and they were told then.
+        let told = event.door || owner.is_some_and(|owner| owner.since < self.door);
+        if !self.queue.is_empty() && slot < self.slots && !told {
+            self.object(NoIdleSlot, event, &format!("slot {slot} was freed"));
         }
     }
 

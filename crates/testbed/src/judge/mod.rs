@@ -40,7 +40,7 @@ pub enum Promise {
     FirstComeFirstIn,
     /// Of several free slots the smallest is taken.
     SmallestSlot,
-    /// No slot is free while somebody waits for it.
+    /// No slot becomes free while somebody waits, unless all who do are told.
     NoIdleSlot,
     /// A slot is taken from nobody who has a claim to it.
     NoTheft,

@@ -136,6 +136,15 @@ fn who_came_later_gets_in_first() {
 #[test]
 fn a_smaller_slot_was_free() {
     keys_break(&["+slots/1 +inside/a"], &[SmallestSlot]);
+    let freed = "-slots/0 -inside/a";
+    let full = ["+slots/0 +inside/a", "+slots/1 +inside/b", "+queue/c"];
+    let later = [&full[..], &["-slots/1 -inside/b +door", freed]].concat();
+    keys_break(&[&later[..], &["+slots/1 -queue/c +inside/c"]].concat(), &[]);
+    let both = [&full[..], &[freed, "-slots/1 -inside/b +door"]].concat();
+    keys_break(
+        &[&both[..], &["+slots/1 -queue/c +inside/c"]].concat(),
+        &[NoIdleSlot, SmallestSlot],
+    );
 }
 
 #[test]
@@ -147,6 +156,7 @@ fn a_slot_is_taken_from_its_owner() {
 #[test]
 fn a_slot_lies_idle() {
     keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a"], &[NoIdleSlot]);
+    keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a +door"], &[]);
 }
 
 #[test]

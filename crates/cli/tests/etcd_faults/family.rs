@@ -1,0 +1,84 @@
+//! The processes of one passage: hallpass, its keeper, and the command.
+
+use std::{fs, os::fd::OwnedFd, path::Path, sync::atomic::Ordering::SeqCst};
+
+use hallpass_testbed::{Visit, Witness};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::crowd::Holder;
+
+/// The processes of one passage. While there is this, nobody else does anything to them.
+pub struct Family<'a> {
+    holder: &'a Holder,
+    /// `hallpass run`, which watches over the command.
+    pub guardian: Process,
+    /// Its child that speaks with etcd.
+    pub keeper: Option<Process>,
+    /// The command, once it is in.
+    pub command: Option<(Process, Visit)>,
+}
+
+impl<'a> Family<'a> {
+    /// That of what this holder has started, if it has and nothing is being done to it.
+    pub fn of(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
+        if holder.busy.swap(true, SeqCst) {
+            return None;
+        }
+        let family = Family::find(holder, witness);
+        if family.is_none() {
+            holder.busy.store(false, SeqCst);
+        }
+        family
+    }
+
+    fn find(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
+        let now = holder.now();
+        let running = now.as_ref()?;
+        let (pid, name) = (running.child.id(), &running.name);
+        let guardian = Process::open(pid)?;
+        let visit = witness.inside().into_iter().find(|visit| visit.name == *name);
+        let command = visit.and_then(|visit| Some((Process::open(visit.pid)?, visit)));
+        // Its other children, which are hallpass as well.
+        let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+        let is_keeper = |child: &u32| is_running(*child, &program);
+        let keeper = children(pid).into_iter().find(is_keeper).and_then(Process::open);
+        Some(Family { holder, guardian, keeper, command })
+    }
+
+    pub fn name(&self) -> String {
+        match &self.command {
+            Some((_, visit)) => format!("{} in slot {}", visit.name, visit.slot),
+            None => "one that waits".to_string(),
+        }
+    }
+}
+
+impl Drop for Family<'_> {
+    fn drop(&mut self) {
+        self.holder.busy.store(false, SeqCst);
+    }
+}
+
+/// A process, and nobody else who gets its number later.
+pub struct Process(OwnedFd);
+
+impl Process {
+    fn open(pid: u32) -> Option<Process> {
+        let pid = Pid::from_raw(pid.try_into().ok()?)?;
+        pidfd_open(pid, PidfdFlags::empty()).ok().map(Process)
+    }
+
+    pub fn send(&self, signal: Signal) {
+        // It may have ended.
+        let _ = pidfd_send_signal(&self.0, signal);
+    }
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+fn is_running(pid: u32, program: &Path) -> bool {
+    fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program)
+}

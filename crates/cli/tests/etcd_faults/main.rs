@@ -1,0 +1,160 @@
+//! Fifty that compete for five slots on a cluster of three, while everything fails that can; and a judge
+//! who hears witnesses that know nothing of hallpass.
+//!
+//! `HALLPASS_FAULT_SECONDS` says for how long, `HALLPASS_FAULT_SEED` which faults; a failure prints the
+//! latter, and keeps what the witnesses wrote.
+
+mod crowd;
+mod family;
+mod faults;
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crowd::Crowd;
+use fastrand::Rng;
+use faults::{Fault, Scene, TO_CLUSTER, TO_HOLDERS};
+use hallpass_testbed::{Change, Cluster, PATIENCE, Proxy, Watch, Witness, etcd, judge, spawn};
+use rustix::process::{Pid, Signal, kill_process};
+
+const SLOTS: usize = 5;
+const HOLDERS: usize = 50;
+const GROUPS: usize = 5;
+/// For how long a holder may be out of touch with the cluster.
+const TTL: Duration = Duration::from_secs(3);
+
+/// Not a test, but the command that holders run.
+#[test]
+fn visitor() {
+    hallpass_testbed::visit();
+}
+
+#[test]
+fn faults_break_no_promise() {
+    let Some(()) = etcd() else { return };
+    let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
+    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(20));
+    eprintln!("HALLPASS_FAULT_SEED={seed}");
+    let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
+    let cluster = Cluster::start(3);
+    let watch = cluster.watch("");
+    let witness = Arc::new(Witness::start(folder.path()));
+    let group = |_| cluster.members().iter().map(Proxy::before).collect();
+    let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
+    let urls: Vec<_> =
+        (0..HOLDERS).map(|holder| Cluster::url_through(&groups[holder % GROUPS])).collect();
+    let mut crowd = Crowd::start(&urls, &witness, folder.path());
+    let scene = Scene {
+        cluster: &cluster,
+        groups: &groups,
+        crowd: &crowd,
+        witness: &witness,
+        watch: &watch,
+    };
+    let done = break_things(&scene, seed, time);
+    scene.heal();
+    witness.note("all is well again");
+    let late = crowd.finish(4 * TTL + PATIENCE);
+    let all_slots = late.is_empty() && all_get_in(&cluster, &witness);
+
+    let changes = everything(&cluster, &watch);
+    write(&folder.path().join("keys.jsonl"), &changes);
+    let hall = changes.iter().find_map(|change| change.key.strip_suffix("door"));
+    let hall = hall.expect("there is a hall");
+    let record = witness.record();
+    let verdict = judge::visits(SLOTS, &record);
+    let mut violations = verdict.violations;
+    violations.extend(judge::keys(SLOTS, &changes, hall));
+    violations.extend(judge::agreement(&record, &changes, hall));
+    let tally = crowd.tally();
+    eprintln!(
+        "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
+         {:?}; faults: {done:?}",
+        verdict.visits, verdict.excused, verdict.most, tally.longest, tally.ends
+    );
+    let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
+    let enough = passages as u64 >= 2 * time.as_secs();
+    if !late.is_empty() || !violations.is_empty() || !all_slots || !enough {
+        let kept = folder.keep();
+        violations.iter().for_each(|violation| eprintln!("{violation}"));
+        panic!(
+            "{} violations; late: {late:?}; all slots can be had: {all_slots}; passages: {passages}; \
+             HALLPASS_FAULT_SEED={seed}; see {}",
+            violations.len(),
+            kept.display()
+        );
+    }
+}
+
+fn setting(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|value| value.parse().expect("a number"))
+}
+
+/// Breaks things for so long. Says how often each.
+fn break_things(scene: &Scene, seed: u64, time: Duration) -> BTreeMap<Fault, usize> {
+    let start = Instant::now();
+    let done = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for (lane, faults) in (0..).zip([TO_CLUSTER, TO_HOLDERS]) {
+            let mut rng = Rng::with_seed(2 * seed + lane);
+            let done = &done;
+            scope.spawn(move || {
+                while start.elapsed() < time {
+                    thread::sleep(Duration::from_millis(rng.u64(200..1500)));
+                    let fault = *rng.choice(faults).expect("there are some");
+                    if scene.perform(fault, &mut rng) {
+                        *done.lock().expect("nobody panics here").entry(fault).or_default() += 1;
+                    }
+                }
+            });
+        }
+    });
+    done.into_inner().expect("nobody panics here")
+}
+
+/// Whether as many can be in at once as there are slots: none was lost.
+fn all_get_in(cluster: &Cluster, witness: &Witness) -> bool {
+    let start = |number| {
+        let mut command = crowd::hallpass(&cluster.url());
+        witness.introduce(&mut command, &format!("last{number}"), "60000-60000");
+        spawn(command).expect("it starts")
+    };
+    let mut last: Vec<_> = (0..SLOTS).map(start).collect();
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE && witness.inside().len() < SLOTS {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let all = witness.inside().len() == SLOTS;
+    for child in &last {
+        kill_process(Pid::from_child(child), Signal::TERM).expect("it is ours");
+    }
+    while start.elapsed() < 2 * PATIENCE && !witness.inside().is_empty() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    for child in &mut last {
+        // Those that still have not ended.
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+    }
+    all && witness.inside().is_empty()
+}
+
+/// All that happened to keys, up to one that we write now.
+fn everything(cluster: &Cluster, watch: &Watch) -> Vec<Change> {
+    let written = cluster.etcdctl(&["put", "the-end", "", "--write-out", "json"]).output();
+    let answer = written.expect("it runs").stdout;
+    let answer: serde_json::Value = serde_json::from_slice(&answer).expect("it is JSON");
+    watch.catch_up(answer["header"]["revision"].as_u64().expect("a revision"));
+    watch.changes()
+}
+
+fn write(path: &Path, changes: &[Change]) {
+    let lines = changes.iter().map(|change| serde_json::to_string(change).expect("it is plain"));
+    fs::write(path, lines.collect::<Vec<_>>().join("\n")).expect("there is room");
+}
