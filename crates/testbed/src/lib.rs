@@ -42,12 +42,7 @@ pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Whether there is an etcd to test with. If not, a test says so and has nothing to do; where
 /// `HALLPASS_NEED_ETCD` is set, as in CI, this panics instead.
 pub fn etcd() -> Option<()> {
-    let missing: Vec<_> =
-        [("etcd", "etcd-server"), ("etcdctl", "etcd-client"), ("setpriv", "util-linux")]
-            .into_iter()
-            .filter(|(program, _)| !runs(program))
-            .map(|(_, package)| package)
-            .collect();
+    let missing = missing();
     if missing.is_empty() {
         return Some(());
     }
@@ -55,6 +50,13 @@ pub fn etcd() -> Option<()> {
     assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "no etcd to test with: {advice}");
     eprintln!("not tested, for there is no etcd: {advice}");
     None
+}
+
+/// The Debian packages that a cluster needs and that are not there.
+pub fn missing() -> Vec<&'static str> {
+    let needed = [("etcd", "etcd-server"), ("etcdctl", "etcd-client"), ("setpriv", "util-linux")];
+    let missing = needed.into_iter().filter(|(program, _)| !runs(program));
+    missing.map(|(_, package)| package).collect()
 }
 
 fn runs(program: &str) -> bool {
