@@ -219,26 +219,46 @@ pub struct Acquire {
 struct Begun {
     /// Dropped, it says that nobody wants the pass any more.
     _wanted: oneshot::Sender<()>,
-    pass: oneshot::Receiver<Result<EtcdPass, Error>>,
+    held: oneshot::Receiver<Result<Held, Error>>,
+}
+
+impl Begun {
+    fn new(core: &Arc<Core>) -> Self {
+        let (wanted, given_up) = oneshot::channel();
+        let (done, held) = oneshot::channel();
+        let (core, duty) = (core.clone(), core.duties().begin());
+        core.handle().clone().spawn(async move {
+            let held = Passage::enter(core.clone(), Patience::Some, given_up).await;
+            if let Err(Ok(held)) = done.send(held) {
+                let limit = core.ttl;
+                let _ = Passage::leave(core, held, limit).await;
+            }
+            drop(duty);
+        });
+        Begun { _wanted: wanted, held }
+    }
 }
 
 impl Future for Acquire {
     type Output = Result<EtcdPass, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let begun = this.begun.get_or_insert_with(|| {
-            let (wanted, given_up) = oneshot::channel();
-            let (done, pass) = oneshot::channel();
-            let hall = this.hall.clone();
-            this.hall.core.handle().spawn(async move {
-                let held = Passage::enter(hall.core.clone(), Patience::Some, given_up).await;
-                // If nobody takes the pass, it is dropped, and given back.
-                let _ = done.send(held.map(|held| hall.pass(held)));
-            });
-            Begun { _wanted: wanted, pass }
-        });
+        let Acquire { hall, begun } = &mut *self;
+        let begun = begun.get_or_insert_with(|| Begun::new(&hall.core));
         let gone = || Error::System { doing: "wait for etcd", why: "its thread is gone".into() };
-        Pin::new(&mut begun.pass).poll(context).map(|pass| pass.unwrap_or_else(|_| Err(gone())))
+        let held = Pin::new(&mut begun.held).poll(context);
+        held.map(|held| Ok(hall.pass(held.unwrap_or_else(|_| Err(gone()))?)))
+    }
+}
+
+impl Drop for Acquire {
+    fn drop(&mut self) {
+        if let Some(begun) = &mut self.begun {
+            begun.held.close();
+            // It came too late, and goes back.
+            if let Ok(Ok(held)) = begun.held.try_recv() {
+                drop(self.hall.pass(held));
+            }
+        }
     }
 }

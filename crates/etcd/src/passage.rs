@@ -7,7 +7,7 @@ use std::{
 
 use hallpass_algorithms::{
     Next,
-    claims::{Ask, Line, Picture},
+    claims::{Ask, Line, Picture, Standing},
 };
 use tokio::{sync::oneshot, task::AbortHandle};
 
@@ -36,7 +36,8 @@ pub(crate) struct Held {
     pub slot: usize,
     pub token: i64,
     keeper: AbortHandle,
-    scout: AbortHandle,
+    /// Finds out who is first in line.
+    scout: Option<AbortHandle>,
     view: View,
 }
 
@@ -78,8 +79,10 @@ impl Passage {
         match result {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
-                let scout = core.handle().spawn(claim.clone().scout(core.store.clone()));
-                Ok(Held { claim, slot, token, keeper, scout: scout.abort_handle(), view })
+                let scout = || core.handle().spawn(claim.clone().scout(core.store.clone()));
+                // Where there are more slots, somebody else is likely to serve who is first.
+                let scout = (core.size() == 1).then(|| scout().abort_handle());
+                Ok(Held { claim, slot, token, keeper, scout, view })
             }
             Err(error) => {
                 claim.enter_stage(Stage::Done);
@@ -156,7 +159,9 @@ impl Passage {
     /// The way out.
     pub(crate) async fn leave(core: Arc<Core>, held: Held, limit: Duration) -> Result<(), Error> {
         let Held { claim, slot, keeper, scout, view, .. } = held;
-        scout.abort();
+        if let Some(scout) = scout {
+            scout.abort();
+        }
         claim.enter_stage(Stage::Done);
         let mut passage = Passage { core, claim, keeper, view, post: None, limit };
         let result = passage.go_out(slot).await;
@@ -167,11 +172,19 @@ impl Passage {
 
     async fn go_out(&mut self, slot: usize) -> Result<(), Error> {
         let mut line = Line::X1 { slot };
+        let mut certain = false;
         loop {
             let picture = match line {
                 Line::X1 { .. } => self.look_who_is_first().await?,
                 _ => self.ask(line.clone().ask()).await?,
             };
+            if let (Line::X2 { .. } | Line::X3 { .. }, Standing::Inside(_), false) =
+                (&line, picture.me, certain)
+            {
+                // What we knew was old, and nothing has happened: this is the answer to X1.
+                certain = true;
+                line = Line::X1 { slot };
+            }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) | Next::Enter(line) => line,
                 // If it is not known what became of a question, we take it for answered.
@@ -183,10 +196,10 @@ impl Passage {
     }
 
     /// Line X1. It does no harm if the answer is old, as long as it is of a moment at which we were in: we
-    /// could have asked then. What is asked for next is granted only if things still are that way. Who
-    /// was first in line then most likely still is; but if nobody was, we ask again.
+    /// could have asked then. What is asked for next is granted only if things still are that way. Where
+    /// there is one slot, whoever was first in line most likely still is; but if nobody was, we ask again.
     async fn look_who_is_first(&mut self) -> Result<Picture<Waiter>, Error> {
-        let known = self.claim.hint().filter(|view| view.first.is_some());
+        let known = self.claim.hint().filter(|view| view.first.is_some() && view.size() == 1);
         let view = match known {
             Some(view) => Ok(view),
             None => self.core.store.look_back(self.claim.asker()).await,

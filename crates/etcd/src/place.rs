@@ -12,7 +12,6 @@ use crate::{
     core::Core,
     hall::{EtcdHall, check_slots},
     keys::{self, Keys, check_name},
-    retry::Retry,
     runtime::Runtime,
     store::Store,
 };
@@ -85,7 +84,7 @@ impl Etcd {
         self.runtime.wait(async move {
             let all = KeyRange::prefix(format!("{}/", options.prefix));
             let look = Txn { then: vec![Op::keys(all)], ..Txn::default() };
-            let mut retry = Retry::new(client.clone(), Default::default(), options.command_timeout);
+            let mut retry = client.retry(options.command_timeout);
             let response = loop {
                 match client.txn(look.clone()).await {
                     Ok(response) => break response,

@@ -67,9 +67,9 @@ impl Store {
                 let leaving = Op::delete(self.keys.inside(&me.claim.claim));
                 self.depart(self.give(slot, &to, mine, Some(leaving), was), me, was).await
             }
-            (Ask::Free { slot, beyond }, Some(me)) => {
+            (Ask::Free { slot, anyway }, Some(me)) => {
                 let Some(mine) = self.is_mine(slot, was) else { return self.look(Some(me)).await };
-                self.depart(self.free(slot, beyond, mine, me, was), me, was).await
+                self.depart(self.free(slot, anyway, mine, me, was), me, was).await
             }
             (Ask::Give { slot, was: Was::Free, to }, me) => {
                 let free = vec![When::absent(self.keys.slot(slot))];
@@ -194,12 +194,23 @@ impl Store {
         Txn { when, then, ..Txn::default() }
     }
 
-    fn free(&self, slot: usize, beyond: bool, if_so: Vec<When>, me: Asker<'_>, was: &View) -> Txn {
+    /// Gives a slot back, if this is so.
+    fn free(&self, slot: usize, anyway: bool, if_so: Vec<When>, me: Asker<'_>, was: &View) -> Txn {
         let mut when = if_so;
-        when.push(self.same_door(was));
-        when.extend((!beyond).then(|| When::empty(self.keys.queue())));
+        when.extend((!anyway).then(|| When::empty(self.keys.queue())));
         let mine = [self.keys.slot(slot), self.keys.inside(&me.claim.claim)];
-        Txn { when, then: mine.map(Op::delete).into(), ..Txn::default() }
+        let mut then: Vec<_> = mine.map(Op::delete).into();
+        if let Some((door, _)) = was.door
+            && anyway
+            && slot < was.size()
+        {
+            // The door as it is: whoever waits looks up when it is written. If it has changed since, they
+            // do so as well.
+            let touch = vec![self.put_door(door)];
+            let same = vec![self.same_door(was)];
+            then.push(Op::nested(Txn { when: same, then: touch, ..Txn::default() }));
+        }
+        Txn { when, then, ..Txn::default() }
     }
 
     /// Lets a claim in.
@@ -248,7 +259,7 @@ impl Store {
         let before = Op::youngest_before(self.keys.queue(), made);
         let txn = Txn { then: vec![before], ..Txn::default() };
         let (view, response) = self.answered(txn, Some(me)).await?;
-        let before = response.answers.first().and_then(|answer| answer.kvs().first());
+        let before = response.answers.first().and_then(|answer| answer.first());
         Ok((view, before.map(|kv| kv.key.clone())))
     }
 

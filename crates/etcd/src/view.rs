@@ -79,7 +79,7 @@ impl Me {
 
     /// The answer to [`ops`](Me::ops).
     pub(crate) fn read(answers: &[Answer]) -> Result<Me, Error> {
-        let kv = |at: usize| answers.get(at).and_then(|answer: &Answer| answer.kvs().first());
+        let kv = |at: usize| answers.get(at).and_then(|answer: &Answer| answer.first());
         if let Some(kv) = kv(1) {
             return Me::inside(kv);
         }
@@ -130,7 +130,7 @@ impl View {
             door: read_door(door)?,
             slots: slots.kvs().iter().map(owner).collect::<Result<_, _>>()?,
             inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
-            first: first.kvs().first().map(Waiter::read).transpose()?,
+            first: first.first().map(Waiter::read).transpose()?,
             me: Me::read(me)?,
         })
     }
@@ -149,7 +149,7 @@ impl View {
             door: read_door(door)?,
             slots: BTreeMap::new(),
             inside: HashSet::new(),
-            first: first.kvs().first().map(Waiter::read).transpose()?,
+            first: first.first().map(Waiter::read).transpose()?,
             me: Me::read(me)?,
         })
     }
@@ -173,7 +173,7 @@ impl View {
 
 fn read_door(answer: &Answer) -> Result<Option<(Door, i64)>, Error> {
     let read = |kv: &KeyValue| Ok((records::read(&kv.key, &kv.value)?, kv.mod_revision));
-    answer.kvs().first().map(read).transpose()
+    answer.first().map(read).transpose()
 }
 
 fn short() -> Error {

@@ -8,6 +8,7 @@ use std::{
         Barrier, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
+    task::{Context, Waker},
     thread,
     time::{Duration, Instant},
 };
@@ -115,6 +116,53 @@ fn who_gives_up_leaves_the_queue() {
     assert_eq!(hall.waiting().expect("reachable"), 0);
     pass.release().expect("ours");
     hall.try_acquire().expect("free, and nobody waits").release().expect("ours");
+}
+
+#[test]
+fn a_task_waits_in_any_executor_and_gives_up_when_it_is_dropped() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let hall = connect(&cluster).open("gpu", 1).expect("new");
+    let pass = wait(hall.acquire_async()).expect("free");
+    let mut waiting = Box::pin(hall.acquire_async());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    await_queue(&hall, 1);
+    drop(waiting);
+    await_queue(&hall, 0);
+    let lost = pass.lost();
+    pass.release().expect("ours");
+    assert_eq!(wait(lost), Loss::Released);
+    drop(wait(hall.acquire_async()).expect("free again"));
+}
+
+#[test]
+fn the_status_tells_who_is_in_who_waits_and_who_has_vanished() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let hall = connect(&cluster).open("gpu", 2).expect("new");
+    hall.describe_as("python train.py");
+    let (first, second) = (hall.acquire().expect("free"), hall.acquire().expect("free"));
+    thread::scope(|scope| {
+        let third = scope.spawn(|| hall.try_acquire_for(Duration::from_secs(1)));
+        await_queue(&hall, 1);
+        let status = hall.status().expect("reachable");
+        let tokens: Vec<_> = status.holders.iter().map(|one| one.token).collect();
+        assert_eq!(tokens, [Some(first.token()), Some(second.token())]);
+        let [waiting] = &status.queue[..] else { panic!("{status:?}") };
+        assert_eq!((waiting.pid, waiting.slot), (std::process::id(), None));
+        assert_eq!(waiting.command, "python train.py");
+        assert!(status.holders.iter().all(|one| one.alive && one.host == waiting.host));
+        assert!(third.join().expect("no panic").is_err());
+    });
+    let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/gpu/inside/"]).status();
+    assert!(removed.expect("it runs").success());
+    let status = hall.status().expect("reachable");
+    assert!(status.holders.len() == 2 && status.holders.iter().all(|one| !one.alive));
+    assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)), "they may still be in");
+    assert_eq!(hall.reap().expect("reachable"), 2);
+    assert!(!first.is_valid() && !second.is_valid(), "reaping waits for that");
+    assert_eq!(hall.available().expect("reachable"), 2);
 }
 
 #[test]

@@ -132,8 +132,9 @@
 //! - `metrics`: `Hall::metrics` counts how often somebody had to wait, gave up or was turned away, and
 //!   how long waiting took.
 //! - `tracing`: events of the crate [`tracing`](https://docs.rs/tracing) for the same.
+//! - `etcd`: `hallpass::etcd`, halls among machines, with the same names.
 //!
-//! Neither touches the path on which nobody waits.
+//! The first two do not touch the path on which nobody waits.
 //!
 //! # Shared data
 //!
@@ -158,6 +159,10 @@ pub use hallpass_runtime::{
 pub use hallpass_resilient as objects;
 #[doc(inline)]
 pub use hallpass_resilient::{Object, Resilient, ResilientCell};
+
+#[cfg(feature = "etcd")]
+#[doc(inline)]
+pub use hallpass_etcd as etcd;
 
 #[cfg(target_os = "linux")]
 #[doc(inline)]

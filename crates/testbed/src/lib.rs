@@ -54,7 +54,12 @@ pub fn etcd() -> Option<()> {
 
 /// The Debian packages that a cluster needs and that are not there.
 pub fn missing() -> Vec<&'static str> {
-    let needed = [("etcd", "etcd-server"), ("etcdctl", "etcd-client"), ("setpriv", "util-linux")];
+    let needed = [
+        ("etcd", "etcd-server"),
+        ("etcdctl", "etcd-client"),
+        ("openssl", "openssl"),
+        ("setpriv", "util-linux"),
+    ];
     let missing = needed.into_iter().filter(|(program, _)| !runs(program));
     missing.map(|(_, package)| package).collect()
 }

@@ -26,12 +26,12 @@ pub enum Ask<T> {
         /// The claim.
         to: T,
     },
-    /// That my slot be free, and my claim gone; if nobody waits, or it is `beyond` those that count.
+    /// That my slot be free, and my claim gone; if nobody waits, or `anyway`.
     Free {
         /// The slot.
         slot: usize,
-        /// There is no such slot any more: the hall was made smaller.
-        beyond: bool,
+        /// Whoever waits; and all who do are to look, as if the door had changed.
+        anyway: bool,
     },
     /// That my claim be struck off the queue.
     Withdraw,
@@ -72,7 +72,7 @@ pub struct Picture<T> {
     pub free: Option<usize>,
     /// The smallest slot whose claim has been gone for long enough.
     pub stale: Option<usize>,
-    /// My slot is one of those that are no more, for the hall was made smaller.
+    /// My slot is nobody's after me, for the hall was made smaller, or closed.
     pub beyond: bool,
 }
 
@@ -87,7 +87,7 @@ pub enum Line<T> {
     T1 { slot: usize },
     X1 { slot: usize },
     X2 { slot: usize, to: T },
-    X3 { slot: usize, beyond: bool },
+    X3 { slot: usize, anyway: bool },
 }
 use Line::*;
 
@@ -102,7 +102,7 @@ impl<T> Line<T> {
             E4 => Ask::Withdraw,
             X1 { .. } => Ask::Look,
             X2 { slot, to } => Ask::Give { slot, was: Was::Mine, to },
-            X3 { slot, beyond } => Ask::Free { slot, beyond },
+            X3 { slot, anyway } => Ask::Free { slot, anyway },
         }
     }
 
@@ -112,7 +112,8 @@ impl<T> Line<T> {
             E1 { .. } | E3 { .. } => wait(now, Goto(E2)),
             E2 => wait(now, Spin(E2)),
             T1 { .. } => attempt(now),
-            E4 | X1 { .. } | X2 { .. } | X3 { .. } => leave(now),
+            E4 | X1 { .. } => leave(now),
+            X2 { .. } | X3 { .. } => leave_anyway(now),
         }
     }
 
@@ -163,8 +164,17 @@ fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
         Picture { me: Standing::Inside(slot), first: Some(to), beyond: false, .. } => {
             Goto(X2 { slot, to })
         }
-        Picture { me: Standing::Inside(slot), beyond, .. } => Goto(X3 { slot, beyond }),
+        Picture { me: Standing::Inside(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
         Picture { me: Standing::Waiting, .. } => Goto(E4),
         Picture { me: Standing::Outside, .. } => Leave,
+    }
+}
+
+/// The way out of one that somebody came before, if it has still got its slot. Were it to try again, it
+/// might do so for ever.
+fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
+    match now {
+        Picture { me: Standing::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),
+        now => leave(now),
     }
 }

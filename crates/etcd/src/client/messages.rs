@@ -57,8 +57,6 @@ pub(super) struct RangeRequest {
     pub serializable: bool,
     #[prost(bool, tag = "8")]
     pub keys_only: bool,
-    #[prost(bool, tag = "9")]
-    pub count_only: bool,
     #[prost(int64, tag = "13")]
     pub max_create_revision: i64,
 }

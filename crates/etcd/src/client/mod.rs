@@ -4,11 +4,8 @@
 //! `protoc`, which a newcomer would have to install, and the JSON gateway can be switched off, knows no
 //! certificate users, and costs a hop.
 //!
-//! Each call makes one attempt at one member, for a bounded time. [`Client::retrying`] is for those that
+//! Each call makes one attempt at one member, for a bounded time. A [`Retry`] is for those that
 //! may be made again.
-
-// Until all that is here is used by the halls above.
-#![allow(dead_code, unused_imports)]
 
 mod attempt;
 mod failure;
@@ -29,9 +26,9 @@ use std::{sync::Arc, time::Duration};
 use crate::{Error, Options};
 
 pub(crate) use failure::Failure;
-pub(crate) use lease::Lease;
 pub(crate) use messages::KeyValue;
 pub(crate) use range::KeyRange;
+pub(crate) use retry::Retry;
 pub(crate) use txn::{Answer, Op, Txn, TxnResponse, When};
 pub(crate) use watch::{Event, Watch};
 

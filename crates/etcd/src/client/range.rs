@@ -31,6 +31,7 @@ impl KeyRange {
     }
 
     /// All from `from` up to `end`, which is not one of them.
+    #[cfg(test)]
     pub(crate) fn between(from: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> KeyRange {
         KeyRange { key: from.into(), end: end.into() }
     }

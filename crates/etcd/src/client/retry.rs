@@ -1,43 +1,45 @@
-//! Trying again.
+//! Trying again, not for ever, and not all at the same time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::sleep;
 
 use super::{Client, Failure};
 use crate::Error;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// Some decades: a longer time is no instant.
-const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+
+/// Tries that have failed.
+pub(crate) struct Retry {
+    client: Client,
+    /// None: never.
+    end: Option<Instant>,
+    pause: Duration,
+}
+
+impl Retry {
+    /// Waits until it is worth another try.
+    ///
+    /// # Errors
+    /// If it is not: only what failed for want of an answer is, until the time is over.
+    pub(crate) async fn after(&mut self, failure: Failure) -> Result<(), Error> {
+        let unreachable = matches!(failure, Failure::Unreachable(_));
+        if !unreachable || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
+            return Err(self.client.error(failure));
+        }
+        // Between half of it and all, so that those who failed together do not come back together.
+        sleep(self.pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
 
 impl Client {
-    /// Tries until it works, or the time is over; only what failed for want of an answer is tried again.
-    pub(crate) async fn retrying<T>(
-        &self,
-        limit: Duration,
-        mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
-    ) -> Result<T, Error> {
-        let now = Instant::now();
-        let end = now.checked_add(limit).unwrap_or(now + FOR_EVER);
-        let mut pause = FIRST_PAUSE;
-        let mut last = format!("no answer within {limit:?}");
-        loop {
-            match timeout_at(end, attempt()).await {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(Failure::Unreachable(why))) => last = why,
-                Ok(Err(failure)) => return Err(self.error(failure)),
-                Err(_) => return Err(self.error(Failure::Unreachable(last))),
-            }
-            // Somewhere from half of it to all, so that those who failed together do not come together.
-            let wake = Instant::now() + pause.mul_f64(0.5 + 0.5 * fastrand::f64());
-            if wake >= end {
-                return Err(self.error(Failure::Unreachable(last)));
-            }
-            sleep_until(wake).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
+    /// How to go on after failures, for so long.
+    pub(crate) fn retry(&self, limit: Duration) -> Retry {
+        let end = Instant::now().checked_add(limit);
+        Retry { client: self.clone(), end, pause: FIRST_PAUSE }
     }
 
     /// What a user is told of a failure.

@@ -131,10 +131,6 @@ impl Op {
         Op::range(range, |request| request.keys_only = true)
     }
 
-    pub(crate) fn count(range: KeyRange) -> Op {
-        Op::range(range, |request| request.count_only = true)
-    }
-
     /// The one that was made first.
     pub(crate) fn oldest(range: KeyRange) -> Op {
         Op::range(range, |request| request.first_made(SortOrder::Ascend))
@@ -224,6 +220,7 @@ impl Answer {
     }
 
     /// How many keys the range has, or how many were deleted.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> i64 {
         match self {
             Answer::Range { count, .. } | Answer::Deleted(count) => *count,
@@ -231,6 +228,7 @@ impl Answer {
         }
     }
 
+    #[cfg(test)]
     pub(crate) fn txn(&self) -> Option<&TxnResponse> {
         match self {
             Answer::Txn(response) => Some(response),

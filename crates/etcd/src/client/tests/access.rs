@@ -70,7 +70,7 @@ fn a_user_with_a_password_may_what_its_role_may() {
 
 #[test]
 fn members_and_clients_show_certificates() {
-    let pki = Pki::new();
+    let Some(pki) = Pki::new() else { return };
     let more = [
         format!("--cert-file={}", pki.path("server.pem").display()),
         format!("--key-file={}", pki.path("server.key").display()),
@@ -126,7 +126,7 @@ fn members_and_clients_show_certificates() {
 #[test]
 fn a_member_without_tls_is_not_spoken_to_with_it() {
     let Some(server) = Server::start() else { return };
-    let pki = Pki::new();
+    let Some(pki) = Pki::new() else { return };
     let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
     let options = Options { tls: Some(tls), ..options(&server) };
     wait(async {
@@ -140,7 +140,7 @@ fn a_member_without_tls_is_not_spoken_to_with_it() {
 
 #[test]
 fn files_that_are_no_certificates_are_named() {
-    let pki = Pki::new();
+    let Some(pki) = Pki::new() else { return };
     let bad = |tls| {
         let options = Options { tls: Some(tls), ..Options::at("etcd://h").unwrap() };
         Client::new(&options).err().unwrap().to_string()
@@ -157,7 +157,7 @@ fn files_that_are_no_certificates_are_named() {
 
 #[test]
 fn members_with_tls_may_be_ipv6_addresses() {
-    let pki = Pki::new();
+    let Some(pki) = Pki::new() else { return };
     let tls = Some(Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() });
     let options = Options { tls, ..Options::at("etcd://[::1]").unwrap() };
     assert!(Client::new(&options).is_ok());
@@ -167,7 +167,9 @@ fn members_with_tls_may_be_ipv6_addresses() {
 struct Pki(TempDir);
 
 impl Pki {
-    fn new() -> Pki {
+    /// None if there is nothing to make them with.
+    fn new() -> Option<Pki> {
+        hallpass_testbed::etcd()?;
         let pki = Pki(tempfile::tempdir().unwrap());
         pki.make("ca", &["-addext", "basicConstraints=critical,CA:true"]);
         pki.make("other", &[]);
@@ -177,7 +179,7 @@ impl Pki {
             "server",
             &[&signed[..], &["-addext", "subjectAltName=IP:127.0.0.1,IP:::1"]].concat(),
         );
-        pki
+        Some(pki)
     }
 
     fn make(&self, name: &str, more: &[&str]) {

@@ -1,7 +1,6 @@
 //! An etcd of our own for a test.
 
 use std::{
-    env,
     future::Future,
     net::TcpListener,
     process::{Child, Command, Output, Stdio},
@@ -28,11 +27,7 @@ impl Server {
 
     /// One that speaks so, with more flags for itself, and such as etcdctl needs then.
     pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
-        if Command::new("etcd").arg("--version").stdout(Stdio::null()).status().is_err() {
-            assert!(env::var_os("HALLPASS_NEED_ETCD").is_none(), "etcd is not installed");
-            eprintln!("etcd is not installed: nothing is tested");
-            return None;
-        }
+        hallpass_testbed::etcd()?;
         let (port, peer) = (free_port(), free_port());
         let directory = tempfile::tempdir().unwrap();
         let client = format!("{scheme}://127.0.0.1:{port}");
