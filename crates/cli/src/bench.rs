@@ -123,8 +123,7 @@ fn run_among_processes(options: &Options) -> Ended {
 
 #[cfg(target_os = "linux")]
 fn run_among_machines(options: &machines::options::Options) -> Ended {
-    let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
-    let plan = options.plan(program)?;
+    let plan = options.plan()?;
     let bar = bar(plan.steps());
     let mut begun = 0;
     let report = plan.run(stop_on_interrupt(), &mut |what| {

@@ -1,6 +1,6 @@
 //! What to measure, as one asks for it on a command line.
 
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
 use clap::{Args, builder::PossibleValuesParser, value_parser};
 
@@ -38,14 +38,17 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     #[arg(value_parser = value_parser!(u64).range(1..=10_000))]
     pub passages: u64,
+    /// The hallpass whose `run` is measured [default: this one]
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
 impl Options {
-    /// What is to be measured, with `hallpass` at `program`; an error if there is no etcd.
-    pub fn plan(&self, program: PathBuf) -> Result<Plan, String> {
+    /// What is to be measured; an error if there is no etcd.
+    pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
         if !missing.is_empty() {
             return Err(format!(
@@ -61,8 +64,13 @@ impl Options {
             rounds: self.rounds.unwrap_or(if self.quick { 5 } else { 20 }) as usize,
             herds: self.herd.iter().map(|count| *count as usize).collect(),
             passages: self.passages as usize,
-            program,
+            program: self.program()?,
         })
+    }
+
+    fn program(&self) -> Result<PathBuf, String> {
+        let this = || env::current_exe().map_err(|error| format!("which program is this: {error}"));
+        self.program.clone().map_or_else(this, Ok)
     }
 
     fn settings(&self) -> Vec<Setting> {
