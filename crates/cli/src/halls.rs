@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use hallpass_shared::{Error, Place};
-
 use crate::{
     output::say,
     people::{Users, View, printable},
+    place::{Error, Place},
 };
 
 /// Exit status: at least one of the halls could not be served.
@@ -27,7 +26,7 @@ pub fn look(
     users: &mut Users,
 ) -> impl Iterator<Item = (String, Result<View, Error>)> {
     names.into_iter().map(|name| {
-        let hall = place.open_existing(&name).map(|hall| View::of(hall.status(), users));
+        let hall = place.look(&name, users);
         (name, hall)
     })
 }

@@ -5,6 +5,7 @@ mod bench;
 mod completions;
 mod files;
 mod halls;
+mod keeper;
 mod lab;
 mod list;
 mod man;
@@ -59,6 +60,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(descriptors) = keeper::called() {
+        return keeper::run(descriptors);
+    }
     // Thousands of short commands may be run in a hall, and describing all of ours to the parser
     // takes longer than the rest of it.
     if let Some(args) = run::Args::of_command_line() {

@@ -6,11 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use hallpass_shared::{Error, Participant, Status};
 use nix::unistd::{Uid, User};
 use serde_json::{Value, json};
 
-use crate::time;
+use crate::{place::Error, time};
 
 /// Names of users; each is looked up once.
 #[derive(Default)]
@@ -41,8 +40,13 @@ pub fn printable(text: &str) -> String {
 pub struct Person {
     /// The slot it holds; none while it waits.
     pub slot: Option<usize>,
+    /// The fencing token that came with the slot; halls of one machine have none.
+    token: Option<u64>,
+    /// Its machine, where there may be several.
+    pub host: Option<String>,
     pub pid: u32,
-    uid: u32,
+    /// Means something on its machine only.
+    uid: Option<u32>,
     user: Option<String>,
     command: String,
     /// Since when it holds the slot, or waits.
@@ -53,23 +57,44 @@ pub struct Person {
 }
 
 impl Person {
-    fn of(one: Participant, users: &mut Users, now: SystemTime) -> Self {
+    fn here(one: hallpass_shared::Participant, users: &mut Users) -> Self {
         Person {
             slot: one.slot,
+            token: None,
+            host: None,
             pid: one.pid,
-            uid: one.uid,
+            uid: Some(one.uid),
             user: users.name(one.uid),
             command: one.command,
             since: one.since,
-            // A clock that was set back shows nothing negative.
-            time: now.duration_since(one.since).unwrap_or_default(),
+            time: time_since(one.since),
             alive: one.alive,
         }
     }
 
+    fn on_cluster(one: hallpass_etcd::Participant) -> Self {
+        Person {
+            slot: one.slot,
+            token: one.token,
+            host: Some(one.host),
+            pid: one.pid,
+            uid: None,
+            user: Some(one.user),
+            command: one.command,
+            since: one.since,
+            time: time_since(one.since),
+            alive: one.alive,
+        }
+    }
+
+    pub fn host(&self) -> String {
+        self.host.as_deref().map_or_else(String::new, printable)
+    }
+
     /// The user's name, or number if there is none.
     pub fn user(&self) -> String {
-        self.user.as_deref().map_or_else(|| self.uid.to_string(), printable)
+        let number = || self.uid.map_or_else(String::new, |uid| uid.to_string());
+        self.user.as_deref().map_or_else(number, printable)
     }
 
     pub fn command(&self) -> String {
@@ -82,17 +107,29 @@ impl Person {
     }
 
     fn to_json(&self) -> Value {
-        json!({
+        let mut person = json!({
             "slot": self.slot,
             "pid": self.pid,
-            "uid": self.uid,
             "user": self.user,
             "command": self.command,
             "since": rfc3339(self.since),
             "seconds": self.time.as_millis() as f64 / 1e3,
             "alive": self.alive,
-        })
+        });
+        match (&self.host, self.uid) {
+            (Some(host), _) => {
+                person["host"] = json!(host);
+                person["token"] = json!(self.token);
+            }
+            (None, uid) => person["uid"] = json!(uid),
+        }
+        person
     }
+}
+
+/// A clock that was set back shows nothing negative, nor does another machine's.
+fn time_since(then: SystemTime) -> Duration {
+    SystemTime::now().duration_since(then).unwrap_or_default()
 }
 
 /// The time as RFC 3339 writes it, which has four digits for the year; a damaged one is shown as
@@ -114,15 +151,27 @@ pub struct View {
 }
 
 impl View {
-    pub fn of(status: Status, users: &mut Users) -> Self {
-        let now = SystemTime::now();
-        let mut everybody = |all: Vec<Participant>| {
-            all.into_iter().map(|one| Person::of(one, users, now)).collect()
+    pub fn here(status: hallpass_shared::Status, users: &mut Users) -> Self {
+        let mut everybody = |all: Vec<hallpass_shared::Participant>| {
+            all.into_iter().map(|one| Person::here(one, users)).collect()
         };
         View {
             holders: everybody(status.holders),
             // The dead do not wait, though somebody has yet to strike them off.
             queue: everybody(status.queue.into_iter().filter(|one| one.alive).collect()),
+            name: status.name,
+            slots: status.slots,
+            closed: status.closed,
+        }
+    }
+
+    pub fn on_cluster(status: hallpass_etcd::Status) -> Self {
+        let everybody = |all: Vec<hallpass_etcd::Participant>| {
+            all.into_iter().map(Person::on_cluster).collect()
+        };
+        View {
+            holders: everybody(status.holders),
+            queue: everybody(status.queue),
             name: status.name,
             slots: status.slots,
             closed: status.closed,
@@ -153,15 +202,18 @@ impl View {
         lines
     }
 
-    fn rows(&self) -> Vec<[String; 5]> {
+    fn rows(&self) -> Vec<[String; 6]> {
+        let hosts = self.holders.iter().chain(&self.queue).any(|one| one.host.is_some());
+        let host = if hosts { "HOST" } else { "" };
         let row = |place: String, one: &Person| {
             let dead = if one.alive { "" } else { " (dead)" };
-            [place, one.pid.to_string(), one.user(), one.time(), one.command() + dead]
+            let command = one.command() + dead;
+            [place, one.host(), one.pid.to_string(), one.user(), one.time(), command]
         };
         let place = |one: &Person| one.slot.map_or_else(String::new, |slot| slot.to_string());
         let holders = self.holders.iter().map(|one| row(place(one), one));
         let queue = self.queue.iter().zip(1..).map(|(one, number)| row(format!("#{number}"), one));
-        let head = ["SLOT", "PID", "USER", "SINCE", "COMMAND"].map(str::to_string);
+        let head = ["SLOT", host, "PID", "USER", "SINCE", "COMMAND"].map(str::to_string);
         [head].into_iter().chain(holders).chain(queue).collect()
     }
 
@@ -192,20 +244,26 @@ pub fn unreadable(name: &str, error: &Error) -> Value {
     json!({ "name": name, "error": error.to_string() })
 }
 
-/// Users begin, numbers end below each other; commands are last, and as long as they are.
-fn aligned(rows: &[[String; 5]]) -> Vec<String> {
+/// The columns of hosts and users.
+const LEFT: [usize; 2] = [1, 3];
+
+/// Names begin, numbers end below each other; commands are last, and as long as they are.
+fn aligned(rows: &[[String; 6]]) -> Vec<String> {
     let width = console::measure_text_width;
-    let widths: [usize; 4] = std::array::from_fn(|column| {
+    let widths: [usize; 5] = std::array::from_fn(|column| {
         rows.iter().map(|row| width(&row[column])).max().unwrap_or_default()
     });
-    let line = |row: &[String; 5]| {
+    let line = |row: &[String; 6]| {
         let mut line = String::new();
         for (column, widest) in widths.into_iter().enumerate() {
             let gap = widest - width(&row[column]);
-            let (before, after) = if column == 2 { (0, gap) } else { (gap, 0) };
-            let _ = write!(line, "  {:before$}{}{:after$}", "", row[column], "");
+            let (before, after) = if LEFT.contains(&column) { (0, gap) } else { (gap, 0) };
+            // There are no hosts where all is on one.
+            if widest > 0 {
+                let _ = write!(line, "  {:before$}{}{:after$}", "", row[column], "");
+            }
         }
-        line + "  " + &row[4]
+        line + "  " + &row[5]
     };
     rows.iter().map(line).collect()
 }
@@ -218,7 +276,9 @@ pub mod tests {
         let time = Duration::from_secs(seconds);
         let since = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) - time;
         let (command, user) = (command.to_string(), Some("ann".to_string()));
-        Person { slot, pid, uid: 1000, user, command, since, time, alive: pid != 12 }
+        let alive = pid != 12;
+        let (token, host, uid) = (None, None, Some(1000));
+        Person { slot, token, host, pid, uid, user, command, since, time, alive }
     }
 
     fn hall() -> View {
@@ -246,6 +306,34 @@ pub mod tests {
             "    #1  12345  ann      0s  evil\\u{1b}[2J\\nline",
         ];
         assert_eq!(hall().table(), expected);
+    }
+
+    #[test]
+    fn hosts_and_tokens_are_shown_where_there_are_several_machines() {
+        let there = |one: Person, host: &str| Person {
+            token: one.slot.map(|_| 77),
+            host: Some(host.into()),
+            uid: None,
+            ..one
+        };
+        let hall = View {
+            holders: vec![there(person(Some(0), 7, "make", 1), "ant")],
+            queue: vec![there(person(None, 8, "ls", 0), "beetle")],
+            ..hall()
+        };
+        let expected = [
+            "  SLOT  HOST    PID  USER  SINCE  COMMAND",
+            "     0  ant       7  ann      1s  make",
+            "    #1  beetle    8  ann      0s  ls",
+        ];
+        assert_eq!(hall.table()[1..], expected);
+        let json = hall.to_json();
+        assert_eq!(
+            (&json["holders"][0]["host"], &json["holders"][0]["token"]),
+            (&"ant".into(), &77.into())
+        );
+        assert_eq!(json["queue"][0]["token"], Value::Null);
+        assert!(json["queue"][0].get("uid").is_none());
     }
 
     #[test]
@@ -280,7 +368,7 @@ pub mod tests {
     fn a_user_without_a_name_is_a_number() {
         let nobody = u32::MAX - 7;
         let one = Person {
-            uid: nobody,
+            uid: Some(nobody),
             user: Users::default().name(nobody),
             ..person(Some(0), 1, "x", 0)
         };

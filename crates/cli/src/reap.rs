@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_shared::Error;
 
 use crate::{
     halls::{self, Complaints},
     output::outln,
     people::printable,
-    place::Location,
+    place::{Error, Location},
 };
 
 #[derive(ClapArgs)]
@@ -25,7 +24,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     let place = args.location.place()?;
     let mut complaints = Complaints::default();
     for name in halls::chosen(&place, args.names)? {
-        match place.open_existing(&name).and_then(|hall| hall.reap()) {
+        match place.reap(&name) {
             Ok(dead) => outln!("{}: {dead} dead", printable(&name)),
             Err(error) => complaints.about(&error),
         }

@@ -3,9 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_shared::Error;
 
-use crate::place::Location;
+use crate::place::{Error, Location};
 
 /// Who holds a slot that is no more keeps it until it leaves.
 #[derive(ClapArgs)]
@@ -21,6 +20,6 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    args.location.place()?.open_existing(&args.name)?.resize(args.slots)?;
+    args.location.place()?.resize(&args.name, args.slots)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_shared::Error;
 
-use crate::{halls::Complaints, place::Location};
+use crate::{
+    halls::Complaints,
+    place::{Error, Location},
+};
 
 #[derive(ClapArgs)]
 pub struct Args {

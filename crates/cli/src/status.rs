@@ -3,14 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_shared::Error;
 use serde_json::json;
 
 use crate::{
     halls::{self, Complaints},
     output::outln,
     people::{self, Users},
-    place::Location,
+    place::{Error, Location},
 };
 
 #[derive(ClapArgs)]
@@ -46,7 +45,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": place.path().to_string_lossy(), "halls": objects }));
+        outln!("{}", json!({ "place": place.shown(), "halls": objects }));
     }
     Ok(complaints.exit_code())
 }

@@ -15,13 +15,12 @@ use crossterm::{
     style::Print,
     terminal::{self, Clear, ClearType},
 };
-use hallpass_shared::{Error, Place};
 
 use crate::{
     halls,
     output::say,
     people::{Users, printable},
-    place::Location,
+    place::{Error, Location, Place},
     time,
 };
 
@@ -150,7 +149,7 @@ impl Screenful {
         self.skipped = self.skipped.min(lines.len().saturating_sub(room));
         let mut out = io::stdout().lock();
         queue!(out, terminal::BeginSynchronizedUpdate, cursor::MoveTo(0, 0))?;
-        let title = format!("{} (q quits)", printable(&self.place.path().to_string_lossy()));
+        let title = format!("{} (q quits)", printable(&self.place.shown()));
         let shown = lines.iter().skip(self.skipped).take(room);
         for (row, line) in std::iter::once(&title).chain(shown).enumerate() {
             let line = console::truncate_str(line, width as usize, "");

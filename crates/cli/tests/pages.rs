@@ -22,13 +22,16 @@ fn there_is_a_page_for_each_command() {
         assert!(page.contains(".TH") && page.contains(".SH NAME"), "{command}");
     }
     let run = fs::read_to_string(pages.join("hallpass-run.1")).expect("a page");
-    for word in ["nonblock", "conflict", "HALLPASS_SLOT", "127"] {
+    for word in
+        ["nonblock", "conflict", "HALLPASS_SLOT", "127", "etcds://", "HALLPASS_TOKEN", "grace"]
+    {
         assert!(run.contains(word), "{word}");
     }
     let others = fs::read_dir(&pages).expect("there").filter(|file| {
         file.as_ref().is_ok_and(|file| !file.file_name().to_string_lossy().ends_with(".1"))
     });
     assert_eq!(others.count(), 0, "nothing half written is left");
+    assert!(!pages.join("hallpass-keeper.1").exists(), "it is not for people");
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn completions_know_commands_and_options() {
         let output = hallpass(&["completions", shell]);
         assert!(output.status.success());
         let script = String::from_utf8(output.stdout).expect("text");
-        for word in ["run", "resize", "per-device", "conflict-exit-code"] {
+        for word in ["run", "resize", "per-device", "conflict-exit-code", "password-file"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }

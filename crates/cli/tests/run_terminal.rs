@@ -3,103 +3,15 @@
 
 mod common;
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{Read, Write},
-    os::unix::{fs::OpenOptionsExt, process::ExitStatusExt},
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, os::unix::process::ExitStatusExt, thread, time::Duration};
 
-use common::{HALLPASS, Halls, eventually, send, state};
-use nix::{libc::O_NOCTTY, sys::signal::Signal};
-use rustix::{
-    fs::{OFlags, fcntl_setfl},
-    pty::{OpenptFlags, openpt, ptsname, unlockpt},
-    termios::{Termios, Winsize, tcgetattr, tcsetwinsize},
-};
+use common::{Halls, eventually, send, state, terminal::Terminal};
+use nix::sys::signal::Signal;
+use rustix::termios::Termios;
 
 const CTRL_C: &[u8] = b"\x03";
 const CTRL_Z: &[u8] = b"\x1a";
 const A_WHILE: Duration = Duration::from_millis(60);
-
-/// A terminal, and the first process of its session.
-struct Terminal {
-    process: Child,
-    /// The side of whoever sits there; none once the window is closed.
-    window: Option<File>,
-    /// The side that programs see.
-    line: File,
-    /// All that was ever shown.
-    shown: Vec<u8>,
-}
-
-impl Terminal {
-    /// Runs a command at a new terminal of 24 lines of 80 columns.
-    fn run(halls: &Halls, words: &[&str]) -> Self {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let window = openpt(flags).expect("a terminal");
-        unlockpt(&window).expect("unlocked");
-        let name = ptsname(&window, Vec::new()).expect("a name").into_string().expect("text");
-        fcntl_setfl(&window, OFlags::NONBLOCK).expect("set");
-        let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name);
-        let line = line.expect("opened");
-        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&line, size).expect("set");
-        let copy = || Stdio::from(line.try_clone().expect("a copy"));
-        // It makes a session and takes its input for the terminal of it.
-        let mut command = Command::new("setsid");
-        command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
-        command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
-        let process = command.spawn().expect("it runs");
-        Terminal { process, window: Some(File::from(window)), line, shown: vec![] }
-    }
-
-    /// Runs `hallpass COMMAND --dir ... WORDS...` there, without a shell.
-    fn hallpass(halls: &Halls, command: &str, words: &[&str]) -> Self {
-        let place = halls.path().to_str().expect("text");
-        Terminal::run(halls, &[&[HALLPASS, command, "--dir", place], words].concat())
-    }
-
-    fn press(&mut self, keys: &[u8]) {
-        self.window.as_mut().expect("open").write_all(keys).expect("it listens");
-    }
-
-    fn text(&mut self) -> String {
-        let mut buffer = [0; 4096];
-        // It ends with an error in any case: there is nothing now, or nobody any more.
-        while let Some(Ok(count @ 1..)) =
-            self.window.as_mut().map(|window| window.read(&mut buffer))
-        {
-            self.shown.extend(&buffer[..count]);
-        }
-        String::from_utf8_lossy(&self.shown).into_owned()
-    }
-
-    #[track_caller]
-    fn shows(&mut self, what: &str) {
-        eventually(what, || self.text().contains(what));
-    }
-
-    fn end(&mut self) -> ExitStatus {
-        self.process.wait().expect("it ends")
-    }
-
-    fn settings(&self) -> Termios {
-        tcgetattr(&self.line).expect("asked")
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            eprintln!("the terminal has shown {:?}", self.text());
-        }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 const RUN: &str = "\"$HALLPASS\" run --dir \"$DIR\"";
 

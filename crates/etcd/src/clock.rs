@@ -1,6 +1,6 @@
 //! Time as it passes for one machine.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, fs, sync::Arc, time::Duration};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -8,26 +8,39 @@ use rustix::time::{ClockId, clock_gettime};
 /// while the machine sleeps. Only its rate matters: rates that differ by no more than a tenth are
 /// allowed for.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> Duration + Send + Sync>,
+    id: Arc<str>,
+}
 
 impl Clock {
     /// Another clock, for tests.
     pub fn from_fn(now: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
-        Clock(Arc::new(now))
+        Clock { now: Arc::new(now), id: format!("{:016x}", fastrand::u64(..)).into() }
     }
 
     /// The time since some moment in the past.
     pub fn now(&self) -> Duration {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// What other processes know it by that have the same one.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
     }
 }
 
 impl Default for Clock {
+    /// The machine's, which counts from when it was started.
     fn default() -> Self {
-        Clock::from_fn(|| {
+        let clock = Clock::from_fn(|| {
             let now = clock_gettime(ClockId::Boottime);
             Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
-        })
+        });
+        match fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+            Ok(id) => Clock { id: id.trim().into(), ..clock },
+            Err(_) => clock,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::{
     Clock, Error, Options,
     claim::{Claim, Tenure},
     client::Failure,
+    records::Gone,
     retry::{self, Retry},
     runtime::Duties,
     store::Store,
@@ -116,6 +117,29 @@ impl Core {
         for record in stale {
             gone.entry(record).or_insert(now);
         }
+        // What others have seen by the same clock we need not wait for again.
+        for seen in view.gone.iter().filter(|seen| seen.clock == self.clock.id()) {
+            let at = Duration::from_millis(seen.at);
+            if let Some(since) = gone.get_mut(&(seen.slot, seen.token)) {
+                *since = at.min(*since);
+            }
+        }
+    }
+
+    /// Writes down for others with the same clock what we have seen of vanished owners, for we do not
+    /// wait until their time is over.
+    pub(crate) async fn mourn(&self, view: &View) {
+        let known = |slot, token| {
+            let ours = |seen: &&Gone| seen.clock == self.clock.id();
+            view.gone.iter().filter(ours).any(|seen| (seen.slot, seen.token) == (slot, token))
+        };
+        for (slot, owner) in view.stale().filter(|(slot, owner)| !known(*slot, owner.token)) {
+            let Some(since) = lock(&self.gone).get(&(slot, owner.token)).copied() else { continue };
+            // A little later is safe, a little earlier is not.
+            let at = since.as_millis() as u64 + 1;
+            let clock = self.clock.id().to_string();
+            let _ = self.store.mourn(&Gone { slot, token: owner.token, clock, at }, view).await;
+        }
     }
 
     /// For how much longer the owner of each stale slot may still be in: 0 once it no longer can be.
@@ -130,7 +154,7 @@ impl Core {
     }
 
     /// The smallest slot whose owner is gone for long enough.
-    fn stale(&self, view: &View) -> Option<usize> {
+    pub(crate) fn stale(&self, view: &View) -> Option<usize> {
         let size = view.size();
         let mut over = self.waits(view).filter(|(slot, left)| *slot < size && left.is_zero());
         over.next().map(|(slot, _)| slot)

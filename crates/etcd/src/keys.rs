@@ -37,6 +37,19 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
+    /// Since when those who have this clock have known that the owner of a slot is gone.
+    pub(crate) fn gone(&self, slot: usize, clock: &str) -> String {
+        format!("{}gone/{slot:04}/{clock}", self.base)
+    }
+
+    pub(crate) fn gone_from(&self, slot: usize) -> KeyRange {
+        KeyRange::prefix(format!("{}gone/{slot:04}/", self.base))
+    }
+
+    pub(crate) fn all_gone(&self) -> KeyRange {
+        KeyRange::prefix(format!("{}gone/", self.base))
+    }
+
     /// With as many digits as the largest has, so that they are in order.
     pub(crate) fn slot(&self, slot: usize) -> String {
         format!("{}slots/{slot:04}", self.base)

@@ -53,15 +53,17 @@
 //! # What is in etcd
 //!
 //! Keys below [`prefix`](Options::prefix)`/NAME/`: `door` says how many slots there are; `queue/` and
-//! `inside/` have a key for each claim, on its lease; `slots/` has a record for each slot that is taken.
+//! `inside/` have a key for each claim, on its lease; `slots/` has a record for each slot that is taken; `gone/`
+//! says since when which machine has known that the holder of a slot has vanished.
 //! Values are JSON. A user needs to read and write that prefix, and nothing else. The protocol is a step
 //! machine, `algorithms/src/claims`, which the project's model checker explores in every interleaving, with
 //! crashes and with leases that end at any time; the same code runs here.
 //!
 //! # What is not
 //!
-//! - [`try_acquire`](EtcdHall::try_acquire) does not take a slot whose holder has vanished, however long ago:
-//!   it cannot know. One that waits does, after its wait, and so does [`reap`](EtcdHall::reap).
+//! - [`try_acquire`](EtcdHall::try_acquire) does not take a slot whose holder has vanished, unless somebody on
+//!   the same machine has seen that long enough ago. One that waits does, after its wait, and so does
+//!   [`reap`](EtcdHall::reap).
 //! - A cluster that is restored from a backup counts revisions from there: tokens may repeat.
 //! - [`remove`](Etcd::remove) by force, or keys deleted by hand, end passes without a wait.
 //! - After a fork, the child has nothing of what its parent holds, and must not use its handles.

@@ -26,6 +26,17 @@ impl Core {
         }
     }
 
+    /// Frees a slot whose owner is gone for long enough, if nobody waits.
+    pub(crate) async fn strike(&self, slot: usize, was: &View) -> Result<View, Error> {
+        let mut retry = self.retry(self.first_contact);
+        loop {
+            match self.store.strike(slot, true, was).await {
+                Ok(view) => return Ok(self.take_in(view)),
+                Err(trouble) => retry.after(trouble).await?,
+            }
+        }
+    }
+
     fn take_in(&self, view: View) -> View {
         self.heard(&view);
         view

@@ -128,12 +128,27 @@ impl Passage {
                     None => Line::E1 { slot: 0 },
                 },
                 Next::Leave if self.view.size() == 0 => return Err(Error::Closed),
-                Next::Leave => return Err(Error::NoPermits),
+                Next::Leave if self.frees_stale(patience).await? => {
+                    Line::T1 { slot: self.view.free().unwrap_or(0) }
+                }
+                Next::Leave => {
+                    self.core.mourn(&self.view).await;
+                    return Err(Error::NoPermits);
+                }
             };
             if let (Line::E1 { .. }, Some(_)) = (&line, self.claim.health().lost) {
                 self.renew_claim().await?;
             }
         }
+    }
+
+    /// One who does not wait has nobody wait for it either until a vanished owner is surely gone. But if
+    /// that is so, and nobody waits, it may have the slot.
+    async fn frees_stale(&mut self, patience: Patience) -> Result<bool, Error> {
+        let (Patience::None, None) = (patience, &self.view.first) else { return Ok(false) };
+        let Some(slot) = self.core.stale(&self.view) else { return Ok(false) };
+        self.view = self.core.strike(slot, &self.view).await?;
+        Ok(true)
     }
 
     /// What we hold, if it is certain for long enough.

@@ -45,6 +45,18 @@ pub(crate) struct Claim {
     pub since: u64,
 }
 
+/// When somebody saw that the owner of a slot was gone.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct Gone {
+    pub slot: usize,
+    /// The token of that owner.
+    pub token: i64,
+    /// Whose clock it was.
+    pub clock: String,
+    /// What it showed, in milliseconds.
+    pub at: u64,
+}
+
 /// Commands may be as long as a system allows; etcd is no place for that.
 const LONGEST_COMMAND: usize = 1000;
 

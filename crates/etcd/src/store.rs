@@ -6,7 +6,7 @@ use crate::{
     Error,
     client::{Client, Failure, Op, Txn, TxnResponse, When},
     keys::Keys,
-    records::{self, Claim, Door},
+    records::{self, Claim, Door, Gone},
     view::{Me, View, Waiter},
 };
 
@@ -77,7 +77,8 @@ impl Store {
             }
             (Ask::Give { slot, was: Was::Stale, to }, me) => {
                 let Some(stale) = self.is_stale(slot, was) else { return self.look(me).await };
-                self.transact(self.give(slot, &to, stale, None, was), me).await
+                let mourned = Op::delete_range(self.keys.gone_from(slot));
+                self.transact(self.give(slot, &to, stale, Some(mourned), was), me).await
             }
             (Ask::Withdraw, Some(me)) => {
                 let then = vec![Op::delete(self.keys.waiting(&me.claim.claim))];
@@ -146,7 +147,15 @@ impl Store {
         let Some(mut when) = self.is_stale(slot, was) else { return self.look(None).await };
         when.push(self.same_door(was));
         when.extend(counts.then(|| When::empty(self.keys.queue())));
-        let then = vec![Op::delete(self.keys.slot(slot))];
+        let mourned = Op::delete_range(self.keys.gone_from(slot));
+        let then = vec![Op::delete(self.keys.slot(slot)), mourned];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Writes down for others that a slot is stale, if it still is.
+    pub(crate) async fn mourn(&self, gone: &Gone, was: &View) -> Result<View, Trouble> {
+        let Some(when) = self.is_stale(gone.slot, was) else { return self.look(None).await };
+        let then = vec![Op::put(self.keys.gone(gone.slot, &gone.clock), records::write(gone), 0)];
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 

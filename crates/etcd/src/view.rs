@@ -8,7 +8,7 @@ use crate::{
     Error,
     client::{Answer, KeyValue, Op, TxnResponse},
     keys::{Keys, last},
-    records::{self, Claim, Door},
+    records::{self, Claim, Door, Gone},
 };
 
 /// A claim that waits.
@@ -45,6 +45,8 @@ pub(crate) struct View {
     /// The claims inside.
     pub inside: HashSet<String>,
     pub first: Option<Waiter>,
+    /// What others have seen, by their clocks.
+    pub gone: Vec<Gone>,
     pub me: Me,
 }
 
@@ -105,6 +107,7 @@ impl View {
             Op::list(keys.slots()),
             Op::keys(keys.all_inside()),
             Op::oldest(keys.queue()),
+            Op::list(keys.all_gone()),
         ];
         ops.extend(id.into_iter().flat_map(|id| Me::ops(keys, id)));
         ops
@@ -113,7 +116,8 @@ impl View {
     /// The answer to [`ops`](View::ops), which come last in the transaction.
     pub(crate) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
         let answers = &response.answers;
-        let [door, slots, inside, first, me @ ..] = &answers[answers.len().saturating_sub(ops)..]
+        let [door, slots, inside, first, gone, me @ ..] =
+            &answers[answers.len().saturating_sub(ops)..]
         else {
             return Err(short());
         };
@@ -131,6 +135,12 @@ impl View {
             slots: slots.kvs().iter().map(owner).collect::<Result<_, _>>()?,
             inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
             first: first.first().map(Waiter::read).transpose()?,
+            // What cannot be read was not seen.
+            gone: gone
+                .kvs()
+                .iter()
+                .filter_map(|kv| records::read(&kv.key, &kv.value).ok())
+                .collect(),
             me: Me::read(me)?,
         })
     }
@@ -149,6 +159,7 @@ impl View {
             door: read_door(door)?,
             slots: BTreeMap::new(),
             inside: HashSet::new(),
+            gone: Vec::new(),
             first: first.first().map(Waiter::read).transpose()?,
             me: Me::read(me)?,
         })

@@ -137,3 +137,27 @@ fn time_that_runs_out_while_the_cluster_is_down_says_so() {
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     });
 }
+
+#[test]
+fn who_does_not_wait_gets_what_a_vanished_holder_had_in_the_end() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let far = Etcd::connect(options(&Cluster::url_through(std::slice::from_ref(&path))));
+    let pass = far.expect("good options").open("gpu", 1).expect("new").acquire().expect("free");
+    path.cut();
+    // A program that looks in now and then, each time anew.
+    let begun = Instant::now();
+    let next = loop {
+        match connect(&cluster).open("gpu", 1).expect("there").try_acquire() {
+            Ok(next) => break next,
+            Err(Error::NoPermits) => thread::sleep(Duration::from_millis(100)),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(begun.elapsed() < 4 * TTL, "the slot is lost");
+    };
+    assert!(!pass.is_valid() && next.is_valid());
+    assert!(begun.elapsed() > TTL, "{:?}", begun.elapsed());
+    let left = cluster.etcdctl(&["get", "--prefix", "/hallpass/gpu/gone/"]).output();
+    assert_eq!(left.expect("it runs").stdout, b"", "what was seen is forgotten");
+}

@@ -14,8 +14,8 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 use crate::people::{Person, Users, View};
 
 /// Who gets in sooner than this need not see anything flash.
-const AT_FIRST: Duration = Duration::from_millis(150);
-const EVERY: Duration = Duration::from_millis(500);
+pub const AT_FIRST: Duration = Duration::from_millis(150);
+pub const EVERY: Duration = Duration::from_millis(500);
 
 /// A line on standard error; gone when this is dropped.
 pub struct Line {
@@ -23,24 +23,43 @@ pub struct Line {
     painter: Option<JoinHandle<()>>,
 }
 
+/// Where it is written; wiped out when this is dropped.
+pub struct Slate(ProgressBar);
+
+impl Slate {
+    pub fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("hallpass: {wide_msg}") {
+            bar.set_style(style);
+        }
+        Slate(bar)
+    }
+
+    pub fn write(&self, sentence: String) {
+        self.0.set_message(sentence);
+    }
+}
+
+impl Drop for Slate {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 impl Line {
     pub fn show(hall: SharedHall) -> Self {
         let (done, is_done) = mpsc::channel();
         let paint = move || {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("hallpass: {wide_msg}") {
-                bar.set_style(style);
-            }
+            let slate = Slate::new();
             let mut users = Users::default();
             let mut pause = AT_FIRST;
             while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(pause) {
                 pause = EVERY;
                 if in_foreground() {
-                    let hall = View::of(hall.status(), &mut users);
-                    bar.set_message(sentence(&hall, process::id()));
+                    let hall = View::here(hall.status(), &mut users);
+                    slate.write(sentence(&hall, |one| one.pid == process::id()));
                 }
             }
-            bar.finish_and_clear();
         };
         // Without a thread there is no line, and one waits all the same.
         let painter = thread::Builder::new().name("display".into()).spawn(paint).ok();
@@ -58,16 +77,18 @@ impl Drop for Line {
 }
 
 /// A command in the background does not write over what the user types.
-fn in_foreground() -> bool {
+pub fn in_foreground() -> bool {
     tcgetpgrp(io::stderr()).is_ok_and(|group| group == getpgrp())
 }
 
 /// Our place in the queue and who is ahead: those before us, then those who are in.
-fn sentence(hall: &View, us: u32) -> String {
-    let show =
-        |one: &Person| format!("{} {} {} ({})", one.pid, one.user(), one.command(), one.time());
+pub fn sentence(hall: &View, is_us: impl Fn(&Person) -> bool) -> String {
+    let show = |one: &Person| {
+        let host = one.host.as_ref().map_or_else(String::new, |_| one.host() + " ");
+        format!("{host}{} {} {} ({})", one.pid, one.user(), one.command(), one.time())
+    };
     let name = &hall.name;
-    let mut text = match hall.queue.iter().position(|one| one.pid == us) {
+    let mut text = match hall.queue.iter().position(is_us) {
         Some(0) => format!("{name}: next in line"),
         Some(before) => {
             let ahead: Vec<_> = hall.queue[..before].iter().map(show).collect();
@@ -110,11 +131,11 @@ mod tests {
             queue: vec![person(None, 8, "make\n", 3), person(None, 9, "me", 1)],
         };
         let inside = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";
-        let second = sentence(&hall, 9);
+        let second = sentence(&hall, |one| one.pid == 9);
         assert_eq!(second, format!("gpu: 2nd in line, after 8 ann make\\n (3s){inside}"));
         hall.queue.remove(0);
-        assert_eq!(sentence(&hall, 9), format!("gpu: next in line{inside}"));
-        assert_eq!(sentence(&hall, 10), format!("gpu: waiting{inside}"));
+        assert_eq!(sentence(&hall, |one| one.pid == 9), format!("gpu: next in line{inside}"));
+        assert_eq!(sentence(&hall, |one| one.pid == 10), format!("gpu: waiting{inside}"));
     }
 
     #[test]

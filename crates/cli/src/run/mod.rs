@@ -1,7 +1,9 @@
 //! `hallpass run`: waits for a slot, and runs a command in it.
 
+mod cluster;
 mod display;
 mod environment;
+mod guard;
 mod inherited;
 mod options;
 mod supervise;
@@ -14,18 +16,22 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use hallpass_shared::{Error, Place, SharedHall};
+use hallpass_shared::Place;
 use nix::libc;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
-pub use self::options::Args;
+pub use self::{display::sentence, options::Args};
 use self::{
     environment::Environment,
     options::{Errand, OnKill},
     supervise::{Ended, Post, become_command},
     waiting::Waiting,
 };
-use crate::{output::say, people::printable};
+use crate::{
+    output::say,
+    people::printable,
+    place::{Error, Site, open_or_make},
+};
 
 /// Exit status: we failed, not the command. This and the others as `timeout(1)` and `env(1)` have it.
 pub const OWN_FAILURE: u8 = 125;
@@ -57,6 +63,12 @@ impl From<Error> for Refusal {
     }
 }
 
+impl From<hallpass_shared::Error> for Refusal {
+    fn from(error: hallpass_shared::Error) -> Self {
+        Refusal::failure(error)
+    }
+}
+
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         Refusal::failure(error)
@@ -82,6 +94,16 @@ pub fn run(args: Args) -> ExitCode {
     }
 }
 
+/// What the user wants, wherever the hall is.
+struct Wanted {
+    args: Args,
+    name: String,
+    /// The program and its arguments.
+    command: Vec<OsString>,
+    environment: Environment,
+    waiting: Waiting,
+}
+
 fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let Errand { name, command } = args.errand()?;
     let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
@@ -89,16 +111,31 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
         // Before a hall is made that this command could not use.
         environment.check(slots)?;
     }
-    let place = args.location.place()?;
-    let hall = open(&place, &name, args.slots, environment.slots().unwrap_or(1))?;
-    environment.check(hall.slots())?;
-    hall.describe_as(&shown(&command));
     let waiting = Waiting {
         nonblock: args.nonblock,
         limit: args.wait,
         conflict_code: args.conflict_exit_code,
         verbose: args.verbose,
     };
+    let site = args.location.site()?;
+    let wanted = Wanted { args, name, command, environment, waiting };
+    match site {
+        Site::Here(place) => here(&place, wanted),
+        Site::Cluster(options) => cluster::run(*options, wanted),
+    }
+}
+
+fn here(place: &Place, wanted: Wanted) -> Result<Ended, Refusal> {
+    let Wanted { args, name, command, environment, waiting } = wanted;
+    args.no_cluster_options()?;
+    let hall = open_or_make(
+        args.slots,
+        environment.slots().unwrap_or(1),
+        || place.open_existing(&name),
+        |slots| place.open(&name, slots),
+    )?;
+    environment.check(hall.slots())?;
+    hall.describe_as(&shown(&command));
     let pass = waiting.acquire(&hall)?;
 
     let mut run = Command::new(&command[0]);
@@ -111,7 +148,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = Post::start(run, lifeline, args.on_kill == OnKill::Kill)
+    let ended = Post::start(run, lifeline, args.on_kill == Some(OnKill::Kill))
         .map_err(|error| not_started(&command[0], &error))?
         .wait()?;
     match args.descendants {
@@ -119,27 +156,6 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
         false => drop(pass),
     }
     Ok(ended)
-}
-
-/// Opens the hall with as many slots as it has, unless the user says how many; a new one gets
-/// `otherwise`.
-fn open(
-    place: &Place,
-    name: &str,
-    slots: Option<usize>,
-    otherwise: usize,
-) -> Result<SharedHall, Error> {
-    if let Some(slots) = slots {
-        return place.open(name, slots);
-    }
-    match place.open_existing(name) {
-        Err(Error::Missing { .. }) => match place.open(name, otherwise) {
-            // Somebody else made it since.
-            Err(Error::Slots { .. }) => place.open_existing(name),
-            opened => opened,
-        },
-        opened => opened,
-    }
 }
 
 /// A copy of the lifeline that the command inherits.

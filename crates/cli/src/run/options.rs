@@ -14,11 +14,18 @@ const AFTER: &str = "\
 Options end at NAME: what follows it belongs to CMD.
 
 CMD finds in its environment HALLPASS_SLOT (from 0 up), HALLPASS_SLOTS, HALLPASS_NAME, and with \
---per-device HALLPASS_DEVICE.
+--per-device HALLPASS_DEVICE. With --on there is also HALLPASS_TOKEN: a number that is larger than that \
+of everybody who had the slot before.
+
+With --on, hallpass runs a second process, the keeper, which speaks to etcd. If etcd cannot be reached \
+CMD and all it has started get SIGTERM in time, SIGKILL when --grace is over, and hallpass exits with 125.
 
 Exit status: that of CMD, or 128 plus the signal it died of; 1 if -n found no free slot, 124 if -w \
 ran out (both as -E says, if given), 125 if hallpass itself failed, 126 if CMD cannot be executed, \
 127 if it was not found.";
+
+/// How long a command may take to end, unless the user says so.
+const GRACE: Duration = Duration::from_secs(3);
 
 #[derive(ClapArgs)]
 #[command(override_usage = USAGE, after_long_help = AFTER)]
@@ -48,8 +55,16 @@ pub struct Args {
     #[arg(long, value_name = "M")]
     pub per_device: Option<NonZero<usize>>,
     /// What becomes of CMD if hallpass itself is killed by SIGKILL
-    #[arg(long, value_name = "FATE", value_enum, default_value_t = OnKill::Keep)]
-    pub on_kill: OnKill,
+    /// [default: keep; with --on, kill]
+    #[arg(long, value_name = "FATE", value_enum)]
+    pub on_kill: Option<OnKill>,
+    /// With --on: for how long CMD may run when etcd cannot be reached [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    ttl: Option<Duration>,
+    /// With --on: how long CMD may take to end after SIGTERM when the slot is lost; less than half of
+    /// --ttl [default: 3s, or 3/10 of --ttl if that is less]
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    grace: Option<Duration>,
     /// Keep the slot until CMD and everything that it left running have exited
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
@@ -81,6 +96,41 @@ impl Args {
         let mut words = env::args_os().skip(1);
         let first = words.next().filter(|word| word == "run")?;
         Some(Line::try_parse_from([first].into_iter().chain(words)).ok()?.args)
+    }
+}
+
+/// How long a pass on a cluster lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// For how long without news from the cluster.
+    pub ttl: Duration,
+    /// How much of that the command has to end in.
+    pub grace: Duration,
+}
+
+impl Args {
+    /// What the options say of it; `otherwise` is how long it lasts without them.
+    pub fn lease(&self, otherwise: Duration) -> Result<Lease, String> {
+        let ttl = self.ttl.unwrap_or(otherwise);
+        let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl * 3 / 10));
+        match grace < ttl / 2 {
+            true => Ok(Lease { ttl, grace }),
+            false => Err(format!(
+                "--grace {} must be less than half of --ttl {}: the command has to end in time, and \
+                 before that etcd has to have had time to answer",
+                humantime::format_duration(grace),
+                humantime::format_duration(ttl)
+            )),
+        }
+    }
+
+    /// Whether all options make sense in a hall of this machine.
+    pub fn no_cluster_options(&self) -> Result<(), String> {
+        match (self.ttl, self.grace) {
+            (None, None) => Ok(()),
+            (Some(_), _) => Err("--ttl is for halls on etcd: add --on URL".into()),
+            (None, Some(_)) => Err("--grace is for halls on etcd: add --on URL".into()),
+        }
     }
 }
 
@@ -198,6 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn a_command_has_less_than_half_of_the_time_to_end() {
+        let lease = |words: &[&str]| {
+            let (args, _) = parse(&[words, &["gpu", "a"]].concat())?;
+            args.lease(Duration::from_secs(10)).map(|lease| {
+                assert!(args.no_cluster_options().is_err() == (args.ttl.or(args.grace).is_some()));
+                (lease.ttl.as_millis(), lease.grace.as_millis())
+            })
+        };
+        assert_eq!(lease(&[]), Ok((10_000, 3_000)));
+        assert_eq!(lease(&["--ttl", "1m"]), Ok((60_000, 3_000)));
+        assert_eq!(lease(&["--ttl", "5"]), Ok((5_000, 1_500)));
+        assert_eq!(lease(&["--ttl", "5", "--grace", "2.4"]), Ok((5_000, 2_400)));
+        let long = lease(&["--ttl", "5", "--grace", "2.5"]).expect_err("too long");
+        assert!(long.starts_with("--grace 2s 500ms must be less than half of --ttl 5s"), "{long}");
+    }
+
+    #[test]
     fn what_is_missing_unknown_or_contradictory_is_refused() {
         for words in [
             &[][..],
@@ -214,6 +281,9 @@ mod tests {
             &["--per-device", "0", "gpu", "a"],
             &["--env", "X", "gpu", "a"],
             &["--system", "--dir", "/x", "gpu", "a"],
+            &["--system", "--on", "etcd://x", "gpu", "a"],
+            &["--dir", "/x", "--on", "etcd://x", "gpu", "a"],
+            &["--on", "etcd://x", "--key", "/x", "gpu", "a"],
         ] {
             assert!(parse(words).is_err(), "{words:?}");
         }

@@ -6,7 +6,10 @@
 
 use std::{
     io,
-    os::{fd::OwnedFd, unix::process::CommandExt},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::process::CommandExt,
+    },
     process::{Command, ExitCode},
 };
 
@@ -80,6 +83,8 @@ pub struct Post {
     stopped: bool,
     /// The terminal sent SIGINT.
     interrupted: bool,
+    /// We do not stop when the command stops.
+    steadfast: bool,
 }
 
 impl Post {
@@ -104,31 +109,57 @@ impl Post {
         drop(lifeline);
         // It fits: it came from the system as this type.
         let child = Pid::from_raw(child.id() as i32);
-        Ok(Post { child, signals, stopped: false, interrupted: false })
+        Ok(Post { child, signals, stopped: false, interrupted: false, steadfast: false })
     }
 
     /// Waits for the command's end.
     pub fn wait(mut self) -> io::Result<Ended> {
         loop {
-            let info = match self.signals.read_signal() {
-                Ok(Some(info)) => info,
-                // What comes after a stop may look like an interruption.
-                Ok(None) | Err(Errno::EINTR) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { continue };
-            if !matches!(signal, Signal::SIGCHLD | Signal::SIGCONT) {
-                self.forward(signal, &info);
-                continue;
-            }
-            if let Some(ended) = self.look()? {
+            if let Some(ended) = self.attend()? {
                 return Ok(ended);
             }
-            // A shell continues the whole group, and then there is nothing left to do.
-            if signal == Signal::SIGCONT && self.stopped {
-                let _ = kill(self.child, Signal::SIGCONT);
-            }
         }
+    }
+
+    /// What can be read when there is something to attend to.
+    pub fn signals(&self) -> BorrowedFd<'_> {
+        self.signals.as_fd()
+    }
+
+    /// Waits for a signal and does what it asks for. The command's end, if it was that.
+    pub fn attend(&mut self) -> io::Result<Option<Ended>> {
+        let info = match self.signals.read_signal() {
+            Ok(Some(info)) => info,
+            // What comes after a stop may look like an interruption.
+            Ok(None) | Err(Errno::EINTR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { return Ok(None) };
+        if !matches!(signal, Signal::SIGCHLD | Signal::SIGCONT) {
+            self.forward(signal, &info);
+            return Ok(None);
+        }
+        let ended = self.look()?;
+        // A shell continues the whole group, and then there is nothing left to do.
+        if ended.is_none() && signal == Signal::SIGCONT && self.stopped {
+            let _ = kill(self.child, Signal::SIGCONT);
+        }
+        Ok(ended)
+    }
+
+    /// The command has to end: from now on we do not stop when it stops.
+    pub fn stand_fast(&mut self) {
+        self.steadfast = true;
+    }
+
+    /// The command has ended, and we wait for others: a signal that is sent to us is for us again.
+    pub fn relieve(&self) -> io::Result<()> {
+        Ok(FORWARDED.into_iter().collect::<SigSet>().thread_unblock()?)
+    }
+
+    /// The command, as long as its end is not known.
+    pub fn child(&self) -> Pid {
+        self.child
     }
 
     /// Sends the signal on if the command has not got it and may.
@@ -179,6 +210,9 @@ impl Post {
                 return Ok(Some(ended));
             }
             self.stopped = status.stopped();
+            if self.steadfast {
+                continue;
+            }
             if let Some(Ok(signal)) = status.stopping_signal().map(Signal::try_from) {
                 stop(signal)?;
             }

@@ -11,9 +11,9 @@ use super::{Refusal, display::Line};
 use crate::output::say;
 
 /// Exit status: `-n`, and no slot is free. As `flock(1)`.
-const NO_SLOT: u8 = 1;
+pub const NO_SLOT: u8 = 1;
 /// Exit status: the time of `-w` is over. As `timeout(1)`.
-const TIMED_OUT: u8 = 124;
+pub const TIMED_OUT: u8 = 124;
 
 /// How to wait for a slot.
 pub struct Waiting {
@@ -57,7 +57,7 @@ impl Waiting {
     }
 
     /// What to refuse with. Like `flock(1)` and `timeout(1)` we let the status speak.
-    fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
+    pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
         Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
     }
 }

@@ -1,5 +1,8 @@
-//! A directory of halls, and the command that works on them.
+//! Halls in a directory or on etcd, and the command that works on them.
 #![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod cluster;
+pub mod terminal;
 
 use std::{
     fs,
@@ -23,22 +26,32 @@ pub const HALLPASS: &str = env!("CARGO_BIN_EXE_hallpass");
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Halls {
+    /// The halls, if they are not on etcd; and files of the test.
     dir: TempDir,
+    /// The options that say where the halls are.
+    pub place: Vec<String>,
 }
 
 impl Halls {
     pub fn new() -> Self {
-        Halls { dir: tempfile::tempdir().expect("a folder") }
+        let dir = tempfile::tempdir().expect("a folder");
+        let place = vec!["--dir".into(), dir.path().to_str().expect("text").into()];
+        Halls { dir, place }
+    }
+
+    /// Those at this URL.
+    pub fn on(url: &str) -> Self {
+        Halls { place: vec!["--on".into(), url.into()], ..Halls::new() }
     }
 
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// `hallpass COMMAND --dir ... WORDS...`
+    /// `hallpass COMMAND --dir ... WORDS...`, or with `--on ...`
     pub fn command(&self, command: &str, words: &[&str]) -> Command {
         let mut ready = Command::new(HALLPASS);
-        ready.arg(command).arg("--dir").arg(self.path()).args(words);
+        ready.arg(command).args(&self.place).args(words);
         ready.stdin(Stdio::null());
         ready
     }

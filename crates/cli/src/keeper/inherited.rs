@@ -1,0 +1,49 @@
+//! What the keeper inherits: its only way to what `hallpass run` has opened for it.
+#![allow(unsafe_code)]
+
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd},
+};
+
+use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+
+use super::{deadline::Deadline, messages::Channel};
+
+/// How many descriptors they are.
+pub const COUNT: usize = 4;
+
+pub struct Inherited {
+    pub channel: Channel,
+    /// The end that is read.
+    pub lifeline: OwnedFd,
+    pub deadline: Deadline,
+}
+
+impl Inherited {
+    /// Called once, and before anything else is opened.
+    pub fn take(numbers: [i32; COUNT]) -> io::Result<Self> {
+        let mut sorted = numbers;
+        sorted.sort_unstable();
+        // Standard input, output and error are not among them, nor is any there twice.
+        if sorted[0] <= 2 || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let [channel, lifeline, stop, kill] = numbers.map(own);
+        Ok(Inherited {
+            channel: Channel::of(channel?),
+            lifeline: lifeline?,
+            deadline: Deadline::of(stop?, kill?),
+        })
+    }
+}
+
+fn own(number: i32) -> io::Result<OwnedFd> {
+    // SAFETY: it is only asked whether it is open, and nothing opens or closes any meanwhile.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl_getfd(descriptor.as_fd())?;
+    fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+    // SAFETY: it is open, and nobody in this process has opened anything yet: it was inherited, and
+    // `take` hands out each number once.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}

@@ -1,0 +1,180 @@
+//! What `hallpass run` and its keeper tell each other. Nothing of it, secrets least of all, is in a
+//! command line.
+
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
+    time::Duration,
+};
+
+use hallpass_etcd::{Clock, Options, Tls};
+use rustix::{
+    io::{Errno, retry_on_intr},
+    net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Nothing that is told is longer.
+const LONGEST: usize = 1 << 16;
+
+/// The first message to the keeper.
+#[derive(Serialize, Deserialize)]
+pub struct Request {
+    pub cluster: Cluster,
+    pub wish: Wish,
+}
+
+/// What the keeper is to get, and how.
+#[derive(Serialize, Deserialize)]
+pub struct Wish {
+    pub name: String,
+    /// How many slots the hall has, where the user says so.
+    pub slots: Option<usize>,
+    /// How many a new one gets where not.
+    pub otherwise: usize,
+    /// What `status` shows.
+    pub command: String,
+    pub nonblock: bool,
+    /// How long to wait at most.
+    pub limit: Option<Duration>,
+    /// Say so before waiting.
+    pub verbose: bool,
+    /// How long the command may take to end when it is asked to.
+    pub grace: Duration,
+}
+
+/// Orders to the keeper.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Tell who is ahead.
+    Show,
+    /// Give the slot back.
+    Release,
+}
+
+/// What the keeper tells.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Report {
+    /// The hall is open and has so many slots.
+    Opened { slots: usize },
+    /// No slot is free; so many wait.
+    Full { waiting: usize },
+    /// We wait: a sentence on who is ahead.
+    Waiting(String),
+    /// We are in, and the deadline is set.
+    Granted { slot: usize, slots: usize, token: u64 },
+    /// There was no slot in time.
+    NoSlot,
+    /// There will be none, and why.
+    Failed(String),
+    /// Nobody has the lifeline any more.
+    Idle,
+    /// The slot may be somebody else's from the deadline on.
+    Lost(String),
+    /// The slot was given back, or why not.
+    Released(Option<String>),
+}
+
+/// How to reach a cluster: [`Options`] that can be written down.
+#[derive(Serialize, Deserialize)]
+pub struct Cluster {
+    endpoints: Vec<String>,
+    tls: Option<Files>,
+    user: Option<(String, String)>,
+    dial_timeout: Duration,
+    command_timeout: Duration,
+    ttl: Duration,
+    prefix: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Files {
+    cacert: Option<PathBuf>,
+    identity: Option<(PathBuf, PathBuf)>,
+    server_name: Option<String>,
+}
+
+impl From<Options> for Cluster {
+    fn from(options: Options) -> Self {
+        Cluster {
+            endpoints: options.endpoints,
+            tls: options.tls.map(|Tls { cacert, identity, server_name }| Files {
+                cacert,
+                identity,
+                server_name,
+            }),
+            user: options.user,
+            dial_timeout: options.dial_timeout,
+            command_timeout: options.command_timeout,
+            ttl: options.ttl,
+            prefix: options.prefix,
+        }
+    }
+}
+
+impl From<Cluster> for Options {
+    fn from(cluster: Cluster) -> Self {
+        Options {
+            endpoints: cluster.endpoints,
+            tls: cluster.tls.map(|Files { cacert, identity, server_name }| Tls {
+                cacert,
+                identity,
+                server_name,
+            }),
+            user: cluster.user,
+            dial_timeout: cluster.dial_timeout,
+            command_timeout: cluster.command_timeout,
+            ttl: cluster.ttl,
+            prefix: cluster.prefix,
+            clock: Clock::default(),
+        }
+    }
+}
+
+/// One end of the line between the two.
+pub struct Channel(OwnedFd);
+
+impl Channel {
+    pub fn pair() -> io::Result<(Channel, Channel)> {
+        // Messages, each of which arrives whole.
+        let (one, other) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        Ok((Channel(one), Channel(other)))
+    }
+
+    pub fn of(end: OwnedFd) -> Self {
+        Channel(end)
+    }
+
+    pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_vec(message)?;
+        if text.len() > LONGEST {
+            return Err(Errno::MSGSIZE.into());
+        }
+        retry_on_intr(|| send(&self.0, &text, SendFlags::NOSIGNAL))?;
+        Ok(())
+    }
+
+    /// The next message; none if there is nobody at the other end any more.
+    pub fn receive<M: DeserializeOwned>(&self) -> io::Result<Option<M>> {
+        let mut text = vec![0; LONGEST];
+        let (length, _) = match retry_on_intr(|| recv(&self.0, &mut text, RecvFlags::empty())) {
+            Ok(received) => received,
+            Err(Errno::CONNRESET) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        match length {
+            0 => Ok(None),
+            _ => Ok(Some(serde_json::from_slice(&text[..length])?)),
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

@@ -1,0 +1,96 @@
+//! How `hallpass run` starts its keeper, and what it then has of it.
+
+use std::{
+    io,
+    os::{
+        fd::{AsFd, AsRawFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use nix::unistd::{Pid, getpid};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd},
+    pipe::{PipeFlags, pipe_with},
+};
+
+use super::{
+    Deadline, WORD,
+    lifeline::Lifeline,
+    messages::{Channel, Order, Report, Request},
+};
+
+/// How long the keeper may take to give the slot back. If that is not enough it goes on by itself.
+const RELEASING: Duration = Duration::from_secs(2);
+
+/// The keeper, as its parent sees it.
+pub struct Keeper {
+    pub channel: Channel,
+    pub deadline: Deadline,
+    /// Those who have the lifeline open, but for us and the keeper.
+    pub inside: Lifeline,
+}
+
+impl Keeper {
+    /// Also the end of the lifeline that the command inherits.
+    pub fn start(request: &Request) -> io::Result<(Self, OwnedFd)> {
+        let (channel, far_end) = Channel::pair()?;
+        let deadline = Deadline::new()?;
+        let (read_end, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
+        let descriptors =
+            [far_end.as_fd(), read_end.as_fd(), deadline.stop(), deadline.kill()].map(inheritable);
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("hallpass").arg(WORD);
+        let mut open_until_started = Vec::new();
+        for descriptor in descriptors {
+            let descriptor = descriptor?;
+            command.arg(descriptor.as_raw_fd().to_string());
+            open_until_started.push(descriptor);
+        }
+        // It is in nobody's way: not on a disk that is to be unmounted, not at a terminal.
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
+        let process = command.spawn()?;
+        channel.send(request)?;
+        // It fits: it came from the system as this type.
+        let outsiders = vec![getpid(), Pid::from_raw(process.id() as i32)];
+        let inside = Lifeline::of(&lifeline, outsiders)?;
+        Ok((Keeper { channel, deadline, inside }, lifeline))
+    }
+
+    /// Has the slot given back, and waits until that has happened: not for ever, and not when it does
+    /// not matter any more. Says why if it was not.
+    pub fn release(self) -> io::Result<Option<String>> {
+        self.channel.send(&Order::Release)?;
+        let until = Instant::now() + RELEASING;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let mut waiting = [
+                PollFd::new(&self.channel, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.deadline.kill(), PollFlags::IN),
+            ];
+            match poll(&mut waiting, Some(&left)) {
+                Err(rustix::io::Errno::INTR) => continue,
+                woken => woken?,
+            };
+            if waiting[0].revents().is_empty() {
+                return Ok(Some("the cluster did not answer in time".into()));
+            }
+            match self.channel.receive()? {
+                Some(Report::Released(problem)) => return Ok(problem),
+                Some(_) => {}
+                None => return Ok(Some("its keeper is gone".into())),
+            }
+        }
+    }
+}
+
+/// A copy that a child inherits, if it is there when the child is started.
+fn inheritable(descriptor: impl AsFd) -> io::Result<OwnedFd> {
+    let copy = fcntl_dupfd_cloexec(descriptor, 3)?;
+    fcntl_setfd(&copy, FdFlags::empty())?;
+    Ok(copy)
+}

@@ -1,0 +1,165 @@
+//! The options that say where halls are.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf, absolute},
+    time::Duration,
+};
+
+use clap::Args;
+use hallpass_etcd::{Etcd, Options, Tls};
+
+use super::{Error, Place};
+use crate::time;
+
+/// The options that all commands on halls share.
+#[derive(Args)]
+pub struct Location {
+    /// Use the halls that all users of this machine share
+    #[arg(long, conflicts_with = "dir")]
+    system: bool,
+    /// Use the halls in this directory
+    #[arg(long, value_name = "PATH")]
+    dir: Option<PathBuf>,
+    /// Use the halls that machines share, on etcd: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for
+    /// TLS [default: $HALLPASS_ON, unless --dir or --system is given]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"])]
+    on: Option<String>,
+    /// TLS: trust members whose certificates are signed by one in this file
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// TLS: our own certificate
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// TLS: the key of our own certificate
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+    /// The user of etcd; the password is in $ETCDCTL_PASSWORD or in --password-file
+    // Anybody can read the command lines of all processes, so a password is not taken from there.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// A file with the password of the user of etcd
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// How long etcd may take to answer at first
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    dial_timeout: Option<Duration>,
+}
+
+/// Where halls are, and nobody has been there yet.
+pub enum Site {
+    Here(hallpass_shared::Place),
+    Cluster(Box<Options>),
+}
+
+impl Location {
+    pub fn site(&self) -> Result<Site, Error> {
+        match self {
+            Location { dir: Some(path), .. } => self.here(hallpass_shared::Place::at(path)),
+            Location { system: true, .. } => self.here(hallpass_shared::Place::system()),
+            _ => match self.on.clone().or_else(on_in_environment) {
+                Some(url) => Ok(Site::Cluster(Box::new(self.options(&url)?))),
+                None => self.here(hallpass_shared::Place::user()?),
+            },
+        }
+    }
+
+    pub fn place(self) -> Result<Place, Error> {
+        Ok(match self.site()? {
+            Site::Here(place) => Place::Here(place),
+            Site::Cluster(options) => Place::Cluster(Etcd::connect(*options)?),
+        })
+    }
+
+    fn here(&self, place: hallpass_shared::Place) -> Result<Site, Error> {
+        match self.only_for_clusters() {
+            None => Ok(Site::Here(place)),
+            Some(option) => {
+                Err(Error::Asked(format!("{option} is for halls on etcd: add --on URL")))
+            }
+        }
+    }
+
+    fn only_for_clusters(&self) -> Option<&'static str> {
+        let given = [
+            (self.cacert.is_some(), "--cacert"),
+            (self.cert.is_some(), "--cert"),
+            (self.user.is_some(), "--user"),
+            (self.password_file.is_some(), "--password-file"),
+            (self.dial_timeout.is_some(), "--dial-timeout"),
+        ];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
+    fn options(&self, url: &str) -> Result<Options, Error> {
+        let mut options = Options::at(url)?;
+        if let Some(time) = self.dial_timeout {
+            options.dial_timeout = time;
+        }
+        if let Some(user) = self.user()? {
+            options.user = Some(user);
+        }
+        if let Some(file) = &self.cacert {
+            options.tls.get_or_insert_default().cacert = Some(file.clone());
+        }
+        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
+            options.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
+        }
+        if let Some(Tls { cacert, identity, .. }) = &mut options.tls {
+            let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
+            files.into_iter().try_for_each(make_whole)?;
+        }
+        Ok(options)
+    }
+
+    /// User and password, if the options say anything of them.
+    fn user(&self) -> Result<Option<(String, String)>, Error> {
+        if self.user.as_ref().is_some_and(|user| user.contains(':')) {
+            let why = "--user takes a name only: a password on the command line can be read by \
+                       everybody on this machine; put it into $ETCDCTL_PASSWORD or a --password-file";
+            return Err(Error::Asked(why.into()));
+        }
+        if self.user.is_none() && self.password_file.is_none() {
+            return Ok(None);
+        }
+        // As etcdctl has it: the name alone, or both.
+        let both = env::var("ETCDCTL_USER").unwrap_or_default();
+        let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
+        let user = self.user.as_deref().unwrap_or(name);
+        if user.is_empty() {
+            return Err(Error::Asked("--password-file is whose? Add --user NAME".into()));
+        }
+        let password = match (&self.password_file, env::var("ETCDCTL_PASSWORD")) {
+            (Some(file), _) => first_line(file)?,
+            (None, Ok(password)) if !password.is_empty() => password,
+            (None, _) if user == name && !its_password.is_empty() => its_password.into(),
+            (None, _) => {
+                return Err(Error::Asked(format!(
+                    "there is no password for --user {user}: put it into $ETCDCTL_PASSWORD or a \
+                     --password-file"
+                )));
+            }
+        };
+        Ok(Some((user.into(), password)))
+    }
+}
+
+fn on_in_environment() -> Option<String> {
+    env::var("HALLPASS_ON").ok().filter(|url| !url.is_empty())
+}
+
+/// The path from the root on: the keeper is at home there.
+fn make_whole(file: &mut PathBuf) -> Result<(), Error> {
+    *file =
+        absolute(&*file).map_err(|error| Error::Asked(format!("{}: {error}", file.display())))?;
+    Ok(())
+}
+
+fn first_line(file: &Path) -> Result<String, Error> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Error::Asked(format!("cannot read {}: {error}", file.display())))?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(line.into()),
+        _ => Err(Error::Asked(format!("there is no password in {}", file.display()))),
+    }
+}

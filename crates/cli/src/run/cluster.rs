@@ -1,0 +1,197 @@
+//! `hallpass run --on`: the hall is on a cluster, to which a keeper speaks for us.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal},
+    os::fd::AsFd,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use hallpass_etcd::Options;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+use super::{
+    Refusal, Wanted,
+    display::{AT_FIRST, EVERY, Slate, in_foreground},
+    environment::Environment,
+    guard::{Guard, Outcome},
+    not_started,
+    options::{Lease, OnKill},
+    shown,
+    supervise::{Ended, Post},
+    to_inherit,
+    waiting::{NO_SLOT, TIMED_OUT, Waiting},
+};
+use crate::{
+    keeper::{
+        Keeper,
+        messages::{Order, Report, Request, Wish},
+    },
+    output::say,
+};
+
+/// As much of a command as `status` shows.
+const SHOWN: usize = 4096;
+
+pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
+    let Wanted { args, name, command, environment, waiting } = wanted;
+    if args.no_fork {
+        let why = "--no-fork cannot be with --on: hallpass has to be there to stop CMD in time if the \
+                   slot is lost";
+        return Err(Refusal::failure(why));
+    }
+    let Lease { ttl, grace } = args.lease(options.ttl)?;
+    options.ttl = ttl;
+    let wish = Wish {
+        name: name.clone(),
+        slots: args.slots,
+        otherwise: environment.slots().unwrap_or(1),
+        command: shown(&command).chars().take(SHOWN).collect(),
+        nonblock: waiting.nonblock,
+        limit: waiting.limit,
+        verbose: waiting.verbose && !io::stderr().is_terminal(),
+        grace,
+    };
+    let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), wish })
+        .map_err(|error| Refusal::failure(format!("cannot start the keeper: {error}")))?;
+    let granted =
+        Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
+
+    let variables = environment.variables(&name, granted.slot, granted.slots)?;
+    let run = prepared(&command, variables, granted.token);
+    if args.verbose {
+        let Granted { slot, token, .. } = granted;
+        say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
+    }
+    let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
+    let post = match Post::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
+        Ok(post) => post,
+        Err(error) => {
+            // If that fails too, the slot is free later.
+            let _ = keeper.release();
+            return Err(not_started(&command[0], &error));
+        }
+    };
+    // We are not one of those for whom the keeper keeps the slot when we are gone.
+    drop(lifeline);
+    match Guard::new(post, keeper, grace, args.descendants).watch()? {
+        Outcome::Ended(ended, keeper) => {
+            // The command has done its work in time, whatever becomes of the slot.
+            let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
+            if let Some(why) = problem.filter(|_| args.verbose) {
+                say(format_args!(
+                    "{name}: the slot was not given back, and will be free later: {why}"
+                ));
+            }
+            Ok(ended)
+        }
+        Outcome::Lost(why) => {
+            let why = format!("{name}: the pass was lost ({why}): the command was stopped");
+            Err(Refusal::failure(why))
+        }
+    }
+}
+
+fn prepared(command: &[OsString], variables: Vec<(String, String)>, token: u64) -> Command {
+    let mut run = Command::new(&command[0]);
+    run.args(&command[1..]).envs(variables).env("HALLPASS_TOKEN", token.to_string());
+    run
+}
+
+#[derive(Clone, Copy)]
+struct Granted {
+    slot: usize,
+    slots: usize,
+    token: u64,
+}
+
+/// Our way in.
+struct Entry<'a> {
+    name: &'a str,
+    waiting: &'a Waiting,
+    environment: &'a Environment,
+}
+
+impl Entry<'_> {
+    /// Waits until the keeper has a slot for us. A signal ends us as usual, and the keeper sees it.
+    fn wait(&self, keeper: &Keeper) -> Result<Granted, Refusal> {
+        let name = self.name;
+        let begun = Instant::now();
+        let mut display = Display::new();
+        loop {
+            display.until_readable(keeper)?;
+            let Some(report) = keeper.channel.receive()? else {
+                return Err(Refusal::failure(format!("{name}: the keeper is gone")));
+            };
+            let waited = begun.elapsed().as_secs_f64();
+            match report {
+                Report::Opened { slots } => self.environment.check(slots)?,
+                Report::Full { waiting } => {
+                    say(format_args!("{name}: no slot is free; {waiting} in line before us"));
+                }
+                Report::Waiting(sentence) => display.show(sentence),
+                Report::Granted { slot, slots, token } => {
+                    drop(display);
+                    if self.waiting.verbose {
+                        say(format_args!("{name}: got in after {waited:.1} s"));
+                    }
+                    return Ok(Granted { slot, slots, token });
+                }
+                Report::NoSlot if self.waiting.nonblock => {
+                    let why = || format!("{name}: no slot is free");
+                    return Err(self.waiting.conflict(NO_SLOT, why));
+                }
+                Report::NoSlot => {
+                    let why = || format!("{name}: no slot was free within {waited:.1} s");
+                    return Err(self.waiting.conflict(TIMED_OUT, why));
+                }
+                Report::Failed(why) => return Err(Refusal::failure(why)),
+                Report::Lost(why) => {
+                    let why = format!("{name}: the pass was lost ({why}): the command did not run");
+                    return Err(Refusal::failure(why));
+                }
+                Report::Idle | Report::Released(_) => {}
+            }
+        }
+    }
+}
+
+/// What is shown at a terminal while we wait.
+struct Display {
+    /// None where nobody sees it.
+    slate: Option<Slate>,
+    /// When to ask the keeper; never while it owes us an answer.
+    pause: Option<Duration>,
+}
+
+impl Display {
+    fn new() -> Self {
+        let watched = io::stderr().is_terminal();
+        Display { slate: watched.then(Slate::new), pause: watched.then_some(AT_FIRST) }
+    }
+
+    /// Waits until the keeper says something, and asks it to when it is time.
+    fn until_readable(&mut self, keeper: &Keeper) -> io::Result<()> {
+        let mut line = [PollFd::new(&keeper.channel, PollFlags::IN)];
+        let pause = self.pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut line, pause.as_ref()) {
+            Ok(0) => {
+                self.pause = None;
+                keeper.channel.send(&Order::Show)
+            }
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn show(&mut self, sentence: String) {
+        self.pause = Some(EVERY);
+        if let Some(slate) = self.slate.as_ref().filter(|_| in_foreground()) {
+            slate.write(sentence);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Guarding a command whose pass can be lost: it ends, and all it has started, before somebody else may
+//! have the slot.
+
+use std::{
+    io,
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
+
+use nix::unistd::Pid;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+use super::supervise::{Ended, Post};
+use crate::keeper::{Keeper, lifeline, messages::Report};
+
+/// How often it is seen who is left, when all are to end.
+const SOON: Duration = Duration::from_millis(20);
+
+/// Why a command is stopped when its time is over.
+const NOT_RENEWED: &str = "it could not be renewed in time";
+
+/// How it ended.
+pub enum Outcome {
+    /// By itself, and the slot is still ours.
+    Ended(Ended, Keeper),
+    /// It was stopped, and why.
+    Lost(String),
+}
+
+pub struct Guard {
+    post: Post,
+    keeper: Keeper,
+    grace: Duration,
+    /// How the command ended.
+    ended: Option<Ended>,
+    /// All that it left running has ended too, or does not matter.
+    idle: bool,
+    keeper_gone: bool,
+    stopping: Option<Stopping>,
+}
+
+/// All are to end.
+struct Stopping {
+    why: String,
+    /// Those who were only asked to are killed then.
+    patience: Instant,
+    killing: bool,
+}
+
+/// What there is to attend to.
+struct Woken {
+    signal: bool,
+    report: bool,
+    stop: bool,
+    kill: bool,
+}
+
+impl Guard {
+    /// Guards the command at `post`; with `descendants`, also what it leaves running.
+    pub fn new(post: Post, keeper: Keeper, grace: Duration, descendants: bool) -> Self {
+        Guard {
+            post,
+            keeper,
+            grace,
+            ended: None,
+            idle: !descendants,
+            keeper_gone: false,
+            stopping: None,
+        }
+    }
+
+    /// Waits for the end.
+    pub fn watch(mut self) -> io::Result<Outcome> {
+        while !self.is_over() {
+            let woken = self.sleep()?;
+            if woken.kill {
+                self.stop(NOT_RENEWED);
+                self.kill();
+            }
+            if woken.signal {
+                self.ended = self.post.attend()?;
+            }
+            if self.ended.is_some() {
+                // What is heard now was said too late to matter.
+                if self.is_over() {
+                    break;
+                }
+                self.post.relieve()?;
+            }
+            if woken.report {
+                self.hear()?;
+            }
+            if woken.stop {
+                self.stop(NOT_RENEWED);
+            }
+            if self.stopping.as_ref().is_some_and(|it| it.killing || Instant::now() >= it.patience)
+            {
+                self.kill();
+            }
+        }
+        Ok(match (self.stopping, self.ended) {
+            (None, Some(ended)) => Outcome::Ended(ended, self.keeper),
+            (stopping, _) => Outcome::Lost(stopping.map_or_else(String::new, |it| it.why)),
+        })
+    }
+
+    /// Waits until there is something to attend to.
+    fn sleep(&self) -> io::Result<Woken> {
+        let killing = self.stopping.as_ref().is_some_and(|it| it.killing);
+        let wanted = [
+            (self.post.signals(), self.ended.is_none()),
+            (self.keeper.channel.as_fd(), !self.keeper_gone),
+            (self.keeper.deadline.stop(), self.stopping.is_none()),
+            (self.keeper.deadline.kill(), !killing),
+        ];
+        let mut files = wanted.map(|(file, is_wanted)| match is_wanted {
+            true => PollFd::from_borrowed_fd(file, PollFlags::IN),
+            false => PollFd::from_borrowed_fd(self.post.signals(), PollFlags::empty()),
+        });
+        let patience = self.stopping.as_ref().map(|it| match killing || self.ended.is_some() {
+            true => SOON,
+            false => it.patience.saturating_duration_since(Instant::now()),
+        });
+        let patience = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut files, patience.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [signal, report, stop, kill] = files.map(|file| !file.revents().is_empty());
+        Ok(Woken { signal, report, stop, kill })
+    }
+
+    fn is_over(&mut self) -> bool {
+        match (&self.ended, &self.stopping) {
+            (None, _) => false,
+            (Some(_), None) => self.idle,
+            (Some(_), Some(_)) => self.keeper.inside.holders().is_empty(),
+        }
+    }
+
+    fn hear(&mut self) -> io::Result<()> {
+        match self.keeper.channel.receive()? {
+            Some(Report::Idle) => self.idle = true,
+            Some(Report::Lost(why)) => self.stop(&why),
+            // What was asked for while we waited.
+            Some(_) => {}
+            None => {
+                self.keeper_gone = true;
+                self.stop("its keeper is gone");
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks all to end.
+    fn stop(&mut self, why: &str) {
+        if self.stopping.is_some() {
+            return;
+        }
+        let patience = Instant::now() + self.grace;
+        self.stopping = Some(Stopping { why: why.into(), patience, killing: false });
+        self.post.stand_fast();
+        self.tell_all(lifeline::ask_to_end);
+    }
+
+    fn kill(&mut self) {
+        if let Some(stopping) = &mut self.stopping {
+            stopping.killing = true;
+        }
+        self.tell_all(lifeline::end);
+    }
+
+    /// The command, and all who have the lifeline open.
+    fn tell_all(&self, tell: fn(Pid)) {
+        let command = self.ended.is_none().then(|| self.post.child());
+        // First: to find the others takes a while.
+        command.into_iter().for_each(tell);
+        let others = self.keeper.inside.holders().into_iter();
+        others.filter(|pid| Some(*pid) != command).for_each(tell);
+    }
+}

@@ -1,0 +1,96 @@
+//! A terminal, with somebody who sits there.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+};
+
+use nix::libc::O_NOCTTY;
+use rustix::{
+    fs::{OFlags, fcntl_setfl},
+    pty::{OpenptFlags, openpt, ptsname, unlockpt},
+    termios::{Termios, Winsize, tcgetattr, tcsetwinsize},
+};
+
+use super::{HALLPASS, Halls, eventually};
+
+/// A terminal, and the first process of its session.
+pub struct Terminal {
+    pub process: Child,
+    /// The side of whoever sits there; none once the window is closed.
+    pub window: Option<File>,
+    /// The side that programs see.
+    line: File,
+    /// All that was ever shown.
+    shown: Vec<u8>,
+}
+
+impl Terminal {
+    /// Runs a command at a new terminal of 24 lines of 80 columns.
+    pub fn run(halls: &Halls, words: &[&str]) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let window = openpt(flags).expect("a terminal");
+        unlockpt(&window).expect("unlocked");
+        let name = ptsname(&window, Vec::new()).expect("a name").into_string().expect("text");
+        fcntl_setfl(&window, OFlags::NONBLOCK).expect("set");
+        let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name);
+        let line = line.expect("opened");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&line, size).expect("set");
+        let copy = || Stdio::from(line.try_clone().expect("a copy"));
+        // It makes a session and takes its input for the terminal of it.
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
+        command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
+        let process = command.spawn().expect("it runs");
+        Terminal { process, window: Some(File::from(window)), line, shown: vec![] }
+    }
+
+    /// Runs `hallpass COMMAND --dir ... WORDS...` (or with `--on ...`) there, without a shell.
+    pub fn hallpass(halls: &Halls, command: &str, words: &[&str]) -> Self {
+        let place: Vec<_> = halls.place.iter().map(String::as_str).collect();
+        Terminal::run(halls, &[&[HALLPASS, command], &place[..], words].concat())
+    }
+
+    pub fn press(&mut self, keys: &[u8]) {
+        self.window.as_mut().expect("open").write_all(keys).expect("it listens");
+    }
+
+    pub fn text(&mut self) -> String {
+        let mut buffer = [0; 4096];
+        // It ends with an error in any case: there is nothing now, or nobody any more.
+        while let Some(Ok(count @ 1..)) =
+            self.window.as_mut().map(|window| window.read(&mut buffer))
+        {
+            self.shown.extend(&buffer[..count]);
+        }
+        String::from_utf8_lossy(&self.shown).into_owned()
+    }
+
+    #[track_caller]
+    pub fn shows(&mut self, what: &str) {
+        eventually(what, || self.text().contains(what));
+    }
+
+    pub fn end(&mut self) -> ExitStatus {
+        self.process.wait().expect("it ends")
+    }
+
+    pub fn settings(&self) -> Termios {
+        tcgetattr(&self.line).expect("asked")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("the terminal has shown {:?}", self.text());
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

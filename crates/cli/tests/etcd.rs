@@ -1,0 +1,274 @@
+//! `hallpass` with halls on etcd: what it passes through, shows and refuses.
+
+mod common;
+
+use std::{
+    fs,
+    os::unix::process::ExitStatusExt,
+    time::{Duration, Instant},
+};
+
+use common::{
+    Halls, Running,
+    cluster::{cluster, command_line, said},
+    eventually, text,
+};
+use hallpass_testbed::Cluster;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+/// Halls of this test alone, on the cluster that it shares with others.
+macro_rules! halls {
+    ($test:literal) => {{
+        let Some(cluster) = cluster() else { return };
+        let halls = Halls::on(&format!("{}/{}", cluster.url(), $test));
+        (cluster, halls)
+    }};
+}
+
+#[test]
+fn a_command_finds_its_slot_and_a_token_that_grows() {
+    let (_cluster, halls) = halls!("slots");
+    let show = "echo $HALLPASS_NAME $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN $GPU";
+    let run = |options: &[&str]| {
+        let printed = halls.prints("run", &[options, &["gpu", "sh", "-c", show]].concat());
+        let words: Vec<_> = printed.split_whitespace().map(str::to_string).collect();
+        (words[..3].join(" "), words[3].parse::<u64>().expect("a number"), words.get(4).cloned())
+    };
+    let (place, first, _) = run(&["-k", "2"]);
+    assert_eq!(place, "gpu 0 2");
+    let holder = halls.hold(&[], "gpu");
+    let (place, second, device) = run(&["--env", "GPU=a,b"]);
+    assert_eq!((place.as_str(), device.as_deref()), ("gpu 1 2", Some("b")));
+    assert!(first < second);
+    assert_eq!(holder.leave().0, Some(0));
+}
+
+#[test]
+fn input_output_and_status_are_the_commands() {
+    let (_cluster, halls) = halls!("through");
+    let mut cat = halls.start(&["--verbose", "x", "cat"]);
+    cat.say("through\n");
+    assert_eq!(cat.line(), "through");
+    assert_eq!(cat.leave(), (Some(0), String::new()));
+    assert_eq!(halls.run(&["x", "sh", "-c", "exit 200"]), Some(200));
+    assert_eq!(halls.run(&["x", "sh", "-c", "kill -TERM $$"]), Some(128 + 15));
+    assert_eq!(halls.run(&["x", "no-such-command"]), Some(127));
+    assert_eq!(halls.run(&["x", "/"]), Some(126));
+    let quiet = halls.output("run", &["x", "true"]);
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{}", said(&quiet));
+    assert!(halls.is_free("x"), "and all have given their slot back");
+}
+
+#[test]
+fn a_signal_reaches_the_command_once() {
+    let (_cluster, halls) = halls!("signals");
+    let script = "n=0; trap 'n=$((n + 1))' USR1; trap 'echo $n; exit 3' TERM; echo ready; \
+                  while :; do sleep 0.01; done";
+    let mut counter = halls.start(&["x", "sh", "-c", script]);
+    assert_eq!(counter.line(), "ready");
+    for signal in [Signal::SIGUSR1, Signal::SIGTERM] {
+        counter.send(signal);
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    assert_eq!(counter.leave(), (Some(3), "1\n".into()));
+}
+
+#[test]
+fn another_number_of_slots_is_refused_and_both_are_named() {
+    let (_cluster, halls) = halls!("sizes");
+    assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
+    let other = halls.output("run", &["-k", "3", "x", "true"]);
+    assert_eq!(other.status.code(), Some(125));
+    assert!(said(&other).contains("has 2 slots and 3 were asked for"), "{}", said(&other));
+    let few = halls.output("run", &["--env", "GPU=a", "x", "true"]);
+    assert_eq!(few.status.code(), Some(125));
+    assert!(said(&few).contains("needs 2 values for 2 slots"), "{}", said(&few));
+}
+
+#[test]
+fn without_a_slot_the_status_says_why() {
+    let (_cluster, halls) = halls!("conflicts");
+    let holder = halls.hold(&["-k", "1"], "x");
+    let begun = Instant::now();
+    assert_eq!(halls.run(&["-n", "x", "true"]), Some(1));
+    assert_eq!(halls.run(&["-n", "-E", "9", "x", "true"]), Some(9));
+    assert!(begun.elapsed() < Duration::from_secs(5), "at once");
+    let begun = Instant::now();
+    assert_eq!(halls.run(&["-w", "0.4", "x", "true"]), Some(124));
+    assert!(begun.elapsed() >= Duration::from_millis(400));
+    assert_eq!(halls.status("x")["waiting"], 0, "nobody is left in line");
+    let told = halls.output("run", &["--verbose", "-w", "0.1", "x", "true"]);
+    assert!(said(&told).contains("x: no slot is free; 0 in line before us"), "{}", said(&told));
+    assert_eq!(holder.leave().0, Some(0));
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn who_waits_dies_of_the_signal_and_leaves_the_line() {
+    let (_cluster, halls) = halls!("waiters");
+    let holder = halls.hold(&["-k", "1"], "x");
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
+        let mut waiter = halls.start(&["x", "true"]);
+        eventually("it waits", || halls.status("x")["waiting"] == 1);
+        waiter.send(signal);
+        assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal as i32));
+        let begun = Instant::now();
+        eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
+        assert!(begun.elapsed() < Duration::from_secs(4), "not only when its lease ended");
+    }
+    assert_eq!(holder.leave().0, Some(0));
+}
+
+#[test]
+fn status_list_and_json_show_who_is_where() {
+    let (_cluster, halls) = halls!("status");
+    let holder = halls.hold(&["-k", "1"], "x");
+    let waiter = halls.start(&["x", "echo", "in"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let seen = halls.status("x");
+    let (inside, in_line) = (&seen["holders"][0], &seen["queue"][0]);
+    assert_eq!((&inside["slot"], &inside["alive"]), (&0.into(), &true.into()));
+    assert!(inside["token"].as_u64().is_some() && in_line["token"].is_null());
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    assert_eq!(inside["host"], host.as_str());
+    assert_eq!(inside["pid"], holder.keeper(), "whoever holds it for hallpass run");
+    assert_eq!(in_line["command"], "echo in");
+    let table = halls.prints("status", &[]);
+    assert!(table.starts_with("x: 1 of 1 slots held, 1 waiting\n  SLOT  HOST"), "{table}");
+    let list = halls.prints("list", &[]);
+    assert_eq!(list.lines().nth(1), Some("x         1     1        1"), "{list}");
+    let json: Value = serde_json::from_str(&halls.prints("list", &["--json"])).expect("JSON");
+    assert!(json["place"].as_str().is_some_and(|place| place.ends_with("/status")), "{json}");
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(waiter.leave(), (Some(0), "in\n".into()));
+}
+
+#[test]
+fn halls_are_resized_reaped_and_removed() {
+    let (_cluster, halls) = halls!("manage");
+    let holder = halls.hold(&["-k", "1"], "x");
+    let mut waiter = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOT"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    halls.prints("resize", &["x", "2"]);
+    assert_eq!(waiter.line(), "1");
+    assert_eq!(halls.prints("reap", &[]), "x: 0 dead\n");
+    let refused = halls.output("rm", &["x"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("in use: 1 inside"), "{}", said(&refused));
+    assert_eq!(holder.leave().0, Some(0));
+    halls.prints("rm", &["x"]);
+    assert_eq!(halls.prints("list", &[]), "");
+    let missing = halls.output("status", &["x"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(said(&missing).contains("there is no hall `x` on etcd://"), "{}", said(&missing));
+}
+
+#[test]
+fn the_environment_may_say_where() {
+    let (cluster, halls) = halls!("environment");
+    let url = format!("{}/environment", cluster.url());
+    let here = Halls::new();
+    let run = |words: &[&str]| {
+        let mut command = std::process::Command::new(common::HALLPASS);
+        command.arg("run").args(words).env("HALLPASS_ON", &url).output().expect("it runs")
+    };
+    assert!(run(&["-k", "3", "there", "true"]).status.success());
+    assert_eq!(halls.status("there")["slots"], 3);
+    let path = here.path().to_str().expect("text");
+    assert!(run(&["--dir", path, "here", "true"]).status.success());
+    assert_eq!(here.status("here")["slots"], 1, "what is said is stronger");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_reason() {
+    let halls = Halls::on("etcd://127.0.0.1:1");
+    let here = Halls::new();
+    for (halls, words, reason) in [
+        (&halls, &["-F", "x", "true"][..], "--no-fork cannot be with --on"),
+        (&halls, &["--ttl", "6", "--grace", "3", "x", "true"], "less than half of --ttl"),
+        (&halls, &["--user", "bob:secret", "x", "true"], "--user takes a name only"),
+        (&halls, &["--user", "bob", "x", "true"], "no password for --user bob"),
+        (&halls, &["--cert", "/x", "x", "true"], "--key"),
+        (&here, &["--ttl", "6", "x", "true"], "add --on"),
+        (&here, &["--grace", "6", "x", "true"], "add --on"),
+        (&here, &["--user", "bob", "x", "true"], "add --on"),
+    ] {
+        let output = halls.output("run", words);
+        assert_eq!(output.status.code(), Some(125), "{words:?}");
+        let said = said(&output);
+        assert!(said.contains(reason) && !said.contains("secret"), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn a_cluster_that_is_down_is_named_in_time() {
+    let nowhere = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = nowhere.local_addr().expect("it has one").to_string();
+    // One that takes connections and says nothing, and one that takes none.
+    let silent = Halls::on(&format!("etcd://{address}"));
+    let absent = Halls::on("etcd://127.0.0.1:1");
+    for (halls, address) in [(silent, address.as_str()), (absent, "127.0.0.1:1")] {
+        for (command, words, code) in [
+            ("run", &["--dial-timeout", "1", "x", "true"][..], 125),
+            ("status", &["--dial-timeout", "1"], 1),
+        ] {
+            let begun = Instant::now();
+            let output = halls.output(command, words);
+            let said = said(&output);
+            assert_eq!(output.status.code(), Some(code), "{said}");
+            assert!(said.contains("etcd cannot be reached at") && said.contains(address), "{said}");
+            assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+        }
+    }
+}
+
+#[test]
+fn nobody_reads_the_password_in_a_command_line() {
+    let Some(()) = hallpass_testbed::etcd() else { return };
+    let cluster = Cluster::start(1);
+    let secret = format!("secret-{}", std::process::id());
+    for words in [
+        &["user", "add", &format!("root:{secret}")][..],
+        &["user", "grant-role", "root", "root"],
+        &["auth", "enable"],
+    ] {
+        let output = cluster.etcdctl(words).output().expect("it runs");
+        assert!(output.status.success(), "{words:?}: {}", said(&output));
+    }
+    let halls = Halls::on(&cluster.url());
+    let file = halls.path().join("password");
+    fs::write(&file, format!("{secret}\n")).expect("written");
+    let user = ["--user", "root", "--password-file", file.to_str().expect("text")];
+    let mut holder = halls.start(&[&user[..], &["x", "sh", "-c", "echo in; exec cat"]].concat());
+    assert_eq!(holder.line(), "in");
+    let processes = fs::read_dir("/proc").expect("there");
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    // Those of etcdctl, which set it, are gone.
+    let seen: Vec<_> = pids
+        .map(command_line)
+        .filter(|line| line.iter().any(|word| word.contains(&secret)))
+        .collect();
+    assert!(seen.is_empty(), "{seen:?}");
+    assert_eq!(command_line(holder.keeper())[..2], ["hallpass", "keeper"]);
+    assert_eq!(holder.leave().0, Some(0));
+    let with_variables = |password: &str| {
+        let mut status = halls.command("status", &["--user", "root"]);
+        status.env("ETCDCTL_PASSWORD", password).output().expect("it runs")
+    };
+    assert!(text(&with_variables(&secret).stdout).contains("x: 0 of 1 slots held"));
+    let wrong = with_variables("wrong");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(said(&wrong).contains("etcd does not let us in"), "{}", said(&wrong));
+}
+
+#[test]
+fn a_keeper_that_is_called_by_hand_does_nothing() {
+    for words in
+        [&["keeper"][..], &["keeper", "7", "8", "9", "10"], &["keeper", "0", "1", "2", "3"]]
+    {
+        let mut command = std::process::Command::new(common::HALLPASS);
+        let output = Running::start(command.args(words));
+        assert_ne!(output.leave().0, Some(0), "{words:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `hallpass run --on` at a terminal: the line while waiting, Ctrl-C, Ctrl-Z.
+
+mod common;
+
+use std::{os::unix::process::ExitStatusExt, thread, time::Duration};
+
+use common::{Halls, cluster::cluster, eventually, state, terminal::Terminal};
+use nix::sys::signal::Signal;
+
+const CTRL_C: &[u8] = b"\x03";
+const CTRL_Z: &[u8] = b"\x1a";
+
+macro_rules! halls {
+    ($test:literal) => {{
+        let Some(cluster) = cluster() else { return };
+        let halls = Halls::on(&format!("{}/{}", cluster.url(), $test));
+        (cluster, halls)
+    }};
+}
+
+#[test]
+fn who_waits_sees_who_is_ahead_and_leaves_the_line_with_ctrl_c() {
+    let (_cluster, halls) = halls!("line");
+    let holder = halls.hold(&["-k", "1"], "x");
+    let mut terminal = Terminal::hallpass(&halls, "run", &["x", "true"]);
+    terminal.shows("hallpass: x: next in line; slot 0: ");
+    let behind = halls.start(&["x", "true"]);
+    eventually("both wait", || halls.status("x")["waiting"] == 2);
+    terminal.press(CTRL_C);
+    assert_eq!(terminal.end().signal(), Some(Signal::SIGINT as i32));
+    eventually("one is in line", || halls.status("x")["waiting"] == 1);
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(behind.leave().0, Some(0));
+}
+
+#[test]
+fn the_line_is_gone_when_the_command_runs() {
+    let (_cluster, halls) = halls!("wiped");
+    let holder = halls.hold(&["-k", "1"], "x");
+    let mut terminal = Terminal::hallpass(&halls, "run", &["x", "echo", "my", "turn"]);
+    terminal.shows("next in line");
+    assert_eq!(holder.leave().0, Some(0));
+    assert!(terminal.end().success());
+    terminal.shows("\r\u{1b}[2K");
+    terminal.shows("my turn");
+}
+
+#[test]
+fn ctrl_c_reaches_the_command_and_not_the_keeper() {
+    let (_cluster, halls) = halls!("interrupt");
+    let script = "trap 'echo got; sleep 0.2; exit 5' INT; echo ready; while :; do sleep 0.01; done";
+    let mut terminal = Terminal::hallpass(&halls, "run", &["x", "sh", "-c", script]);
+    terminal.shows("ready");
+    terminal.press(CTRL_C);
+    terminal.shows("got");
+    assert_eq!(terminal.end().code(), Some(5));
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn ctrl_z_stops_both_and_the_slot_stays() {
+    let (_cluster, halls) = halls!("stop");
+    let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 2 x sh -c 'echo ready; read word; echo $word'; \
+                  echo stopped; sleep 5; fg; echo over";
+    let script = script.replace("$ON", &halls.place[1]);
+    let mut terminal = Terminal::run(&halls, &["sh", "-c", &script]);
+    terminal.shows("ready");
+    terminal.press(CTRL_Z);
+    terminal.shows("stopped");
+    thread::sleep(Duration::from_secs(4));
+    assert!(!halls.is_free("x"), "longer than the ttl");
+    terminal.press(b"later\r");
+    terminal.shows("over");
+    terminal.shows("later");
+    assert!(state(terminal.process.id() as i32).is_none() || terminal.end().success());
+    assert!(halls.is_free("x"));
+}
