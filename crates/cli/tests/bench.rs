@@ -169,20 +169,9 @@ fn bad_input_is_refused_in_a_line_before_anything_is_written() {
     assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
 }
 
-/// In memory, with as few rounds as there can be.
 #[cfg(target_os = "linux")]
-const TINY_MACHINES: [&str; 10] = [
-    "machines",
-    "--members",
-    "1",
-    "--storage",
-    "memory",
-    "--rounds",
-    "1",
-    "--passages",
-    "2",
-    "--part",
-];
+const TINY_MACHINES: [&str; 8] =
+    ["machines", "--members", "1", "--storage", "memory", "--passages", "2", "--part"];
 
 #[cfg(target_os = "linux")]
 fn among_machines(arguments: &[&str]) -> Output {
@@ -195,19 +184,26 @@ fn among_machines(arguments: &[&str]) -> Output {
 #[test]
 fn a_tiny_run_among_machines_has_tables_and_json() {
     let Some(()) = hallpass_testbed::etcd() else { return };
-    let run = among_machines(&["handover", "race", "--json"]);
+    let run = among_machines(&["handover", "race", "--rounds", "1", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
     assert_eq!(json["handovers"][0]["members"], 1);
-    assert!(json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0), "{json}");
+    assert!(
+        json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0),
+        "{json}"
+    );
     assert_eq!(json["races"].as_array().map(Vec::len), Some(2), "{json}");
-    assert!(json["races"][1]["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0), "{json}");
+    assert!(
+        json["races"][1]["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0),
+        "{json}"
+    );
     for succession in json["successions"].as_array().expect("rows") {
         assert_eq!(succession["overlaps"], 0, "{json}");
     }
-    let run = among_machines(&["herd", "--herd", "2", "5"]);
+    let run = among_machines(&["herd", "--herd", "2", "5", "--rounds", "6"]);
     let table = text(&run.stdout);
     assert!(table.contains("as many however many wait: yes"), "{table}");
+    assert!(table.contains("as many however many have left before: yes"), "{table}");
 }
 
 #[cfg(target_os = "linux")]

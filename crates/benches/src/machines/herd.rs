@@ -14,6 +14,7 @@ use super::{
     quartiles::Quartiles,
     setting::{connect, events_sent},
 };
+use crate::measure::median;
 
 const CONNECTIONS: usize = 8;
 
@@ -26,14 +27,22 @@ pub struct Herd {
     pub waiting: usize,
     /// How many events are sent for each release.
     pub events: Quartiles,
+    /// The median over the first half of the releases.
+    pub early: f64,
+    /// That over the second half.
+    pub late: f64,
 }
 
-/// Whether as many events are sent however many wait.
+/// Whether as many events are sent however many wait. One more or less may be due to the moment.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
-    herds
-        .chunk_by(same_k)
-        .all(|herds| herds.iter().all(|herd| herd.events.median <= herds[0].events.median))
+    let mut groups = herds.chunk_by(same_k);
+    groups.all(|group| group.iter().all(|herd| herd.events.median <= group[0].events.median + 1.0))
+}
+
+/// Whether as many are sent however many have left before.
+pub fn is_steady(herds: &[Herd]) -> bool {
+    herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
 /// Releases so many times, on a cluster that does nothing else.
@@ -64,8 +73,11 @@ pub fn measure(
         drop(successors);
         closed.and(events)
     })?;
+    let half = events.len().div_ceil(2);
+    let halves = [&events[..half], &events[events.len() - half..]];
+    let [early, late] = halves.map(|half| median(half.to_vec()).unwrap_or(f64::NAN));
     let events = Quartiles::of(events).ok_or("no releases")?;
-    Ok(Herd { k, waiting, events })
+    Ok(Herd { k, waiting, events, early, late })
 }
 
 /// The events for each release, after each of which another one comes.

@@ -58,6 +58,7 @@ impl Report {
             shown["command_in_writes"] = json!(handover.command_in_writes());
         }
         value["herds_are_flat"] = json!(herd::is_flat(&self.herds));
+        value["herds_are_steady"] = json!(herd::is_steady(&self.herds));
         value
     }
 

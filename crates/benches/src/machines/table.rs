@@ -25,7 +25,9 @@ pub fn table(report: &Report) -> String {
         text.push_str("events that etcd sends for a release: median (quartiles)\n");
         text.push_str(&columns(&herds(&report.herds), 0));
         let flat = yes(herd::is_flat(&report.herds));
-        let _ = writeln!(text, "  as many however many wait: {flat}\n");
+        let _ = writeln!(text, "  as many however many wait: {flat}");
+        let steady = yes(herd::is_steady(&report.herds));
+        let _ = writeln!(text, "  as many however many have left before: {steady}\n");
     }
     if !report.races.is_empty() {
         text.push_str("passages a second of commands that do nothing, k = 1: median (quartiles)\n");
@@ -97,9 +99,12 @@ fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
 
 fn herds(herds: &[Herd]) -> Vec<Vec<String>> {
     let line = |one: &Herd| {
-        [one.k.to_string(), one.waiting.to_string(), spread(one.events, |count| count.to_string())]
+        let events = spread(one.events, |count| count.to_string());
+        let counts = [one.early, one.late].map(|count| count.to_string());
+        let [early, late] = counts;
+        [one.k.to_string(), one.waiting.to_string(), events, early, late]
     };
-    with_heading(["k", "waiting", "events"], herds.iter().map(line))
+    with_heading(["k", "waiting", "events", "first half", "second half"], herds.iter().map(line))
 }
 
 fn races(races: &[Race]) -> Vec<Vec<String>> {
