@@ -13,6 +13,7 @@
 //! | [`table`] | the same as text |
 //! | [`plot`] | the same as pictures |
 //! | `processes` | all of this among processes, on Linux |
+//! | `machines` | halls on clusters of etcd, on Linux |
 //! | [`objects`] | shared objects, and threads that stop inside |
 //!
 //! ```
@@ -34,6 +35,8 @@
 #![deny(unsafe_code)]
 
 pub mod contestants;
+#[cfg(target_os = "linux")]
+pub mod machines;
 pub mod measure;
 pub mod objects;
 pub mod plot;

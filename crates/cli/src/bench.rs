@@ -7,14 +7,17 @@ use std::{
 };
 
 use clap::{Args as ClapArgs, Subcommand, value_parser};
-#[cfg(target_os = "linux")]
-use hallpass_benches::processes::{self, options::Options};
 use hallpass_benches::{
     contestants::{self, Camp, Contestant},
     measure::Plan,
     objects, plot,
     report::Report,
     table, workloads,
+};
+#[cfg(target_os = "linux")]
+use hallpass_benches::{
+    machines,
+    processes::{self, options::Options},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -71,6 +74,9 @@ enum Command {
     /// Among processes: passages, what happens when a holder is killed, what waiting costs
     #[cfg(target_os = "linux")]
     Processes(Options),
+    /// Among machines: halls on clusters of etcd that are started for it, next to etcdctl lock
+    #[cfg(target_os = "linux")]
+    Machines(machines::options::Options),
     /// Shared objects: operations on a priority queue, while threads are paused or stopped inside
     Objects(objects::options::Options),
 }
@@ -79,6 +85,8 @@ pub fn run(args: Args) -> Ended {
     match &args.command {
         #[cfg(target_os = "linux")]
         Some(Command::Processes(options)) => return run_among_processes(options),
+        #[cfg(target_os = "linux")]
+        Some(Command::Machines(options)) => return run_among_machines(options),
         Some(Command::Objects(options)) => return run_on_objects(options),
         None => {}
     }
@@ -109,6 +117,28 @@ fn run_among_processes(options: &Options) -> Ended {
     match options.json {
         true => outln!("{}", report.to_json()),
         false => out!("{}", processes::table::table(&report)),
+    }
+    Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
+}
+
+#[cfg(target_os = "linux")]
+fn run_among_machines(options: &machines::options::Options) -> Ended {
+    let plan = options.plan()?;
+    let bar = bar(plan.steps());
+    let mut begun = 0;
+    let report = plan.run(stop_on_interrupt(), &mut |what| {
+        bar.set_position(begun);
+        bar.set_message(what);
+        begun += 1;
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    if report.is_empty() {
+        return nothing();
+    }
+    match options.json {
+        true => outln!("{}", report.to_json()),
+        false => out!("{}", machines::table::table(&report)),
     }
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
 }

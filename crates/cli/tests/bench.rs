@@ -168,3 +168,65 @@ fn bad_input_is_refused_in_a_line_before_anything_is_written() {
     assert!(text(&run.stderr).contains("cannot make"), "{}", text(&run.stderr));
     assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
 }
+
+#[cfg(target_os = "linux")]
+const TINY_MACHINES: [&str; 8] =
+    ["machines", "--members", "1", "--storage", "memory", "--passages", "2", "--part"];
+
+#[cfg(target_os = "linux")]
+fn among_machines(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
+    command.arg("bench").args(TINY_MACHINES).args(arguments);
+    command.output().expect("it runs")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_tiny_run_among_machines_has_tables_and_json() {
+    let Some(()) = hallpass_testbed::etcd() else { return };
+    let run = among_machines(&["handover", "race", "--rounds", "1", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    assert_eq!(json["handovers"][0]["members"], 1);
+    assert!(
+        json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0),
+        "{json}"
+    );
+    assert_eq!(json["races"].as_array().map(Vec::len), Some(2), "{json}");
+    assert!(
+        json["races"][1]["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0),
+        "{json}"
+    );
+    for succession in json["successions"].as_array().expect("rows") {
+        assert_eq!(succession["overlaps"], 0, "{json}");
+    }
+    let run = among_machines(&["herd", "--herd", "2", "5", "--rounds", "6"]);
+    let table = text(&run.stdout);
+    assert!(table.contains("as many however many wait: yes"), "{table}");
+    assert!(table.contains("as many however many have left before: yes"), "{table}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_of_hallpass_run_fare_well_among_machines() {
+    let Some(()) = hallpass_testbed::etcd() else { return };
+    let run = among_machines(&["behaviour", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let all = json["behaviours"].as_array().expect("rows");
+    let ours: Vec<_> = all.iter().filter(|one| one["wrapper"] == "hallpass run").collect();
+    assert_eq!(ours.len(), 7);
+    assert!(ours.iter().all(|one| one["good"] == true), "{ours:#?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_etcd_the_benchmark_among_machines_says_what_to_install() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let run = command.args(["bench", "machines"]).env("PATH", nowhere.path()).output();
+    let run = run.expect("it runs");
+    let said = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("apt-get install etcd-server etcd-client"), "{said}");
+}

@@ -42,14 +42,7 @@ pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Whether there is an etcd to test with. If not, a test says so and has nothing to do; where
 /// `HALLPASS_NEED_ETCD` is set, as in CI, this panics instead.
 pub fn etcd() -> Option<()> {
-    let needed = [
-        ("etcd", "etcd-server"),
-        ("etcdctl", "etcd-client"),
-        ("openssl", "openssl"),
-        ("setpriv", "util-linux"),
-    ];
-    let missing = needed.into_iter().filter(|(program, _)| !runs(program));
-    let missing: Vec<_> = missing.map(|(_, package)| package).collect();
+    let missing = missing();
     if missing.is_empty() {
         return Some(());
     }
@@ -57,6 +50,18 @@ pub fn etcd() -> Option<()> {
     assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "no etcd to test with: {advice}");
     eprintln!("not tested, for there is no etcd: {advice}");
     None
+}
+
+/// The Debian packages that a cluster needs and that are not there.
+pub fn missing() -> Vec<&'static str> {
+    let needed = [
+        ("etcd", "etcd-server"),
+        ("etcdctl", "etcd-client"),
+        ("openssl", "openssl"),
+        ("setpriv", "util-linux"),
+    ];
+    let missing = needed.into_iter().filter(|(program, _)| !runs(program));
+    missing.map(|(_, package)| package).collect()
 }
 
 fn runs(program: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Watches: being told of changes.
 
-use tokio_stream::StreamExt;
+use tokio::sync::mpsc;
+use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::Streaming;
 
 use super::{
@@ -22,6 +23,9 @@ pub(crate) struct Watch {
     answers: Streaming<WatchResponse>,
     /// What came before all ranges were acknowledged.
     early: Vec<Event>,
+    /// Keeps the questions open. When it goes, etcd ends the watches; that nobody listens to the answers
+    /// any more, it is not told.
+    _questions: mpsc::Sender<WatchRequest>,
 }
 
 /// A change of a key.
@@ -40,8 +44,9 @@ impl Client {
             let requests: Vec<_> = ranges.iter().map(|range| create(range, from)).collect();
             async move {
                 let mut missing = requests.len();
-                // etcd ends the watches when nothing more can be asked for: keep that open.
-                let requests = tokio_stream::iter(requests).chain(tokio_stream::pending());
+                // etcd ends the watches when nothing more can be asked for: keep that open meanwhile.
+                let (questions, more) = mpsc::channel(1);
+                let requests = tokio_stream::iter(requests).chain(ReceiverStream::new(more));
                 let mut answers = line.stream(WATCH, requests).await?;
                 let mut early = Vec::new();
                 while missing > 0 {
@@ -49,7 +54,7 @@ impl Client {
                     missing -= usize::from(answer.created);
                     early.extend(events(answer)?);
                 }
-                Ok(Watch { client: self.clone(), line, answers, early })
+                Ok(Watch { client: self.clone(), line, answers, early, _questions: questions })
             }
         })
         .await

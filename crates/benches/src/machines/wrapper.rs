@@ -1,0 +1,60 @@
+//! The commands that are compared: each runs another one while it has the only slot.
+
+use std::{path::PathBuf, process::Command};
+
+use serde::{Serialize, Serializer};
+
+/// For how many seconds a holder may be out of touch.
+pub const TTL: u64 = 3;
+
+/// One of the commands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wrapper {
+    /// `hallpass run`, and where it is.
+    Hallpass(PathBuf),
+    /// `etcdctl lock`.
+    Etcdctl,
+}
+
+impl Wrapper {
+    /// A short name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Wrapper::Hallpass(_) => "hallpass run",
+            Wrapper::Etcdctl => "etcdctl lock",
+        }
+    }
+
+    /// The command that runs these words, on the cluster `etcd://...`.
+    pub fn command(&self, url: &str, name: &str, words: &[&str]) -> Command {
+        let ttl = TTL.to_string();
+        let mut command;
+        match self {
+            Wrapper::Hallpass(program) => {
+                command = Command::new(program);
+                command.args(["run", "--on", url, "-k", "1", "--ttl", &ttl, name]);
+            }
+            Wrapper::Etcdctl => {
+                command = Command::new("etcdctl");
+                command.args(["lock", "--ttl", &ttl, name]).env("ETCDCTL_API", "3");
+                command.env("ETCDCTL_ENDPOINTS", url.trim_start_matches("etcd://"));
+            }
+        }
+        command.arg("--").args(words);
+        command
+    }
+
+    /// What the keys of those begin with that are in.
+    pub fn holders(&self, name: &str) -> String {
+        match self {
+            Wrapper::Hallpass(_) => format!("/hallpass/{name}/inside/"),
+            Wrapper::Etcdctl => format!("{name}/"),
+        }
+    }
+}
+
+impl Serialize for Wrapper {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
