@@ -40,8 +40,11 @@
 //!
 //! I1: who is in has its slot, though perhaps no claim any more. I2: who is outside has left nothing behind.
 //! I3: where a slot is free, or stale for long enough, the first in line is awake. I4: where one is free, all
-//! in line are. I5: nobody has two claims. So one that stops while it waits keeps at most a slot from the others, which it is given,
-//! and not those behind it from theirs.
+//! in line are. I5: nobody has two claims.
+//!
+//! By I4, one that stops while it waits is given a slot, and keeps nothing else from those behind it. That is
+//! not so of slots that are stale, which only the first in line looks after: those behind it rely on its
+//! lease. So whatever keeps a lease alive must not outlive what looks after the hall.
 //!
 //! Doorway: E1. Each line is one transaction, and every transaction tells how things are after it. Each
 //! asks in a way that may be repeated, for who has lost the connection cannot know whether it happened.

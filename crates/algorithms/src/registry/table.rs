@@ -92,8 +92,8 @@ table! {
     "turnstile:no-exit" => |n, k| Changed::<_, turnstile::broken::NoExit>::new(Turnstile::new(n, k)), turnstile_wrong("line X1 counts no exit");
     // Claims on a store such as etcd
     "etcd" => |n, k| claims::model(claims::Cast::Plain, n, k), etcd(true, "claims on a store");
-    "etcd-mortal" => |n, k| claims::model(claims::Cast::Mortal, n, k), etcd(true, "anybody may be killed at any line");
-    "etcd-expiry" => |n, k| claims::model(claims::Cast::Expiry, n, k), etcd(false, "anybody's lease may end at any line");
+    "etcd-mortal" => |n, k| claims::model(claims::Cast::Mortal, n, k), fragile(etcd(true, "anybody may be killed at any line"));
+    "etcd-expiry" => |n, k| claims::model(claims::Cast::Expiry, n, k), fragile(etcd(false, "anybody's lease may end at any line"));
     "etcd-unheard" => |n, k| claims::model(claims::Cast::Unheard, n, k), etcd(true, "anybody's connection may break at any line");
     "etcd-timeout" => |n, k| claims::model(claims::Cast::Timeout, n, k), etcd(true, "waiters give up; the last process is the clock");
     "etcd-try" => |n, k| claims::model(claims::Cast::Try, n, k), Entry { promises_everybody: false, ..etcd(false, "the last process does not wait") };
