@@ -59,8 +59,10 @@ pub(crate) enum Stage {
 pub(crate) struct Health {
     /// A moment at which it certainly was there.
     pub proof: Duration,
-    /// Where it was then.
+    /// Where it was then, or later.
     pub me: Me,
+    /// The newest revision that it was seen in.
+    revision: i64,
     /// Once and for all.
     pub lost: Option<Loss>,
 }
@@ -71,7 +73,7 @@ impl Claim {
         // The lease is nobody else's, and its claims are counted.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
-        let health = Health { proof: clock.now(), me: Me::Outside, lost: None };
+        let health = Health { proof: clock.now(), me: Me::Outside, revision: 0, lost: None };
         Claim {
             record: records::Claim::by_us(id, ttl, command),
             lease: lease.id,
@@ -98,7 +100,8 @@ impl Claim {
     }
 
     /// It was seen there by a question that was asked at this time.
-    pub(crate) fn seen(&self, asked: Duration, me: Me) {
+    pub(crate) fn seen(&self, asked: Duration, view: &View) {
+        let (me, revision) = (view.me, view.revision);
         if self.stage() == Stage::Done {
             return; // it goes, and that is as it should be
         }
@@ -106,15 +109,15 @@ impl Claim {
             // What we have lost stays lost.
             _ if health.lost.is_some() => false,
             Me::Outside | Me::Released if health.me == Me::Outside => false,
+            // An old answer that comes late.
+            Me::Outside | Me::Released if revision < health.revision => false,
             Me::Outside | Me::Released => {
                 health.lost = Some(Loss::Gone);
                 true
             }
-            // Two questions may be answered in the wrong order: who is in does not wait again.
             _ => {
-                let back = matches!((health.me, me), (Me::Inside { .. }, Me::Waiting { .. }));
-                if !back {
-                    health.me = me;
+                if revision >= health.revision {
+                    (health.me, health.revision) = (me, revision);
                 }
                 health.proof = health.proof.max(asked);
                 true
@@ -124,9 +127,10 @@ impl Claim {
 
     /// We were told that it has got in, but not when.
     pub(crate) fn got_in(&self, me: Me) {
+        let Me::Inside { token, .. } = me else { return };
         self.health.send_if_modified(|health| {
             let news = health.me != me;
-            health.me = me;
+            (health.me, health.revision) = (me, health.revision.max(token));
             news
         });
     }
@@ -221,17 +225,17 @@ impl Claim {
     /// Says whether both worked.
     async fn renew(&self, store: &Store) -> bool {
         let asked = self.clock.now();
-        let (kept, view) =
-            tokio::join!(store.client.keep_alive(self.lease), store.look_after(self.asker()));
-        let seen = view.is_ok();
-        if let Ok(view) = view {
-            self.seen(asked, view.me);
+        let look = async {
+            let view = store.look_after(self.asker()).await.ok()?;
+            self.seen(asked, &view);
             self.remember(view);
-        }
+            Some(())
+        };
+        let (kept, seen) = tokio::join!(store.client.keep_alive(self.lease), look);
         let kept = matches!(kept, Ok(true));
         if kept {
             *lock(&self.kept) = asked;
         }
-        seen && kept
+        seen.is_some() && kept
     }
 }

@@ -1,7 +1,7 @@
 //! What the handles, passages and passes of one hall have in common.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
@@ -118,27 +118,35 @@ impl Core {
             gone.entry(record).or_insert(now);
         }
         // What others have seen by the same clock we need not wait for again.
-        for seen in view.gone.iter().filter(|seen| seen.clock == self.clock.id()) {
-            let at = Duration::from_millis(seen.at);
-            if let Some(since) = gone.get_mut(&(seen.slot, seen.token)) {
+        for seen in &view.gone {
+            if let (Some(at), Some(since)) =
+                (seen.by(&self.clock), gone.get_mut(&(seen.slot, seen.token)))
+            {
                 *since = at.min(*since);
             }
         }
     }
 
-    /// Writes down for others with the same clock what we have seen of vanished owners, for we do not
-    /// wait until their time is over.
-    pub(crate) async fn mourn(&self, view: &View) {
+    /// Stale slots of which nobody with our clock has written down since when.
+    fn unmourned<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, i64)> + 'a {
         let known = |slot, token| {
             let ours = |seen: &&Gone| seen.clock == self.clock.id();
             view.gone.iter().filter(ours).any(|seen| (seen.slot, seen.token) == (slot, token))
         };
-        for (slot, owner) in view.stale().filter(|(slot, owner)| !known(*slot, owner.token)) {
-            let Some(since) = lock(&self.gone).get(&(slot, owner.token)).copied() else { continue };
-            // A little later is safe, a little earlier is not.
-            let at = since.as_millis() as u64 + 1;
-            let clock = self.clock.id().to_string();
-            let _ = self.store.mourn(&Gone { slot, token: owner.token, clock, at }, view).await;
+        let stale = view.stale().map(|(slot, owner)| (slot, owner.token));
+        stale.filter(move |(slot, token)| !known(*slot, *token))
+    }
+
+    pub(crate) fn has_news_of_the_gone(&self, view: &View) -> bool {
+        self.unmourned(view).next().is_some()
+    }
+
+    /// Writes down for others with the same clock since when we have known of vanished owners.
+    pub(crate) async fn mourn(&self, view: &View) {
+        for (slot, token) in self.unmourned(view) {
+            let Some(since) = lock(&self.gone).get(&(slot, token)).copied() else { continue };
+            let gone = Gone::since(slot, token, &self.clock, since);
+            let _ = self.store.mourn(&gone, view).await;
         }
     }
 
@@ -166,9 +174,11 @@ impl Core {
         self.waits(view).filter(|(slot, _)| *slot < size).map(|(_, left)| left).min()
     }
 
-    /// When all slots have become such ones, those included that are no more.
-    pub(crate) fn all_stale(&self, view: &View) -> Option<Duration> {
-        self.waits(view).map(|(_, left)| left).max()
+    /// When all of these slots, by their tokens, have become such ones.
+    pub(crate) fn longest_wait(&self, view: &View, of: &HashSet<(usize, i64)>) -> Option<Duration> {
+        let token = |slot: &usize| view.slots.get(slot).map(|owner| owner.token);
+        let one_of = |slot: &usize| token(slot).is_some_and(|token| of.contains(&(*slot, token)));
+        self.waits(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
     }
 
     /// A view, as far as a line of the protocol cares.

@@ -21,6 +21,9 @@ use crate::{
     view::View,
 };
 
+/// Clusters answer faster than this, if they do.
+const SHORT: Duration = Duration::from_secs(1);
+
 /// A hall that machines share: at most k are in at once, each with its own slot, in the order in which
 /// they came. Clones are one handle.
 #[derive(Clone)]
@@ -87,10 +90,19 @@ impl EtcdHall {
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be
     /// reached by then, and those of [`acquire`](EtcdHall::acquire).
     pub fn try_acquire_for(&self, time: Duration) -> Result<EtcdPass, Error> {
-        let (wanted, given_up) = oneshot::channel();
+        if time < SHORT {
+            // It might be over before the first answer comes.
+            match self.try_acquire() {
+                Err(Error::NoPermits) => {}
+                done => return done,
+            }
+        }
+        let (mut wanted, given_up) = oneshot::channel();
         self.core.handle().spawn(async move {
-            tokio::time::sleep(time).await;
-            drop(wanted);
+            tokio::select! {
+                () = tokio::time::sleep(time) => {}
+                () = wanted.closed() => {}
+            }
         });
         self.enter(Patience::Some, given_up)
     }
@@ -161,6 +173,11 @@ impl EtcdHall {
     /// [`Error::Unreachable`].
     pub fn is_closed(&self) -> Result<bool, Error> {
         Ok(self.look()?.size() == 0)
+    }
+
+    /// What is wrong with the cluster at the moment, as far as those who wait here have noticed.
+    pub fn trouble(&self) -> Option<Error> {
+        self.core.trouble()
     }
 
     /// Who holds and who waits, at this moment.
@@ -253,7 +270,8 @@ impl Future for Acquire {
 
 impl Drop for Acquire {
     fn drop(&mut self) {
-        if let Some(begun) = &mut self.begun {
+        // Before the hall, which may be the last handle, and then waits until we have left the queue.
+        if let Some(mut begun) = self.begun.take() {
             begun.held.close();
             // It came too late, and goes back.
             if let Ok(Ok(held)) = begun.held.try_recv() {

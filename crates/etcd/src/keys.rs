@@ -37,9 +37,9 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// Since when those who have this clock have known that the owner of a slot is gone.
-    pub(crate) fn gone(&self, slot: usize, clock: &str) -> String {
-        format!("{}gone/{slot:04}/{clock}", self.base)
+    /// Since when those who have this clock have known that the owner of a slot, by its token, is gone.
+    pub(crate) fn gone(&self, slot: usize, token: i64, clock: &str) -> String {
+        format!("{}gone/{slot:04}/{token}/{clock}", self.base)
     }
 
     pub(crate) fn gone_from(&self, slot: usize) -> KeyRange {

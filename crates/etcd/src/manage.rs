@@ -91,7 +91,7 @@ impl Core {
         let mut freed = HashSet::new();
         let found: HashSet<_> = view.stale().map(|(slot, owner)| (slot, owner.token)).collect();
         // Who vanishes meanwhile is for the next time.
-        if let Some(time) = self.all_stale(&view) {
+        while let Some(time) = self.longest_wait(&view, &found).filter(|time| !time.is_zero()) {
             sleep(time).await;
         }
         let mut retry = self.retry(self.first_contact);
@@ -149,30 +149,32 @@ impl Core {
 
     /// Removes it.
     pub(crate) async fn remove(&self, force: bool) -> Result<(), Error> {
-        let status = self.status().await.map_err(|error| match error {
-            Error::Closed => {
-                Error::Missing { name: self.store.name.clone(), place: self.store.place.clone() }
-            }
-            error => error,
-        });
-        // What is damaged can be removed by force all the same.
-        let status = match status {
-            Err(Error::Damaged { .. }) if force => None,
-            status => Some(status?),
-        };
         let mut retry = self.retry(self.first_contact);
+        // What was asked for may have happened though we did not hear of it.
+        let mut asked = false;
         loop {
-            match self.store.remove(force).await {
-                Ok(view) if view.door.is_none() => return Ok(()),
-                Ok(_) => {
-                    let (holders, waiting) =
-                        status.map_or((0, 0), |s| (s.holders.len(), s.queue.len()));
-                    let name = self.store.name.clone();
-                    return Err(Error::InUse { name, holders, waiting });
-                }
-                Err(Trouble::Wrong(error)) => return Err(error),
+            match self.remove_once(force, &mut asked).await {
+                Ok(done) => return done,
                 Err(trouble) => retry.after(trouble).await?,
             }
         }
+    }
+
+    async fn remove_once(
+        &self,
+        force: bool,
+        asked: &mut bool,
+    ) -> Result<Result<(), Error>, Trouble> {
+        let (name, place) = (self.store.name.clone(), self.store.place.clone());
+        let Some(door) = self.store.door_revision().await? else {
+            return Ok(if *asked { Ok(()) } else { Err(Error::Missing { name, place }) });
+        };
+        *asked = true;
+        if self.store.remove(door, force).await? {
+            return Ok(Ok(()));
+        }
+        let (view, queue) = self.store.everybody().await?;
+        let (holders, waiting) = (view.slots.len(), queue.len());
+        Ok(Err(Error::InUse { name, holders, waiting }))
     }
 }

@@ -120,7 +120,9 @@ impl Passage {
                 }
                 picture = self.ask(line.clone().ask()) => picture?,
             };
-            self.limit = self.core.outage;
+            if !unwanted {
+                self.limit = self.core.outage;
+            }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) => line,
                 Next::Enter(_) => match self.certify().await? {
@@ -131,10 +133,7 @@ impl Passage {
                 Next::Leave if self.frees_stale(patience).await? => {
                     Line::T1 { slot: self.view.free().unwrap_or(0) }
                 }
-                Next::Leave => {
-                    self.core.mourn(&self.view).await;
-                    return Err(Error::NoPermits);
-                }
+                Next::Leave => return Err(Error::NoPermits),
             };
             if let (Line::E1 { .. }, Some(_)) = (&line, self.claim.health().lost) {
                 self.renew_claim().await?;
@@ -154,6 +153,7 @@ impl Passage {
     /// What we hold, if it is certain for long enough.
     async fn certify(&mut self) -> Result<Option<(usize, i64)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 {
+            self.limit = self.core.first_contact;
             self.ask(Ask::Look).await?;
         }
         match self.claim.health() {
@@ -253,8 +253,20 @@ impl Passage {
 
     /// Remembers how things are.
     pub(crate) fn take_in(&mut self, asked: Duration, view: View) -> Picture<Waiter> {
-        self.core.heard(&view);
-        self.claim.seen(asked, view.me);
+        // Who has left has not looked.
+        if view.me != Me::Released {
+            self.core.heard(&view);
+            if self.core.has_news_of_the_gone(&view) {
+                // Others may come and go for ever, none of whom waits for long enough to see its end.
+                let (core, view, duty) =
+                    (self.core.clone(), view.clone(), self.core.duties().begin());
+                self.core.handle().spawn(async move {
+                    core.mourn(&view).await;
+                    drop(duty);
+                });
+            }
+        }
+        self.claim.seen(asked, &view);
         self.view = view;
         self.core.picture(&self.view)
     }

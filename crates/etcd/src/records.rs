@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Error, MOST_SLOTS, status::Participant};
+use crate::{Clock, Error, MOST_SLOTS, status::Participant};
 
 /// The version of all that is written.
 pub(crate) const VERSION: u32 = 1;
@@ -55,6 +55,33 @@ pub(crate) struct Gone {
     pub clock: String,
     /// What it showed, in milliseconds.
     pub at: u64,
+    /// What o'clock it was, likewise.
+    pub wall: u64,
+}
+
+/// Clocks that are one and the same agree on how long ago something was, to within this, with the clock on
+/// the wall.
+const SAME: u64 = 1000;
+
+impl Gone {
+    /// By this clock, since this moment.
+    pub(crate) fn since(slot: usize, token: i64, clock: &Clock, since: Duration) -> Self {
+        // A little later is safe, a little earlier is not.
+        let at = since.as_millis() as u64 + 1;
+        let ago = clock.now().saturating_sub(since).as_millis() as u64;
+        let wall = now().saturating_sub(ago);
+        Gone { slot, token, clock: clock.id().into(), at, wall }
+    }
+
+    /// When that was by this clock, if it is the same one. Clocks of other boots have other names; but in a
+    /// container, or in a copy of a virtual machine, there may be one by the same name that shows something
+    /// else.
+    pub(crate) fn by(&self, clock: &Clock) -> Option<Duration> {
+        let ago = (clock.now().as_millis() as u64).checked_sub(self.at)?;
+        let on_the_wall = now().checked_sub(self.wall)?;
+        let same = self.clock == clock.id() && ago.abs_diff(on_the_wall) < SAME;
+        same.then(|| Duration::from_millis(self.at))
+    }
 }
 
 /// Commands may be as long as a system allows; etcd is no place for that.
@@ -124,4 +151,23 @@ fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.is_empty());
     named.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_clock_has_seen_is_not_believed() {
+        let real = Clock::default();
+        let since = real.now().saturating_sub(Duration::from_secs(5));
+        let gone = Gone::since(1, 7, &real, since);
+        let at = gone.by(&real).expect("the same clock");
+        assert!(at >= since && at < since + Duration::from_millis(10));
+        assert_eq!(gone.by(&Clock::from_fn(|| Duration::from_secs(9))), None, "another name");
+        let earlier = Gone { at: gone.at - 5000, ..gone.clone() };
+        assert_eq!(earlier.by(&real), None, "it disagrees with the clock on the wall");
+        let later = Gone { at: gone.at + 10_000, ..gone };
+        assert_eq!(later.by(&real), None, "it is of the future");
+    }
 }

@@ -152,19 +152,32 @@ impl Store {
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Writes down for others that a slot is stale, if it still is.
+    /// Writes down for others that a slot is stale, if it still is and nobody has.
     pub(crate) async fn mourn(&self, gone: &Gone, was: &View) -> Result<View, Trouble> {
-        let Some(when) = self.is_stale(gone.slot, was) else { return self.look(None).await };
-        let then = vec![Op::put(self.keys.gone(gone.slot, &gone.clock), records::write(gone), 0)];
+        let Some(mut when) = self.is_stale(gone.slot, was) else { return self.look(None).await };
+        let key = self.keys.gone(gone.slot, gone.token, &gone.clock);
+        when.push(When::absent(key.clone()));
+        let then = vec![Op::put(key, records::write(gone), 0)];
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Removes the hall; unless by force, only if nobody is in or waits.
-    pub(crate) async fn remove(&self, force: bool) -> Result<View, Trouble> {
+    /// The revision in which the door was last written, if there is one, whatever is written there.
+    pub(crate) async fn door_revision(&self) -> Result<Option<i64>, Trouble> {
+        let look = Txn { then: vec![Op::get(self.keys.door())], ..Txn::default() };
+        let response = self.client.txn(look).await?;
+        Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
+    }
+
+    /// Removes the hall with this door; unless by force, only if nobody is in or waits. Says whether there is none any more.
+    pub(crate) async fn remove(&self, door: i64, force: bool) -> Result<bool, Trouble> {
         let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
-        let when = if force { vec![] } else { in_use.map(When::empty).into() };
+        // Asked late, it would be somebody else's.
+        let mut when = vec![When::modified(self.keys.door(), door)];
+        when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
         let then = vec![Op::delete_range(self.keys.everything())];
-        self.transact(Txn { when, then, ..Txn::default() }, None).await
+        let otherwise = vec![Op::get(self.keys.door())];
+        let response = self.client.txn(Txn { when, then, otherwise }).await?;
+        Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))
     }
 
     fn claim(&self, slot: usize, wait: bool, me: Asker<'_>, was: &View) -> Txn {

@@ -5,9 +5,9 @@
 //! the head watches all who are inside, for one of them may vanish. So however many wait, a release is
 //! told to three: to whoever gets the slot, as the head and by name, and to the next.
 
-use std::future;
+use std::{future, time::Duration};
 
-use hallpass_algorithms::claims::Picture;
+use hallpass_algorithms::claims::{Ask, Picture};
 use tokio::time::sleep;
 
 use crate::{
@@ -22,8 +22,13 @@ use crate::{
 pub(crate) struct Post {
     /// The key of whoever is before us.
     before: Option<Vec<u8>>,
+    /// The first revision that we have not seen of it.
+    from: i64,
     watch: Option<Watch>,
 }
+
+/// Who cannot watch does not ask again at once.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What there is to know.
 enum News {
@@ -68,10 +73,15 @@ impl Passage {
             Some(watch) => watch,
             None => {
                 let ranges = post.ranges(keys, id);
-                match self.core.store.client.watch(ranges, self.view.revision + 1).await {
+                match self.core.store.client.watch(ranges, post.from).await {
                     Ok(watch) => post.watch.insert(watch),
                     // Looking again shows whether it can be reached.
-                    Err(_) => return self.take_post().await,
+                    Err(failure) => {
+                        if failure != Failure::Compacted {
+                            sleep(PAUSE).await;
+                        }
+                        return self.take_post().await;
+                    }
                 }
             }
         };
@@ -98,9 +108,7 @@ impl Passage {
         };
         match news {
             News::Me(me) => {
-                if let Me::Inside { .. } = me {
-                    self.claim.got_in(me);
-                }
+                self.claim.got_in(me);
                 self.view.me = me;
                 Ok(self.core.picture(&self.view))
             }
@@ -118,7 +126,7 @@ impl Passage {
             let asked = self.core.clock.now();
             match self.core.store.look_ahead(self.claim.asker(), made).await {
                 Ok((view, before)) => {
-                    self.post = Some(Post { before, watch: None });
+                    self.post = Some(Post { before, from: view.revision + 1, watch: None });
                     return Ok(self.take_in(asked, view));
                 }
                 Err(trouble) => retry.after(trouble).await?,
@@ -128,6 +136,6 @@ impl Passage {
 
     /// Looks.
     async fn look(&mut self) -> Result<Picture<Waiter>, Error> {
-        Box::pin(self.ask(hallpass_algorithms::claims::Ask::Look)).await
+        Box::pin(self.ask(Ask::Look)).await
     }
 }

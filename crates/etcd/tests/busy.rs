@@ -1,0 +1,54 @@
+//! Halls that are never quiet, and handles that go at the wrong time.
+
+mod common;
+
+use std::{
+    sync::Mutex,
+    task::{Context, Waker},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{TTL, await_queue, connect};
+use hallpass_testbed::{Cluster, etcd};
+
+#[test]
+fn the_last_handle_may_be_a_task_that_waits() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let near = connect(&cluster).open("gpu", 1).expect("new");
+    let _pass = near.acquire().expect("free");
+    let mut waiting = Box::pin(connect(&cluster).open("gpu", 1).expect("there").acquire_async());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    await_queue(&near, 1);
+    let begun = Instant::now();
+    drop(waiting);
+    assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?}", begun.elapsed());
+    assert_eq!(near.waiting().expect("reachable"), 0);
+}
+
+#[test]
+fn a_busy_process_takes_what_a_vanished_holder_had() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let hall = connect(&cluster).open("gpu", 2).expect("new");
+    let dead = r#"{"claim":"dead","slot":1,"ttl":3000,"host":"x","pid":1,"user":"u","command":"c","since":0}"#;
+    let put = cluster.etcdctl(&["put", "/hallpass/gpu/slots/0001", dead]).output();
+    assert!(put.expect("it runs").status.success());
+    let seen = Mutex::new(Vec::new());
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while begun.elapsed() < 5 * TTL {
+                    let pass = hall.acquire().expect("its turn comes");
+                    seen.lock().expect("no panic").push(pass.slot());
+                    thread::sleep(Duration::from_millis(50));
+                    pass.release().expect("ours");
+                }
+            });
+        }
+    });
+    let seen = seen.into_inner().expect("no panic");
+    assert!(seen.contains(&1), "slot 1 was not used in {} passages and {:?}", seen.len(), 5 * TTL);
+}
