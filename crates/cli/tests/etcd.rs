@@ -152,6 +152,7 @@ fn halls_are_resized_reaped_and_removed() {
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     halls.prints("resize", &["x", "2"]);
     assert_eq!(waiter.line(), "1");
+    assert_eq!(waiter.leave().0, Some(0));
     assert_eq!(halls.prints("reap", &[]), "x: 0 dead\n");
     let refused = halls.output("rm", &["x"]);
     assert_eq!(refused.status.code(), Some(1));
