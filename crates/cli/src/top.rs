@@ -176,6 +176,9 @@ impl Screenful {
                 Ok(hall) => lines.extend(hall.table()),
                 Err(error) => {
                     lines.push(format!("{}: {}", printable(&name), printable(&error.to_string())));
+                    if error.is_unreachable() {
+                        break; // whoever wants to quit cannot wait for all of them
+                    }
                 }
             }
         }

@@ -242,3 +242,19 @@ fn a_command_that_has_outlived_hallpass_is_ended_by_the_keeper() {
     assert!(begun.elapsed() < TTL);
     drop(halls);
 }
+
+#[test]
+fn who_does_not_have_the_lifeline_is_stopped_all_the_same() {
+    let (cluster, halls) = halls!("closers");
+    let (path, far) = through(&cluster, "closers");
+    // As if it had closed what it inherits; children of Python do.
+    let script = "sleep 1000 & echo $!; wait";
+    let mut held = far.start(&[&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", script]].concat());
+    let child: i32 = held.line().parse().expect("a number");
+    path.cut();
+    let (code, said) = end_of(held);
+    assert_eq!(code, Some(125), "{said}");
+    assert_eq!(state(child), None, "it has ended");
+    let next = halls.start(&[&SHORT[..], &["x", "true"]].concat());
+    assert_eq!(next.leave().0, Some(0), "somebody else is in after a while");
+}

@@ -5,7 +5,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
-            AtomicUsize,
+            AtomicU32, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
     },
@@ -44,6 +44,8 @@ pub(crate) struct Core {
     /// What went wrong since anything last went right.
     trouble: retry::State,
     command: Mutex<Option<String>>,
+    /// Whose claims these are, for people.
+    pid: AtomicU32,
     handle: Handle,
     duties: Duties,
 }
@@ -61,6 +63,7 @@ impl Core {
             spare: Mutex::default(),
             trouble: retry::State::default(),
             command: Mutex::default(),
+            pid: AtomicU32::new(std::process::id()),
             handle,
             duties,
         }
@@ -80,6 +83,10 @@ impl Core {
 
     pub(crate) fn describe_as(&self, command: &str) {
         *lock(&self.command) = Some(command.into());
+    }
+
+    pub(crate) fn act_for(&self, pid: u32) {
+        self.pid.store(pid, Relaxed);
     }
 
     /// How to go on after trouble, for so long.
@@ -199,7 +206,8 @@ impl Core {
         let lease = self.lease(limit).await?;
         let own = lock(&self.command).clone();
         let command = own.as_deref().unwrap_or(command_line());
-        Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), command)))
+        let owner = (self.pid.load(Relaxed), command);
+        Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), owner)))
     }
 
     async fn lease(&self, limit: Duration) -> Result<Tenure, Error> {

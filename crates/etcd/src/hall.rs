@@ -205,6 +205,12 @@ impl EtcdHall {
         self.core.describe_as(command);
     }
 
+    /// What [`status`](EtcdHall::status) shows as the process, from its next passage on: another of this
+    /// machine, for which we act.
+    pub fn act_for(&self, pid: u32) {
+        self.core.act_for(pid);
+    }
+
     pub(crate) fn look(&self) -> Result<View, Error> {
         let core = self.core.clone();
         self.runtime.wait(async move { core.look().await })

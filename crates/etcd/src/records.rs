@@ -88,15 +88,15 @@ impl Gone {
 const LONGEST_COMMAND: usize = 1000;
 
 impl Claim {
-    /// One that waits, by this process.
-    pub(crate) fn by_us(claim: String, ttl: Duration, command: &str) -> Self {
+    /// One that waits, of this process of this machine, and what it runs.
+    pub(crate) fn of((pid, command): (u32, &str), claim: String, ttl: Duration) -> Self {
         let end = command.char_indices().nth(LONGEST_COMMAND).map_or(command.len(), |(at, _)| at);
         Claim {
             claim,
             slot: None,
             ttl: ttl.as_millis() as u64,
             host: host(),
-            pid: std::process::id(),
+            pid,
             user: user(),
             command: command[..end].into(),
             since: now(),

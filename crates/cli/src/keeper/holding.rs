@@ -4,7 +4,6 @@
 //! and cannot act, whoever still has the lifeline open at the deadline is killed from here.
 
 use std::{
-    fs::File,
     io,
     pin::Pin,
     task::{Context, Poll},
@@ -25,7 +24,7 @@ const SECOND: Duration = Duration::from_millis(50);
 /// The second guard looks at the time this often: machines sleep, and it does not notice.
 const LOOK: Duration = Duration::from_millis(500);
 /// How often it is seen who is left, when all are to be dead.
-const SOON: Duration = Duration::from_millis(20);
+const SOON: Duration = Duration::from_millis(50);
 
 /// What is to be kept, and how.
 pub struct Keeping {
@@ -59,8 +58,6 @@ pub fn hold(pass: EtcdPass, keeping: Keeping) -> io::Result<()> {
             break;
         }
     }
-    // Whoever reads what we could still say there would wait for us.
-    rustix::stdio::dup2_stderr(File::open("/dev/null")?)?;
     let problem = pass.release().err().map(|error| error.to_string());
     guard.keeping.desk.tell(&Report::Released(problem));
     Ok(())

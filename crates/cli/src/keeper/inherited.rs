@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::{
-    io,
+    fs, io,
     os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
@@ -29,6 +29,7 @@ impl Inherited {
         if sorted[0] <= 2 || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
+        close_all_but(&numbers)?;
         let [channel, lifeline, stop, kill] = numbers.map(own);
         Ok(Inherited {
             channel: Channel::of(channel?),
@@ -36,6 +37,18 @@ impl Inherited {
             deadline: Deadline::of(stop?, kill?),
         })
     }
+}
+
+/// Whatever else was open in `hallpass run` is not ours: somebody may wait until it is closed.
+fn close_all_but(ours: &[i32]) -> io::Result<()> {
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for number in open.into_iter().filter(|number| *number > 2 && !ours.contains(number)) {
+        // One of them was the directory's, and is closed.
+        drop(own(number));
+    }
+    Ok(())
 }
 
 fn own(number: i32) -> io::Result<OwnedFd> {

@@ -1,6 +1,8 @@
 //! The pipe that the command and all it starts inherit: who has it open is still inside.
 //!
-//! Its end says when nobody is. Who it is can be asked of Linux only, and only of our own processes.
+//! Its end says when nobody is. Who it is can be asked of Linux only, and only of our own processes. Some
+//! programs close what they inherit, and Python has its children do so; they are known by a variable in
+//! their environment.
 
 use std::{
     fs, io,
@@ -14,17 +16,25 @@ use nix::{
 };
 use rustix::fs::fstat;
 
+/// The variable by which those are known who have closed the pipe.
+pub const VARIABLE: &str = "HALLPASS_ID";
+
 pub struct Lifeline {
     /// What the system shows of a descriptor of this pipe.
     shown: PathBuf,
-    /// They have it open, and are not inside: ourselves, and our opposite.
-    besides: Vec<Pid>,
+    /// What the variable says, for no other command that runs on this machine.
+    pub id: String,
+    /// `hallpass run` and its keeper have it open, and are not inside.
+    pub run: Pid,
+    keeper: Pid,
 }
 
 impl Lifeline {
-    pub fn of(end: impl AsFd, besides: Vec<Pid>) -> io::Result<Self> {
-        let shown = format!("pipe:[{}]", fstat(end)?.st_ino).into();
-        Ok(Lifeline { shown, besides })
+    /// The pipe that this is an end of, of `hallpass run` and its keeper.
+    pub fn of(end: impl AsFd, run: Pid, keeper: Pid) -> io::Result<Self> {
+        let number = fstat(end)?.st_ino;
+        let (shown, id) = (format!("pipe:[{number}]").into(), format!("{run}-{number}"));
+        Ok(Lifeline { shown, id, run, keeper })
     }
 
     /// Those who are inside.
@@ -33,8 +43,18 @@ impl Lifeline {
         let pid = |name: &str| name.parse().ok().map(Pid::from_raw);
         processes
             .filter_map(|entry| pid(entry.ok()?.file_name().to_str()?))
-            .filter(|pid| !self.besides.contains(pid) && self.is_open_in(*pid))
+            .filter(|pid| ![self.run, self.keeper].contains(pid))
+            .filter(|pid| self.is_open_in(*pid) || self.is_named_in(*pid))
             .collect()
+    }
+
+    fn is_named_in(&self, pid: Pid) -> bool {
+        let Ok(variables) = fs::read(Path::new("/proc").join(pid.to_string()).join("environ"))
+        else {
+            return false;
+        };
+        let ours = format!("{VARIABLE}={}", self.id);
+        variables.split(|byte| *byte == 0).any(|variable| variable == ours.as_bytes())
     }
 
     fn is_open_in(&self, pid: Pid) -> bool {

@@ -17,7 +17,7 @@ mod waiting;
 
 use std::{env, io, process::ExitCode};
 
-use hallpass_etcd::{Etcd, EtcdHall, EtcdPass, Options};
+use hallpass_etcd::{Etcd, EtcdHall};
 use nix::{
     sys::signal::{SigSet, Signal},
     unistd::{getpid, getppid, setsid},
@@ -31,10 +31,7 @@ use self::{
     lifeline::Lifeline,
     messages::{Report, Request, Wish},
 };
-use crate::{
-    output::say,
-    place::{Error, open_or_make},
-};
+use crate::place::{Error, open_or_make};
 
 /// The word in the command line that makes this process a keeper. It is in no help: what follows it are
 /// descriptors that `hallpass run` has opened for it.
@@ -49,50 +46,45 @@ pub fn called() -> Option<[i32; inherited::COUNT]> {
 }
 
 pub fn run(numbers: [i32; inherited::COUNT]) -> ExitCode {
+    // What goes wrong here `hallpass run` notices, and says so: nobody else hears us.
     match Inherited::take(numbers).and_then(keep) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(format_args!("the keeper failed: {error}"));
-            ExitCode::FAILURE
-        }
+        Err(_) => ExitCode::FAILURE,
     }
 }
 
 fn keep(inherited: Inherited) -> io::Result<()> {
     let Inherited { channel, lifeline, deadline } = inherited;
-    let outsiders = vec![getpid(), getppid()];
+    let inside = Lifeline::of(&lifeline, getppid(), getpid())?;
     setsid()?;
     // Whoever ends all processes of a job or a service means the command. We have to outlive it.
     SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT])
         .thread_block()?;
     let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
-    let inside = Lifeline::of(&lifeline, outsiders)?;
     let mut desk = Desk::open(channel, lifeline)?;
-    match obtain(cluster.into(), &wish, &mut desk) {
-        Ok((hall, pass)) => {
+    let etcd = match Etcd::connect(cluster.into()) {
+        Ok(etcd) => etcd,
+        Err(error) => return Ok(desk.tell(&Report::Failed(error.to_string()))),
+    };
+    // Both are told of before they are let go of: that takes as long as it takes to leave the queue.
+    let hall = match open(&etcd, &wish) {
+        Ok(hall) => hall,
+        Err(error) => return Ok(desk.tell(&Report::Failed(error.to_string()))),
+    };
+    desk.tell(&Report::Opened { slots: hall.slots() });
+    hall.describe_as(&wish.command);
+    hall.act_for(inside.run.as_raw().unsigned_abs());
+    match waiting::wait(&hall, &wish, inside.run, &mut desk) {
+        Ok(pass) => {
             let (slots, grace) = (hall.slots(), wish.grace);
             holding::hold(pass, Keeping { slots, grace, desk, deadline, inside })
         }
-        Err(refusal) => {
-            desk.tell(&refusal);
-            Ok(())
-        }
+        Err(refusal) => Ok(desk.tell(&refusal)),
     }
 }
 
-/// A pass, or what to say instead.
-fn obtain(options: Options, wish: &Wish, desk: &mut Desk) -> Result<(EtcdHall, EtcdPass), Report> {
-    let failed = |error: Error| Report::Failed(error.to_string());
-    let etcd = Etcd::connect(options).map_err(|error| failed(error.into()))?;
-    let hall = open_or_make(
-        wish.slots,
-        wish.otherwise,
-        || etcd.open_existing(&wish.name),
-        |slots| etcd.open(&wish.name, slots),
-    )
-    .map_err(failed)?;
-    desk.tell(&Report::Opened { slots: hall.slots() });
-    hall.describe_as(&wish.command);
-    let pass = waiting::wait(&hall, wish, desk)?;
-    Ok((hall, pass))
+fn open(etcd: &Etcd, wish: &Wish) -> Result<EtcdHall, Error> {
+    let (existing, with) =
+        (|| etcd.open_existing(&wish.name), |slots| etcd.open(&wish.name, slots));
+    open_or_make(wish.slots, wish.otherwise, existing, with)
 }

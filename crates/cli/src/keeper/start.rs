@@ -51,12 +51,11 @@ impl Keeper {
             open_until_started.push(descriptor);
         }
         // It is in nobody's way: not on a disk that is to be unmounted, not at a terminal.
-        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
         // It fits: it came from the system as this type.
-        let outsiders = vec![getpid(), Pid::from_raw(process.id() as i32)];
-        let inside = Lifeline::of(&lifeline, outsiders)?;
+        let inside = Lifeline::of(&lifeline, getpid(), Pid::from_raw(process.id() as i32))?;
         Ok((Keeper { channel, deadline, inside }, lifeline))
     }
 

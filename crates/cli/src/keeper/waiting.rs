@@ -2,7 +2,6 @@
 
 use std::{
     pin::pin,
-    process,
     sync::mpsc::{self, Sender},
     task::{Context, Poll},
     thread,
@@ -10,6 +9,7 @@ use std::{
 };
 
 use hallpass_etcd::{Error, EtcdHall, EtcdPass};
+use nix::unistd::Pid;
 
 use super::{
     desk::Desk,
@@ -24,15 +24,17 @@ use crate::{
 const LONG: Duration = Duration::from_secs(1 << 30);
 /// Longer than any line of a terminal.
 const LONGEST_SENTENCE: usize = 2000;
-/// How long a cluster that does not answer keeps us from leaving.
-const LEAVING: Duration = Duration::from_secs(2);
+/// Clusters answer faster than this, if they do.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// A pass, or what to say instead.
-pub fn wait(hall: &EtcdHall, wish: &Wish, desk: &mut Desk) -> Result<EtcdPass, Report> {
+pub fn wait(hall: &EtcdHall, wish: &Wish, run: Pid, desk: &mut Desk) -> Result<EtcdPass, Report> {
     let until = Instant::now().checked_add(wish.limit.unwrap_or(LONG));
-    if wish.nonblock || wish.verbose {
+    let in_a_hurry = wish.limit.is_some_and(|limit| limit < ANSWER);
+    if wish.nonblock || wish.verbose || in_a_hurry {
         match hall.try_acquire() {
             Err(Error::NoPermits) if wish.nonblock => return Err(Report::NoSlot),
+            Err(Error::NoPermits) if !wish.verbose => {}
             Err(Error::NoPermits) => {
                 let waiting = hall.status().map_err(refusal)?.queue.len();
                 desk.tell(&Report::Full { waiting });
@@ -40,17 +42,16 @@ pub fn wait(hall: &EtcdHall, wish: &Wish, desk: &mut Desk) -> Result<EtcdPass, R
             done => return done.map_err(refusal),
         }
     }
-    let waited = wait_in_line(hall, until, desk);
-    if waited.is_none() {
-        withdrawn(hall);
-    }
-    waited.unwrap_or(Err(Error::NoPermits)).map_err(refusal)
+    let waited = wait_in_line(hall, until, run, desk);
+    // Who was not let in for want of a cluster had no chance.
+    waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
 
 /// Nothing if the time was over, or nobody wants it any more.
 fn wait_in_line(
     hall: &EtcdHall,
     until: Option<Instant>,
+    run: Pid,
     desk: &mut Desk,
 ) -> Option<Result<EtcdPass, Error>> {
     let mut passing = pin!(hall.acquire_async());
@@ -64,20 +65,20 @@ fn wait_in_line(
             return None;
         }
         if let Some(Order::Show) = desk.wait(left) {
-            let display = display.get_or_insert_with(|| show(hall.clone(), desk));
+            let display = display.get_or_insert_with(|| show(hall.clone(), run, desk));
             let _ = display.send(());
         }
     }
 }
 
 /// Tells who is ahead whenever it is asked. A thread, for it may take long.
-fn show(hall: EtcdHall, desk: &Desk) -> Sender<()> {
+fn show(hall: EtcdHall, run: Pid, desk: &Desk) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = desk.channel();
     let answer = move || {
         for () in asked {
             let sentence = match hall.status() {
-                Ok(status) => sentence(&View::on_cluster(status), is_us),
+                Ok(status) => sentence(&View::on_cluster(status), |one| is_of(run, one)),
                 Err(error) => format!("{}: waiting: {error}", hall.name()),
             };
             let sentence = sentence.chars().take(LONGEST_SENTENCE).collect();
@@ -89,23 +90,10 @@ fn show(hall: EtcdHall, desk: &Desk) -> Sender<()> {
     asks
 }
 
-fn is_us(one: &Person) -> bool {
+fn is_of(run: Pid, one: &Person) -> bool {
     let host = rustix::system::uname();
-    one.pid == process::id()
+    one.pid == run.as_raw().unsigned_abs()
         && one.host.as_deref().is_some_and(|name| name.as_bytes() == host.nodename().to_bytes())
-}
-
-/// Waits until we are in line no more, which takes as long as an answer of the cluster.
-fn withdrawn(hall: &EtcdHall) {
-    let until = Instant::now() + LEAVING;
-    while Instant::now() < until {
-        let Ok(status) = hall.status() else { return };
-        let view = View::on_cluster(status);
-        if !view.queue.iter().chain(&view.holders).any(is_us) {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn refusal(error: Error) -> Report {

@@ -18,6 +18,11 @@ impl Error {
         matches!(self, Error::Here(Here::Missing { .. }) | Error::Cluster(There::Missing { .. }))
     }
 
+    /// Nobody answers, so there is no point in asking for the next hall.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Error::Cluster(hallpass_etcd::Error::Unreachable { .. }))
+    }
+
     /// The hall has another number of slots.
     fn is_other_size(&self) -> bool {
         use hallpass_etcd::Error as There;

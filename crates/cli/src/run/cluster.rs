@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     keeper::{
-        Keeper,
+        Keeper, lifeline,
         messages::{Order, Report, Request, Wish},
     },
     output::say,
@@ -62,7 +62,7 @@ pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
     let variables = environment.variables(&name, granted.slot, granted.slots)?;
-    let run = prepared(&command, variables, granted.token);
+    let run = prepared(&command, variables, granted.token, &keeper.inside.id);
     if args.verbose {
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
@@ -104,9 +104,15 @@ fn too_late(name: &str, why: &str) -> Refusal {
     Refusal::failure(format!("{name}: the pass was lost ({why}): the command did not run"))
 }
 
-fn prepared(command: &[OsString], variables: Vec<(String, String)>, token: u64) -> Command {
+fn prepared(
+    command: &[OsString],
+    variables: Vec<(String, String)>,
+    token: u64,
+    id: &str,
+) -> Command {
     let mut run = Command::new(&command[0]);
     run.args(&command[1..]).envs(variables).env("HALLPASS_TOKEN", token.to_string());
+    run.env(lifeline::VARIABLE, id);
     run
 }
 

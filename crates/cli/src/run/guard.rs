@@ -17,7 +17,7 @@ use super::supervise::{Ended, Post};
 use crate::keeper::{Keeper, lifeline, messages::Report};
 
 /// How often it is seen who is left, when all are to end.
-const SOON: Duration = Duration::from_millis(20);
+const SOON: Duration = Duration::from_millis(50);
 
 /// Why a command is stopped when its time is over.
 pub const NOT_RENEWED: &str = "it could not be renewed in time";
