@@ -72,7 +72,7 @@ impl Passage {
     ) -> Result<Held, Error> {
         let mut passage = tokio::select! {
             begun = Passage::begin(core.clone()) => begun?,
-            _ = &mut given_up => return Err(Error::NoPermits),
+            _ = &mut given_up => return Err(core.trouble().unwrap_or(Error::NoPermits)),
         };
         let result = passage.go_in(patience, &mut given_up).await;
         let Passage { core, claim, keeper, view, .. } = passage;
@@ -98,11 +98,11 @@ impl Passage {
         patience: Patience,
         given_up: &mut oneshot::Receiver<()>,
     ) -> Result<(usize, i64), Error> {
-        let slot = self.view.free().unwrap_or(0);
-        let mut line = match patience {
-            Patience::None => Line::T1 { slot },
-            Patience::Some => Line::E1 { slot },
+        let first_line = |view: &View| match (patience, view.free().unwrap_or(0)) {
+            (Patience::None, slot) => Line::T1 { slot },
+            (Patience::Some, slot) => Line::E1 { slot },
         };
+        let mut line = first_line(&self.view);
         let mut unwanted = false;
         loop {
             let picture = tokio::select! {
@@ -127,15 +127,14 @@ impl Passage {
                 Next::Goto(line) | Next::Spin(line) => line,
                 Next::Enter(_) => match self.certify().await? {
                     Some(held) => return Ok(held),
-                    None => Line::E1 { slot: 0 },
+                    None => first_line(&self.view),
                 },
                 Next::Leave if self.view.size() == 0 => return Err(Error::Closed),
-                Next::Leave if self.frees_stale(patience).await? => {
-                    Line::T1 { slot: self.view.free().unwrap_or(0) }
-                }
+                Next::Leave if self.frees_stale(patience).await? => first_line(&self.view),
                 Next::Leave => return Err(Error::NoPermits),
             };
-            if let (Line::E1 { .. }, Some(_)) = (&line, self.claim.health().lost) {
+            if let (Line::E1 { .. } | Line::T1 { .. }, Some(_)) = (&line, self.claim.health().lost)
+            {
                 self.renew_claim().await?;
             }
         }

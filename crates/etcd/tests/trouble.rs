@@ -8,7 +8,7 @@ use std::{
 };
 
 use common::{TTL, await_queue, connect, options, wait};
-use hallpass_etcd::{Clock, Error, Etcd, Loss, Options};
+use hallpass_etcd::{Clock, Error, Etcd, EtcdHall, Loss, Options};
 use hallpass_testbed::{Cluster, Proxy, etcd};
 
 /// Options for one that reaches the first member through this, with a clock of that rate.
@@ -16,6 +16,14 @@ fn skewed(path: &str, rate: f64) -> Options {
     let begun = Instant::now();
     let clock = Clock::from_fn(move || Duration::from_secs(1000) + begun.elapsed().mul_f64(rate));
     Options { clock, ..options(path) }
+}
+
+/// A hall of one slot for one whose way to it can be cut.
+fn far_hall(cluster: &Cluster) -> (Proxy, EtcdHall) {
+    let path = Proxy::before(cluster.member(0));
+    let url = Cluster::url_through(std::slice::from_ref(&path));
+    let far = Etcd::connect(options(&url)).expect("good options");
+    (path, far.open("gpu", 1).expect("new"))
 }
 
 #[test]
@@ -47,9 +55,7 @@ fn a_slow_clock_and_a_fast_one_are_allowed_for() {
 fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
     let Some(()) = etcd() else { return };
     let cluster = Cluster::start(1);
-    let path = Proxy::before(cluster.member(0));
-    let far = Etcd::connect(options(&Cluster::url_through(std::slice::from_ref(&path))));
-    let far = far.expect("good options").open("gpu", 1).expect("new");
+    let (path, far) = far_hall(&cluster);
     let near = connect(&cluster).open("gpu", 1).expect("there");
     let first = near.acquire().expect("free");
     thread::scope(|scope| {
@@ -71,9 +77,7 @@ fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
 fn a_waiter_outlives_a_partition_that_takes_its_claim() {
     let Some(()) = etcd() else { return };
     let cluster = Cluster::start(1);
-    let path = Proxy::before(cluster.member(0));
-    let far = Etcd::connect(options(&Cluster::url_through(std::slice::from_ref(&path))));
-    let far = far.expect("good options").open("gpu", 1).expect("new");
+    let (path, far) = far_hall(&cluster);
     let near = connect(&cluster).open("gpu", 1).expect("there");
     let first = near.acquire().expect("free");
     thread::scope(|scope| {
@@ -142,9 +146,8 @@ fn time_that_runs_out_while_the_cluster_is_down_says_so() {
 fn who_does_not_wait_gets_what_a_vanished_holder_had_in_the_end() {
     let Some(()) = etcd() else { return };
     let cluster = Cluster::start(1);
-    let path = Proxy::before(cluster.member(0));
-    let far = Etcd::connect(options(&Cluster::url_through(std::slice::from_ref(&path))));
-    let pass = far.expect("good options").open("gpu", 1).expect("new").acquire().expect("free");
+    let (path, far) = far_hall(&cluster);
+    let pass = far.acquire().expect("free");
     path.cut();
     // A program that looks in now and then, each time anew.
     let begun = Instant::now();
