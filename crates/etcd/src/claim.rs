@@ -184,6 +184,7 @@ impl Claim {
     /// whoever is first mostly stays so.
     pub(crate) async fn scout(self: Arc<Self>, store: Arc<Store>) {
         let Ok(mut view) = store.look_back(self.asker()).await else { return };
+        self.remember(view.clone());
         if view.first.is_none() {
             let queue = vec![store.keys.queue()];
             let Ok(mut watch) = store.client.watch(queue, view.revision + 1).await else { return };
@@ -192,8 +193,8 @@ impl Claim {
                 let arrival = events.iter().find(|event| !event.deleted);
                 view.first = arrival.and_then(|event| Waiter::read(&event.kv).ok());
             }
+            self.remember(view);
         }
-        self.remember(view);
     }
 
     /// For how long its keeper may do something else.

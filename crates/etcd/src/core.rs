@@ -37,6 +37,9 @@ pub(crate) struct Core {
     pub outage: Duration,
     /// How many slots it had when we last looked.
     size: AtomicUsize,
+    /// How things were when the hall was opened, for the first passage: what it asks for is granted only if
+    /// they still are that way.
+    opening: Mutex<Option<View>>,
     /// When we first saw that a slot's claim was gone, by the slot and its token.
     gone: Mutex<HashMap<(usize, i64), Duration>>,
     /// Leases that have no claim.
@@ -59,6 +62,7 @@ impl Core {
             first_contact: options.command_timeout,
             outage: (options.ttl * 6).max(Duration::from_secs(60)),
             size: AtomicUsize::new(0),
+            opening: Mutex::default(),
             gone: Mutex::default(),
             spare: Mutex::default(),
             trouble: retry::State::default(),
@@ -71,6 +75,14 @@ impl Core {
 
     pub(crate) fn size(&self) -> usize {
         self.size.load(SeqCst)
+    }
+
+    pub(crate) fn opened(&self, view: View) {
+        *lock(&self.opening) = Some(view);
+    }
+
+    pub(crate) fn opening_view(&self) -> Option<View> {
+        lock(&self.opening).take()
     }
 
     pub(crate) fn handle(&self) -> &Handle {

@@ -103,9 +103,6 @@ impl Options {
             url::check_endpoint(endpoint)?;
         }
         url::check_prefix(&self.prefix)?;
-        if self.user.as_ref().is_some_and(|(_, password)| password.is_empty()) {
-            return Err(bad("the user of etcd", "a password is needed: set ETCDCTL_PASSWORD too"));
-        }
         if !TTLS.contains(&self.ttl) {
             return Err(bad("ttl", format!("{:?} is not from 2 s to 1 h", self.ttl)));
         }
@@ -117,6 +114,17 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Whether one can connect with them.
+    pub(crate) fn check_complete(&self) -> Result<(), Error> {
+        match &self.user {
+            Some((name, password)) if password.is_empty() => {
+                let why = "there is no password: set ETCDCTL_PASSWORD too";
+                Err(bad(format!("user `{}`", name.escape_debug()), why))
+            }
+            _ => self.check(),
+        }
     }
 
     /// How long one attempt may take of the time that all may: a holder must be able to make some more, at

@@ -58,7 +58,13 @@ pub(crate) struct Passage {
 impl Passage {
     /// Begins one, with a claim that has yet to be put down.
     async fn begin(core: Arc<Core>) -> Result<Passage, Error> {
-        let (claim, view) = tokio::try_join!(core.new_claim(core.first_contact), core.look())?;
+        let look = async {
+            match core.opening_view() {
+                Some(view) => Ok(view),
+                None => core.look().await,
+            }
+        };
+        let (claim, view) = tokio::try_join!(core.new_claim(core.first_contact), look)?;
         let keeper = core.keep(&claim);
         let limit = core.first_contact;
         Ok(Passage { core, claim, keeper, view, post: None, limit })
@@ -211,9 +217,10 @@ impl Passage {
 
     /// Line X1. It does no harm if the answer is old, as long as it is of a moment at which we were in: we
     /// could have asked then. What is asked for next is granted only if things still are that way. Where
-    /// there is one slot, whoever was first in line most likely still is; but if nobody was, we ask again.
+    /// there is one slot, whoever was first in line most likely still is, and if nobody was, somebody
+    /// watches for who comes.
     async fn look_who_is_first(&mut self) -> Result<Picture<Waiter>, Error> {
-        let known = self.claim.hint().filter(|view| view.first.is_some() && view.size() == 1);
+        let known = self.claim.hint().filter(|view| view.size() == 1);
         let view = match known {
             Some(view) => Ok(view),
             None => self.core.store.look_back(self.claim.asker()).await,

@@ -31,7 +31,7 @@ impl Etcd {
     /// # Errors
     /// [`Error::BadOption`], [`Error::System`].
     pub fn connect(options: Options) -> Result<Etcd, Error> {
-        options.check()?;
+        options.check_complete()?;
         let client = Client::new(&options)?;
         let runtime = Runtime::start(options.command_timeout)?;
         Ok(Etcd { options: Arc::new(options), client, runtime: Arc::new(runtime) })
@@ -62,7 +62,7 @@ impl Etcd {
     fn hall(&self, name: &str, slots: Option<usize>) -> Result<EtcdHall, Error> {
         let core = self.core(name)?;
         let open = core.clone();
-        self.runtime.wait(async move { open.open(slots).await })?;
+        core.opened(self.runtime.wait(async move { open.open(slots).await })?);
         Ok(EtcdHall { core, runtime: self.runtime.clone() })
     }
 

@@ -62,14 +62,20 @@ fn keep(inherited: Inherited) -> io::Result<()> {
         .thread_block()?;
     let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
     let mut desk = Desk::open(channel, lifeline)?;
+    let failed = |desk: &Desk, error: Error| desk.tell(&Report::Failed(error.to_string()));
     let etcd = match Etcd::connect(cluster.into()) {
         Ok(etcd) => etcd,
-        Err(error) => return Ok(desk.tell(&Report::Failed(error.to_string()))),
+        Err(error) => {
+            failed(&desk, error.into());
+            return Ok(());
+        }
     };
-    // Both are told of before they are let go of: that takes as long as it takes to leave the queue.
     let hall = match open(&etcd, &wish) {
         Ok(hall) => hall,
-        Err(error) => return Ok(desk.tell(&Report::Failed(error.to_string()))),
+        Err(error) => {
+            failed(&desk, error);
+            return Ok(());
+        }
     };
     desk.tell(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&wish.command);
@@ -79,7 +85,11 @@ fn keep(inherited: Inherited) -> io::Result<()> {
             let (slots, grace) = (hall.slots(), wish.grace);
             holding::hold(pass, Keeping { slots, grace, desk, deadline, inside })
         }
-        Err(refusal) => Ok(desk.tell(&refusal)),
+        Err(refusal) => {
+            // Before the hall is let go of, for that takes as long as leaving the queue does.
+            desk.tell(&refusal);
+            Ok(())
+        }
     }
 }
 

@@ -29,7 +29,7 @@ impl Address {
             }
         };
         let (members, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
-        if members.contains('@') {
+        if rest.contains('@') {
             return Err(bad_url(
                 "a user in the URL is for all to see who list processes: \
                  set ETCDCTL_USER and ETCDCTL_PASSWORD",
