@@ -158,7 +158,10 @@ impl Scene<'_> {
 
     fn to_family(&self, fault: Fault, rng: &mut Rng) -> bool {
         let stops = matches!(fault, StopGuardian | StopKeeper | StopCommand | StopAll);
-        let Some(family) = self.choose(rng, stops || fault == KillCommand) else { return false };
+        // How long it takes to find one is chance: what comes later is not to depend on it.
+        let found = self.choose(&mut rng.fork(), stops || fault == KillCommand);
+        let time = until_somebody_follows(rng);
+        let Some(family) = found else { return false };
         let command = family.command.as_ref().map(|(process, _)| process);
         let (keeper, guardian) = (family.keeper.as_ref(), Some(&family.guardian));
         let whom = match fault {
@@ -178,7 +181,7 @@ impl Scene<'_> {
         if let (StopAll, Some((_, visit))) = (fault, &family.command) {
             self.witness.excuse(visit.visit);
         }
-        thread::sleep(until_somebody_follows(rng));
+        thread::sleep(time);
         // Hallpass stops when its command does, and a shell continues both.
         whom.into_iter().chain(guardian).for_each(|process| process.send(Signal::CONT));
         true
