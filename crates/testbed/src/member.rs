@@ -86,7 +86,7 @@ impl Member {
     /// answers.
     pub fn restart(&self) {
         let mut child = self.child.lock().expect("nobody panics here");
-        if child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_none())) {
+        if child.as_mut().is_some_and(is_alive) {
             return;
         }
         let log = OpenOptions::new().create(true).append(true).open(self.log());
@@ -108,9 +108,12 @@ impl Member {
         self.signal(Signal::CONT);
     }
 
-    /// Not yet waited for, so the number is its own.
+    /// Nobody waits for it meanwhile, so the number is its own.
     fn signal(&self, signal: Signal) {
-        if let Some(child) = &*self.child.lock().expect("nobody panics here") {
+        let mut child = self.child.lock().expect("nobody panics here");
+        if let Some(child) = child.as_mut()
+            && is_alive(child)
+        {
             kill_process(Pid::from_child(child), signal).expect("it is ours");
         }
     }
@@ -135,7 +138,7 @@ impl Member {
 
     fn has_ended(&self) -> bool {
         let mut child = self.child.lock().expect("nobody panics here");
-        child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_some()))
+        !child.as_mut().is_some_and(is_alive)
     }
 
     /// What it says of itself and the leader.
@@ -148,6 +151,10 @@ impl Drop for Member {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn is_alive(child: &mut Child) -> bool {
+    child.try_wait().is_ok_and(|end| end.is_none())
 }
 
 fn clone(file: &File) -> File {

@@ -36,12 +36,19 @@ impl<'a> Family<'a> {
         let running = now.as_ref()?;
         let (pid, name) = (running.child.id(), &running.name);
         let guardian = Process::open(pid)?;
-        let visit = witness.inside().into_iter().find(|visit| visit.name == *name);
-        let command = visit.and_then(|visit| Some((Process::open(visit.pid)?, visit)));
+        let visit = || witness.inside().into_iter().find(|visit| visit.name == *name);
+        let command = visit().and_then(|visit| Some((Process::open(visit.pid)?, visit)));
         // Its other children, which are hallpass as well.
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-        let is_keeper = |child: &u32| is_running(*child, &program);
-        let keeper = children(pid).into_iter().find(is_keeper).and_then(Process::open);
+        let find_keeper = || children(pid).into_iter().find(|child| is_running(*child, &program));
+        let keeper_pid = find_keeper();
+        let keeper = keeper_pid.and_then(Process::open);
+        // Who has not ended since has not given its number to somebody else.
+        if visit() != command.as_ref().map(|(_, visit)| visit.clone())
+            || find_keeper() != keeper_pid
+        {
+            return None;
+        }
         Some(Family { holder, guardian, keeper, command })
     }
 

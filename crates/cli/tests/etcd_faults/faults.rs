@@ -6,7 +6,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_testbed::{Cluster, Member, Proxy, Watch, Witness};
+use hallpass_testbed::{Cluster, Member, Proxy, Visit, Watch, Witness};
 use rustix::process::Signal;
 
 use crate::{
@@ -22,7 +22,9 @@ pub enum Fault {
     KillLeader,
     /// For longer than claims live: a leader that knows nothing of its successor.
     PauseLeader,
-    /// Likewise, but it goes on talking to clients.
+    /// Again and again for a moment, as if its disk were slow.
+    SlowLeader,
+    /// For longer than claims live, but it goes on talking to clients.
     IsolateLeader,
     /// One group of holders reaches nobody, for longer than claims live.
     CutGroup,
@@ -38,7 +40,9 @@ pub enum Fault {
     KillCommand,
     /// For longer than claims live: the command must be gone before somebody else gets its slot.
     StopKeeper,
-    /// Likewise, should the slot be lost meanwhile.
+    /// Of one that waits: what it is given meanwhile, it is too late for.
+    StopWaiter,
+    /// Should the slot be lost meanwhile, the command must be gone as well.
     StopGuardian,
     StopCommand,
     /// A machine that sleeps: all three, for longer than claims live. It is excused.
@@ -51,6 +55,7 @@ pub const TO_CLUSTER: &[Fault] = &[
     KillMember,
     KillLeader,
     PauseLeader,
+    SlowLeader,
     IsolateLeader,
     CutGroup,
     CutGroupBriefly,
@@ -67,6 +72,7 @@ pub const TO_HOLDERS: &[Fault] = &[
     KillBoth,
     KillCommand,
     StopKeeper,
+    StopWaiter,
     StopGuardian,
     StopCommand,
     StopAll,
@@ -86,7 +92,9 @@ impl Scene<'_> {
     /// Breaks something, and repairs it after a while. Says whether there was something to break.
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
         match fault {
-            KillMember | KillLeader | PauseLeader | IsolateLeader => self.to_member(fault, rng),
+            KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader => {
+                self.to_member(fault, rng)
+            }
             CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup => self.to_group(fault, rng),
             DelayMembers => {
                 let delay = Duration::from_millis(rng.u64(5..50));
@@ -117,6 +125,14 @@ impl Scene<'_> {
                 member.pause();
                 thread::sleep(longer_than_claims(rng));
                 member.resume();
+            }
+            SlowLeader => {
+                for _ in 0..10 {
+                    member.pause();
+                    thread::sleep(a_while(rng) / 4);
+                    member.resume();
+                    thread::sleep(Duration::from_millis(20));
+                }
             }
             IsolateLeader => {
                 self.cluster.isolate(member);
@@ -157,13 +173,21 @@ impl Scene<'_> {
     }
 
     fn to_family(&self, fault: Fault, rng: &mut Rng) -> bool {
-        let stops = matches!(fault, StopGuardian | StopKeeper | StopCommand | StopAll);
-        let Some(family) = self.choose(rng, stops || fault == KillCommand) else { return false };
+        let stops = !matches!(fault, KillGuardian | KillKeeper | KillBoth | KillCommand);
+        let wanted = |visit: Option<&Visit>| match fault {
+            KillGuardian | KillKeeper | KillBoth => true,
+            StopWaiter => visit.is_none(),
+            _ => visit.is_some_and(|visit| visit.name.ends_with(MARK_OF_LONG)),
+        };
+        // How long it takes to find one is chance: what comes later is not to depend on it.
+        let found = self.choose(&mut rng.fork(), wanted);
+        let time = until_somebody_follows(rng);
+        let Some(family) = found else { return false };
         let command = family.command.as_ref().map(|(process, _)| process);
         let (keeper, guardian) = (family.keeper.as_ref(), Some(&family.guardian));
         let whom = match fault {
             KillGuardian | StopGuardian => vec![guardian],
-            KillKeeper | StopKeeper => vec![keeper],
+            KillKeeper | StopKeeper | StopWaiter => vec![keeper],
             KillBoth => vec![keeper, guardian],
             KillCommand | StopCommand => vec![command],
             _ => vec![guardian, keeper, command],
@@ -178,22 +202,19 @@ impl Scene<'_> {
         if let (StopAll, Some((_, visit))) = (fault, &family.command) {
             self.witness.excuse(visit.visit);
         }
-        thread::sleep(until_somebody_follows(rng));
+        thread::sleep(time);
         // Hallpass stops when its command does, and a shell continues both.
         whom.into_iter().chain(guardian).for_each(|process| process.send(Signal::CONT));
         true
     }
 
-    /// Somebody; on request somebody who will be in for a while.
-    fn choose(&self, rng: &mut Rng, is_long: bool) -> Option<Family<'_>> {
+    /// Somebody whose visit, or that it has none yet, is as wanted.
+    fn choose(&self, rng: &mut Rng, wanted: impl Fn(Option<&Visit>) -> bool) -> Option<Family<'_>> {
         let start = Instant::now();
         while start.elapsed() < TTL {
             let holder = rng.choice(&self.crowd.holders).expect("there are some");
-            let family = Family::of(holder, self.witness);
-            let found = family.filter(|family| match &family.command {
-                Some((_, visit)) => !is_long || visit.name.ends_with(MARK_OF_LONG),
-                None => !is_long,
-            });
+            let found = Family::of(holder, self.witness)
+                .filter(|family| wanted(family.command.as_ref().map(|(_, visit)| visit)));
             if found.is_some() {
                 return found;
             }

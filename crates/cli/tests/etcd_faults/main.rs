@@ -1,8 +1,8 @@
 //! Fifty that compete for five slots on a cluster of three, while everything fails that can; and a judge
 //! who hears witnesses that know nothing of hallpass.
 //!
-//! `HALLPASS_FAULT_SECONDS` says for how long, `HALLPASS_FAULT_SEED` which faults; a failure prints the
-//! latter, and keeps what the witnesses wrote.
+//! `HALLPASS_FAULT_SECONDS` says for how long, `HALLPASS_FAULT_SEED` which faults, though not whom they hit;
+//! a failure prints the latter, and keeps what the witnesses wrote.
 
 mod crowd;
 mod family;
