@@ -13,7 +13,8 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: Location,
-    /// Remove them even if somebody holds a slot or waits for one, or if they are damaged
+    /// Remove them even if somebody holds a slot or waits for one, or if they are damaged; on etcd, who
+    /// holds one is stopped
     #[arg(short, long)]
     force: bool,
     /// The halls

@@ -69,13 +69,19 @@ pub(crate) struct Health {
 
 impl Claim {
     /// One that has yet to be put down.
-    pub(crate) fn new(lease: Tenure, ttl: Duration, clock: Clock, owner: (u32, &str)) -> Self {
+    pub(crate) fn new(
+        lease: Tenure,
+        ttl: Duration,
+        clock: Clock,
+        owner: (u32, String),
+        command: &str,
+    ) -> Self {
         // The lease is nobody else's, and its claims are counted.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
         let health = Health { proof: clock.now(), me: Me::Outside, revision: 0, lost: None };
         Claim {
-            record: records::Claim::of(owner, id, ttl),
+            record: records::Claim::of(owner, command, id, ttl),
             lease: lease.id,
             kept: Mutex::new(lease.kept),
             ttl,

@@ -5,7 +5,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
-            AtomicU32, AtomicUsize,
+            AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
     },
@@ -19,7 +19,7 @@ use crate::{
     Clock, Error, Options,
     claim::{Claim, Tenure},
     client::Failure,
-    records::Gone,
+    records::{self, Gone},
     retry::{self, Retry},
     runtime::Duties,
     store::Store,
@@ -47,8 +47,8 @@ pub(crate) struct Core {
     /// What went wrong since anything last went right.
     trouble: retry::State,
     command: Mutex<Option<String>>,
-    /// Whose claims these are, for people.
-    pid: AtomicU32,
+    /// Whose claims these are, for people: process and user.
+    owner: Mutex<(u32, String)>,
     handle: Handle,
     duties: Duties,
 }
@@ -67,7 +67,7 @@ impl Core {
             spare: Mutex::default(),
             trouble: retry::State::default(),
             command: Mutex::default(),
-            pid: AtomicU32::new(std::process::id()),
+            owner: Mutex::new((std::process::id(), records::user())),
             handle,
             duties,
         }
@@ -97,8 +97,8 @@ impl Core {
         *lock(&self.command) = Some(command.into());
     }
 
-    pub(crate) fn act_for(&self, pid: u32) {
-        self.pid.store(pid, Relaxed);
+    pub(crate) fn act_for(&self, pid: u32, user: &str) {
+        *lock(&self.owner) = (pid, user.into());
     }
 
     /// How to go on after trouble, for so long.
@@ -218,8 +218,8 @@ impl Core {
         let lease = self.lease(limit).await?;
         let own = lock(&self.command).clone();
         let command = own.as_deref().unwrap_or(command_line());
-        let owner = (self.pid.load(Relaxed), command);
-        Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), owner)))
+        let owner = lock(&self.owner).clone();
+        Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), owner, command)))
     }
 
     async fn lease(&self, limit: Duration) -> Result<Tenure, Error> {

@@ -135,7 +135,7 @@ impl fmt::Display for Error {
             Error::Unreachable { endpoints, why } => {
                 write!(f, "etcd cannot be reached at {endpoints}: {why}")
             }
-            Error::Denied { why } => write!(f, "etcd does not let us in: {why}"),
+            Error::Denied { why } => write!(f, "no access to etcd: {why}"),
             Error::Refused { why } => write!(f, "etcd refused: {why}"),
             Error::Lost => f.write_str("the pass was lost: its claim in etcd is gone"),
             Error::System { doing, why } => write!(f, "cannot {doing}: {why}"),

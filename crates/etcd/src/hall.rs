@@ -205,10 +205,10 @@ impl EtcdHall {
         self.core.describe_as(command);
     }
 
-    /// What [`status`](EtcdHall::status) shows as the process, from its next passage on: another of this
-    /// machine, for which we act.
-    pub fn act_for(&self, pid: u32) {
-        self.core.act_for(pid);
+    /// What [`status`](EtcdHall::status) shows as the process and its user, from its next passage on: another
+    /// of this machine, for which we act.
+    pub fn act_for(&self, pid: u32, user: &str) {
+        self.core.act_for(pid, user);
     }
 
     pub(crate) fn look(&self) -> Result<View, Error> {

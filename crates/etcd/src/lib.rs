@@ -65,7 +65,7 @@
 //!   the same machine has seen that long enough ago. One that waits does, after its wait, and so does
 //!   [`reap`](EtcdHall::reap).
 //! - A cluster that is restored from a backup counts revisions from there: tokens may repeat.
-//! - [`remove`](Etcd::remove) by force, or keys deleted by hand, end passes without a wait.
+//! - Who deletes `slots/` by hand, with `etcdctl`, gives away what others hold.
 //! - After a fork, the child has nothing of what its parent holds, and must not use its handles.
 
 mod claim;

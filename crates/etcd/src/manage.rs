@@ -169,8 +169,13 @@ impl Core {
         let Some(door) = self.store.door_revision().await? else {
             return Ok(if *asked { Ok(()) } else { Err(Error::Missing { name, place }) });
         };
+        // What cannot be read is of no use to anybody.
+        let damaged = match self.store.everybody().await {
+            Err(Trouble::Wrong(Error::Damaged { .. })) => true,
+            seen => seen.map(|_| false)?,
+        };
         *asked = true;
-        if self.store.remove(door, force).await? {
+        if self.store.remove(door, force, damaged).await? {
             return Ok(Ok(()));
         }
         let (view, queue) = self.store.everybody().await?;

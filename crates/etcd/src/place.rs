@@ -96,6 +96,12 @@ impl Etcd {
         })
     }
 
+    /// Waits until passes that were dropped have been given back, and who gave up has left the queue, for as
+    /// long as an answer may take. Dropping the last handle does so too.
+    pub fn settle(&self) {
+        self.runtime.settle(self.options.command_timeout);
+    }
+
     /// How long it takes to write one small key: what everything that happens in a hall is measured by.
     ///
     /// # Errors
@@ -112,7 +118,8 @@ impl Etcd {
     }
 
     /// Removes a hall; by force even if somebody is in or waits: who holds a slot then loses it, and who
-    /// waits gets [`Error::Closed`].
+    /// waits gets [`Error::Closed`]. If there is a hall of that name again, such a slot is given to nobody
+    /// before its holder must be out.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::InUse`] without force, and the like.

@@ -88,8 +88,13 @@ impl Gone {
 const LONGEST_COMMAND: usize = 1000;
 
 impl Claim {
-    /// One that waits, of this process of this machine, and what it runs.
-    pub(crate) fn of((pid, command): (u32, &str), claim: String, ttl: Duration) -> Self {
+    /// One that waits, of this process and user of this machine, and what it runs.
+    pub(crate) fn of(
+        (pid, user): (u32, String),
+        command: &str,
+        claim: String,
+        ttl: Duration,
+    ) -> Self {
         let end = command.char_indices().nth(LONGEST_COMMAND).map_or(command.len(), |(at, _)| at);
         Claim {
             claim,
@@ -97,7 +102,7 @@ impl Claim {
             ttl: ttl.as_millis() as u64,
             host: host(),
             pid,
-            user: user(),
+            user,
             command: command[..end].into(),
             since: now(),
         }
@@ -147,7 +152,7 @@ fn host() -> String {
 }
 
 /// The name in the environment, which `sudo` and `su` set too; else the number.
-fn user() -> String {
+pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.is_empty());
     named.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())

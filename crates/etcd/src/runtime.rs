@@ -68,6 +68,15 @@ impl Runtime {
         })
     }
 
+    /// Waits until there are no duties, for a while.
+    pub(crate) fn settle(&self, patience: Duration) {
+        let mut left = self.duties.subscribe();
+        let _ = self.wait(async move {
+            let _ = timeout(patience, left.wait_for(|&left| left == 0)).await;
+            Ok(())
+        });
+    }
+
     /// Begins a duty; it ends when this is dropped.
     pub(crate) fn duties(&self) -> Duties {
         Duties(self.duties.clone())

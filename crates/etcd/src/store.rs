@@ -4,7 +4,7 @@ use hallpass_algorithms::claims::{Ask, Was};
 
 use crate::{
     Error,
-    client::{Client, Failure, Op, Txn, TxnResponse, When},
+    client::{Client, Failure, KeyRange, Op, Txn, TxnResponse, When},
     keys::Keys,
     records::{self, Claim, Door, Gone},
     view::{Me, View, Waiter},
@@ -168,13 +168,24 @@ impl Store {
         Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
     }
 
-    /// Removes the hall with this door; unless by force, only if nobody is in or waits. Says whether there is none any more.
-    pub(crate) async fn remove(&self, door: i64, force: bool) -> Result<bool, Trouble> {
+    /// Removes the hall with this door; unless by force, only if nobody is in or waits. By force, whose
+    /// slots they are stays, so that they are given to nobody in a new hall of that name before they must be
+    /// out; unless all of it is to go. Says whether there is none any more.
+    pub(crate) async fn remove(&self, door: i64, force: bool, all: bool) -> Result<bool, Trouble> {
         let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
         // Asked late, it would be somebody else's.
         let mut when = vec![When::modified(self.keys.door(), door)];
         when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
-        let then = vec![Op::delete_range(self.keys.everything())];
+        let but_slots = [
+            KeyRange::one(self.keys.door()),
+            self.keys.queue(),
+            self.keys.all_inside(),
+            self.keys.all_gone(),
+        ];
+        let then = match force && !all {
+            true => but_slots.map(Op::delete_range).into(),
+            false => vec![Op::delete_range(self.keys.everything())],
+        };
         let otherwise = vec![Op::get(self.keys.door())];
         let response = self.client.txn(Txn { when, then, otherwise }).await?;
         Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))

@@ -31,6 +31,8 @@ pub struct Keeping {
     pub slots: usize,
     /// How long those inside may take to end when they are asked to.
     pub grace: Duration,
+    /// They run on if `hallpass run` is killed.
+    pub keeps: bool,
     pub desk: Desk,
     pub deadline: Deadline,
     pub inside: Lifeline,
@@ -127,8 +129,9 @@ impl Guard {
     /// Ends those inside when `hallpass run` cannot.
     fn act(&mut self) {
         let now = now();
-        let Keeping { desk, inside, .. } = &self.keeping;
-        if desk.orphaned && self.asked.is_none() && (self.lost || now >= self.stop_time()) {
+        let Keeping { desk, inside, keeps, .. } = &self.keeping;
+        let is_over = self.lost || !keeps || now >= self.stop_time();
+        if desk.orphaned && self.asked.is_none() && is_over {
             inside.holders().into_iter().for_each(lifeline::ask_to_end);
             self.asked = Some(now);
         }

@@ -42,6 +42,8 @@ pub struct Wish {
     pub verbose: bool,
     /// How long the command may take to end when it is asked to.
     pub grace: Duration,
+    /// What it has started runs on if `hallpass run` is killed.
+    pub keeps: bool,
 }
 
 /// Orders to the keeper.

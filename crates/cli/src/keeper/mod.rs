@@ -20,7 +20,7 @@ use std::{env, io, process::ExitCode};
 use hallpass_etcd::{Etcd, EtcdHall};
 use nix::{
     sys::signal::{SigSet, Signal},
-    unistd::{getpid, getppid, setsid},
+    unistd::{User, getpid, getppid, getuid, setsid},
 };
 
 pub use self::{deadline::Deadline, start::Keeper};
@@ -79,18 +79,23 @@ fn keep(inherited: Inherited) -> io::Result<()> {
     };
     desk.tell(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&wish.command);
-    hall.act_for(inside.run.as_raw().unsigned_abs());
+    hall.act_for(inside.run.as_raw().unsigned_abs(), &user());
     match waiting::wait(&hall, &wish, inside.run, &mut desk) {
         Ok(pass) => {
-            let (slots, grace) = (hall.slots(), wish.grace);
-            holding::hold(pass, Keeping { slots, grace, desk, deadline, inside })
+            let (slots, Wish { grace, keeps, .. }) = (hall.slots(), wish);
+            holding::hold(pass, Keeping { slots, grace, keeps, desk, deadline, inside })?;
         }
-        Err(refusal) => {
-            // Before the hall is let go of, for that takes as long as leaving the queue does.
-            desk.tell(&refusal);
-            Ok(())
-        }
+        Err(refusal) => desk.tell(&refusal),
     }
+    // Leaving the queue takes as long as an answer of the cluster; those we have told need not wait.
+    etcd.settle();
+    Ok(())
+}
+
+/// The user's name, or number if there is none.
+fn user() -> String {
+    let named = User::from_uid(getuid()).ok().flatten();
+    named.map_or_else(|| getuid().to_string(), |user| user.name)
 }
 
 fn open(etcd: &Etcd, wish: &Wish) -> Result<EtcdHall, Error> {

@@ -55,6 +55,7 @@ pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
         limit: waiting.limit,
         verbose: waiting.verbose && !io::stderr().is_terminal(),
         grace,
+        keeps: args.on_kill == Some(OnKill::Keep),
     };
     let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), wish })
         .map_err(|error| Refusal::failure(format!("cannot start the keeper: {error}")))?;

@@ -15,7 +15,7 @@ Options end at NAME: what follows it belongs to CMD.
 
 CMD finds in its environment HALLPASS_SLOT (from 0 up), HALLPASS_SLOTS, HALLPASS_NAME, and with \
 --per-device HALLPASS_DEVICE. With --on there is also HALLPASS_TOKEN: a number that is larger than that \
-of everybody who had the slot before.
+of everybody who was let in before.
 
 With --on, hallpass runs a second process, the keeper, which speaks to etcd. If etcd cannot be reached \
 CMD and all it has started get SIGTERM in time, SIGKILL when --grace is over, and hallpass exits with 125.
@@ -58,7 +58,8 @@ pub struct Args {
     /// [default: keep; with --on, kill]
     #[arg(long, value_name = "FATE", value_enum)]
     pub on_kill: Option<OnKill>,
-    /// With --on: for how long CMD may run when etcd cannot be reached [default: 10s]
+    /// With --on: when etcd cannot be reached, CMD has ended at the latest this long after it last was;
+    /// it is asked to --grace before that [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     ttl: Option<Duration>,
     /// With --on: how long CMD may take to end after SIGTERM when the slot is lost; less than half of
