@@ -53,6 +53,17 @@ fn a_killed_hallpass_takes_its_command_along() {
 }
 
 #[test]
+fn a_killed_hallpass_takes_the_children_of_its_command_along() {
+    let (_cluster, halls) = halls!("children");
+    let script = "(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait";
+    let mut holder = halls.start(&[&SHORT[..], &["-k", "1", "x", "sh", "-c", script]].concat());
+    let child: i32 = holder.line().parse().expect("a number");
+    holder.kill_hallpass();
+    eventually("it is killed", || state(child).is_none());
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+#[test]
 fn on_request_the_command_of_a_killed_hallpass_runs_on_and_keeps_the_slot() {
     let (_cluster, halls) = halls!("kept");
     let mut holder = halls.hold(&[&SHORT[..], &["-k", "1", "--on-kill", "keep"]].concat(), "x");

@@ -2,7 +2,11 @@
 
 mod common;
 
-use std::{os::unix::process::ExitStatusExt, thread, time::Duration};
+use std::{
+    os::unix::process::ExitStatusExt,
+    thread,
+    time::{Duration, Instant},
+};
 
 use common::{Halls, cluster::cluster, eventually, terminal::Terminal};
 use nix::sys::signal::Signal;
@@ -28,7 +32,9 @@ fn who_waits_sees_who_is_ahead_and_leaves_the_line_with_ctrl_c() {
     eventually("both wait", || halls.status("x")["waiting"] == 2);
     terminal.press(CTRL_C);
     assert_eq!(terminal.end().signal(), Some(Signal::SIGINT as i32));
+    let begun = Instant::now();
     eventually("one is in line", || halls.status("x")["waiting"] == 1);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it has left, its lease did not end");
     assert_eq!(holder.leave().0, Some(0));
     assert_eq!(behind.leave().0, Some(0));
 }

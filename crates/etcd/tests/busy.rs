@@ -52,3 +52,15 @@ fn a_busy_process_takes_what_a_vanished_holder_had() {
     let seen = seen.into_inner().expect("no panic");
     assert!(seen.contains(&1), "slot 1 was not used in {} passages and {:?}", seen.len(), 5 * TTL);
 }
+
+#[test]
+fn a_hall_that_was_removed_by_force_and_made_again_lets_nobody_in_too_early() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let etcd = connect(&cluster);
+    let pass = etcd.open("gpu", 1).expect("new").acquire().expect("free");
+    etcd.remove("gpu", true).expect("by force");
+    assert_eq!(etcd.names().expect("reachable"), Vec::<String>::new());
+    let next = etcd.open("gpu", 1).expect("made again").acquire().expect("its turn comes");
+    assert!(!pass.is_valid() && next.is_valid() && next.token() > pass.token());
+}
