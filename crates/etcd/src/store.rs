@@ -233,15 +233,11 @@ impl Store {
         when.extend((!anyway).then(|| When::empty(self.keys.queue())));
         let mine = [self.keys.slot(slot), self.keys.inside(&me.claim.claim)];
         let mut then: Vec<_> = mine.map(Op::delete).into();
-        if let Some((door, _)) = was.door
-            && anyway
-            && slot < was.size()
-        {
-            // The door as it is: whoever waits looks up when it is written. If it has changed since, they
-            // do so as well.
-            let touch = vec![self.put_door(door)];
-            let same = vec![self.same_door(was)];
-            then.push(Op::nested(Txn { when: same, then: touch, ..Txn::default() }));
+        if anyway && slot < was.size() {
+            // The door as it is: whoever waits looks up when it is written.
+            let there = vec![When::present(self.keys.door())];
+            let touch = vec![Op::touch(self.keys.door())];
+            then.push(Op::nested(Txn { when: there, then: touch, ..Txn::default() }));
         }
         Txn { when, then, ..Txn::default() }
     }

@@ -77,6 +77,8 @@ pub(super) struct PutRequest {
     pub value: Vec<u8>,
     #[prost(int64, tag = "3")]
     pub lease: i64,
+    #[prost(bool, tag = "5")]
+    pub ignore_value: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -106,7 +106,14 @@ impl When {
 impl Op {
     /// A lease of 0 is none.
     pub(crate) fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>, lease: i64) -> Op {
-        Op(Request::Put(PutRequest { key: key.into(), value: value.into(), lease }))
+        let (key, value) = (key.into(), value.into());
+        Op(Request::Put(PutRequest { key, value, lease, ignore_value: false }))
+    }
+
+    /// Writes what is there once more, so that all who watch it look. It has to be there.
+    pub(crate) fn touch(key: impl Into<Vec<u8>>) -> Op {
+        let put = PutRequest { key: key.into(), ignore_value: true, ..PutRequest::default() };
+        Op(Request::Put(put))
     }
 
     pub(crate) fn delete(key: impl Into<Vec<u8>>) -> Op {

@@ -60,7 +60,6 @@ impl<'a> Transaction<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Owner<'a> {
     claim: &'a str,
-    since: u64,
 }
 
 #[derive(Default)]
@@ -107,7 +106,7 @@ impl<'a> Court<'a> {
             self.object(OneSlotOneClaim, event, &format!("{claim} is in and waits"));
         }
         self.freed.remove(&slot);
-        let owner = Owner { claim, since: event.revision };
+        let owner = Owner { claim };
         let before = self.owners.insert(slot, owner);
         let smaller = (0..slot).find(|slot| self.was_free(*slot, waited));
         if let (None, Some(smaller)) = (before, smaller) {
@@ -131,9 +130,8 @@ impl<'a> Court<'a> {
         if owner.is_some_and(|owner| self.keeps(event, owner.claim)) {
             self.object(NoTheft, event, &format!("slot {slot} was freed"));
         }
-        // All who wait are told by the door. If it was written since the owner got in, the owner may not
-        // have known, and they were told then.
-        let told = event.door || owner.is_some_and(|owner| owner.since < self.door);
+        // All who wait are told by the door.
+        let told = event.door;
         if !self.queue.is_empty() && slot < self.slots && !told {
             self.object(NoIdleSlot, event, &format!("slot {slot} was freed"));
         }

@@ -139,7 +139,8 @@ fn a_smaller_slot_was_free() {
     let freed = "-slots/0 -inside/a";
     let full = ["+slots/0 +inside/a", "+slots/1 +inside/b", "+queue/c"];
     let later = [&full[..], &["-slots/1 -inside/b +door", freed]].concat();
-    keys_break(&[&later[..], &["+slots/1 -queue/c +inside/c"]].concat(), &[]);
+    // Nobody could know of slot 0, but somebody should have been told.
+    keys_break(&[&later[..], &["+slots/1 -queue/c +inside/c"]].concat(), &[NoIdleSlot]);
     let both = [&full[..], &[freed, "-slots/1 -inside/b +door"]].concat();
     keys_break(
         &[&both[..], &["+slots/1 -queue/c +inside/c"]].concat(),
