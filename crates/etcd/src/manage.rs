@@ -88,7 +88,6 @@ impl Core {
     /// Frees stale slots, or gives them to those who wait. Says how many.
     pub(crate) async fn reap(&self) -> Result<usize, Error> {
         let mut view = self.look().await?;
-        let mut freed = HashSet::new();
         let found: HashSet<_> = view.stale().map(|(slot, owner)| (slot, owner.token)).collect();
         // Who vanishes meanwhile is for the next time.
         while let Some(time) = self.longest_wait(&view, &found).filter(|time| !time.is_zero()) {
@@ -109,15 +108,12 @@ impl Core {
                     }
                     None => self.store.strike(slot, counts, &view).await,
                 };
-                match done {
-                    Ok(_) => {
-                        freed.insert(slot);
-                    }
-                    Err(trouble) => retry.after(trouble).await?,
+                if let Err(trouble) = done {
+                    retry.after(trouble).await?;
                 }
             }
         }
-        Ok(freed.len())
+        Ok(found.len())
     }
 
     /// The hall as it is, made with so many slots if it was not there.

@@ -77,7 +77,7 @@ impl Runtime {
         });
     }
 
-    /// Begins a duty; it ends when this is dropped.
+    /// Where duties are counted.
     pub(crate) fn duties(&self) -> Duties {
         Duties(self.duties.clone())
     }
@@ -88,6 +88,7 @@ impl Runtime {
 pub(crate) struct Duties(watch::Sender<usize>);
 
 impl Duties {
+    /// Begins one; it ends when what comes back is dropped.
     pub(crate) fn begin(&self) -> Duty {
         self.0.send_modify(|count| *count += 1);
         Duty(self.0.clone())
