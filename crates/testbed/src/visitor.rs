@@ -1,12 +1,18 @@
 //! What holders run: it tells the witness that it is in, and stays for a moment.
 
-use std::{env, io::Write, os::unix::net::UnixStream, process, thread, time::Duration};
+use std::{
+    env,
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    process, thread,
+    time::Duration,
+};
 
 /// Where the witness is.
 pub(crate) const WITNESS: &str = "HALLPASS_WITNESS";
 
-/// If this process was started as a visitor: comes in, stays for some milliseconds, between those that
-/// `HALLPASS_STAY` says as `5-200`, and ends. Otherwise does nothing.
+/// If this process was started as a visitor: comes in, and once the witness has written that down, stays for
+/// some milliseconds, between those that `HALLPASS_STAY` says as `5-200`, and ends. Otherwise does nothing.
 ///
 /// Slot and token are those that hallpass gives to the command, `HALLPASS_SLOT` and `HALLPASS_TOKEN`; what
 /// it calls itself is `HALLPASS_VISITOR`.
@@ -20,6 +26,7 @@ pub fn visit() {
     let (name, slot, token) =
         (word("HALLPASS_VISITOR"), word("HALLPASS_SLOT"), word("HALLPASS_TOKEN"));
     writeln!(witness, "enter {name} {slot} {token} {}", process::id()).expect("it listens");
+    witness.read_exact(&mut [0]).expect("it says that we are seen");
     let stay = word("HALLPASS_STAY");
     let (least, most) = stay.split_once('-').expect("two numbers");
     let bound = |text: &str| text.parse::<u64>().expect("a number");

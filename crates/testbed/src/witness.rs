@@ -181,7 +181,7 @@ impl Desk {
         }
     }
 
-    /// Writes down who has come.
+    /// Writes down who has come, and tells it so: no visit is over before it is in the record.
     fn receive(&mut self, newcomer: usize) {
         let visit = self.visits;
         self.visits += 1;
@@ -197,6 +197,8 @@ impl Desk {
             token: number(token),
             pid: number(pid) as u32,
         }));
+        // Who was killed meanwhile does not hear it.
+        let _ = self.guests[newcomer].stream.write_all(b"\n");
     }
 }
 
