@@ -1,7 +1,7 @@
 //! Normal forms against what they stand for: the same schedule, with and without, step by step.
 
 use hallpass_algorithms::{
-    Algorithm, Loc, Memory, Next, Op, Var, View, Word,
+    Algorithm, Label, Loc, Memory, Next, Op, Var, View, Word,
     registry::{self, ENTRIES, Visitor},
 };
 
@@ -36,7 +36,9 @@ impl Memory for Words<'_> {
 struct Seen {
     access: Option<(Var, &'static str, bool)>,
     waits: bool,
-    after: String,
+    section: &'static str,
+    label: Option<Label>,
+    name: Option<usize>,
 }
 
 impl<A: Algorithm> Run<A> {
@@ -63,13 +65,13 @@ impl<A: Algorithm> Run<A> {
             Next::Enter(at) => Loc::Critical(at),
             Next::Leave => Loc::Remainder,
         };
-        let after = match self.processes[p] {
-            Loc::Remainder => "remainder".into(),
-            Loc::Entry(at) => format!("entry {}", algorithm.label(p, at)),
-            Loc::Critical(at) => format!("critical {:?}", algorithm.name(at)),
-            Loc::Exit(at) => format!("exit {}", algorithm.label(p, at)),
+        let (section, label, name) = match self.processes[p] {
+            Loc::Remainder => ("remainder", None, None),
+            Loc::Entry(at) => ("entry", Some(algorithm.label(p, at)), None),
+            Loc::Critical(at) => ("critical", None, algorithm.name(at)),
+            Loc::Exit(at) => ("exit", Some(algorithm.label(p, at)), None),
         };
-        Seen { access, waits: matches!(next, Next::Spin(_)), after }
+        Seen { access, waits: matches!(next, Next::Spin(_)), section, label, name }
     }
 }
 
@@ -120,7 +122,7 @@ impl Visitor for Lockstep {
                 };
                 let burst = if random.below(4) == 0 { random.below(40) } else { 1 };
                 for _ in 0..burst {
-                    let what = format!("run {seed}, step {step}, process {p}");
+                    let what = format_args!("run {seed}, step {step}, process {p}");
                     assert_eq!(plain.step(&algorithm, p), normal.step(&algorithm, p), "{what}");
                     algorithm.normalize(&mut normal.processes, &mut normal.memory);
                     let (mut processes, mut memory) =
