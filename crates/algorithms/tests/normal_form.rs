@@ -1,8 +1,10 @@
 //! Normal forms against what they stand for: the same schedule, with and without, step by step.
 
+use std::{iter, sync::Mutex, thread};
+
 use hallpass_algorithms::{
     Algorithm, Label, Loc, Memory, Next, Op, Var, View, Word,
-    registry::{self, ENTRIES, Visitor},
+    registry::{self, ENTRIES, Entry, Visitor},
 };
 
 /// One state, and what the last step accessed.
@@ -150,25 +152,31 @@ impl Visitor for Lockstep {
 
 #[test]
 fn a_normal_form_behaves_as_what_it_stands_for() {
-    for entry in ENTRIES {
-        let sound = entry.standing == registry::Standing::Sound;
-        for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
-            // The Bakery algorithm has a normal form for two processes only.
-            if n - k < entry.least_gap || k > entry.most_inside || entry.id == "bakery" && n > 2 {
-                continue;
-            }
-            for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
-                let runs = if id.ends_with("+names") {
-                    5
-                } else if sound {
-                    25
-                } else {
-                    8
-                };
-                let lockstep = Lockstep { runs, steps: 400, sound };
-                let result = registry::visit(&id, n, k, lockstep);
-                assert!(result.is_ok() || !entry.nameable || n > entry.most_processes, "{id}");
-            }
+    let entries = Mutex::new(ENTRIES.iter());
+    let next = || entries.lock().expect("no panic while held").next();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| iter::from_fn(next).for_each(in_lockstep));
+        }
+    });
+}
+
+fn in_lockstep(entry: &Entry) {
+    let sound = entry.standing == registry::Standing::Sound;
+    for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
+        // The Bakery algorithm has a normal form for two processes only.
+        if n - k < entry.least_gap || k > entry.most_inside || entry.id == "bakery" && n > 2 {
+            continue;
+        }
+        for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
+            let runs = match sound {
+                _ if id.ends_with("+names") => 5,
+                true => 25,
+                false => 8,
+            };
+            let lockstep = Lockstep { runs, steps: 400, sound };
+            let result = registry::visit(&id, n, k, lockstep);
+            assert!(result.is_ok() || !entry.nameable || n > entry.most_processes, "{id}");
         }
     }
 }

@@ -1,9 +1,13 @@
 //! One suite over the whole registry: what is meant to be right is, what is not is rejected, and
 //! every run that the explorer reports is confirmed by the interpreter.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    iter,
+    sync::{Mutex, atomic::AtomicBool},
+    thread,
+};
 
-use hallpass_algorithms::registry::{ENTRIES, Standing};
+use hallpass_algorithms::registry::{ENTRIES, Entry, Standing};
 use hallpass_lab::{
     check::{Property, Question, Report, Resources, Verdict, check},
     graph::Bound,
@@ -175,27 +179,31 @@ const ELSEWHERE: &[&str] = &[
 #[test]
 fn what_is_wrong_is_rejected() {
     let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
-    for entry in wrong.filter(|entry| !ELSEWHERE.contains(&entry.id)) {
-        let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
-        let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
-        let mut question = Question::everything(id, n, k);
-        if n > 2 && id.contains("fig9") {
-            question.initial = Initial::Smallest;
+    let wrong = Mutex::new(wrong.filter(|entry| !ELSEWHERE.contains(&entry.id)));
+    let next = || wrong.lock().expect("no panic while held").next();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| iter::from_fn(next).for_each(is_rejected));
         }
-        if n > 3 {
-            question = question.only(vec![property]); // millions of states
-        }
-        let report = ask(&question);
-        let found: Vec<_> = report
-            .properties
-            .iter()
-            .filter(|(_, outcome)| outcome.verdict == Verdict::Violated)
-            .map(|(name, _)| name)
-            .collect();
-        assert_eq!(report.outcome(property).verdict, Verdict::Violated, "{id}: {found:?}");
-        assert_eq!(report.verdict(), Verdict::Violated, "{id}");
-        confirm_all(&report);
+    });
+}
+
+fn is_rejected(entry: &Entry) {
+    let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
+    let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
+    let mut question = Question::everything(id, n, k);
+    if n > 2 && id.contains("fig9") {
+        question.initial = Initial::Smallest;
     }
+    if n > 3 {
+        question = question.only(vec![property]); // millions of states
+    }
+    let report = ask(&question);
+    let violated = report.properties.iter().filter(|(_, it)| it.verdict == Verdict::Violated);
+    let found: Vec<_> = violated.map(|(name, _)| name).collect();
+    assert_eq!(report.outcome(property).verdict, Verdict::Violated, "{id}: {found:?}");
+    assert_eq!(report.verdict(), Verdict::Violated, "{id}");
+    confirm_all(&report);
 }
 
 #[test]
