@@ -193,7 +193,12 @@ impl Claim {
         self.remember(view.clone());
         if view.first.is_none() {
             let queue = vec![store.keys.queue()];
-            let Ok(mut watch) = store.client.watch(queue, view.revision + 1).await else { return };
+            let Ok(mut watch) = store.client.watch(queue).await else { return };
+            if watch.since > view.revision {
+                // Somebody may have come meanwhile.
+                let Ok(now) = store.look_back(self.asker()).await else { return };
+                view = now;
+            }
             while view.first.is_none() {
                 let Ok(events) = watch.next().await else { return };
                 let arrival = events.iter().find(|event| !event.deleted);

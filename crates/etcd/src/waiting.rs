@@ -22,8 +22,8 @@ use crate::{
 pub(crate) struct Post {
     /// The key of whoever is before us.
     before: Option<Vec<u8>>,
-    /// The first revision that we have not seen of it.
-    from: i64,
+    /// The revision in which that was so.
+    seen: i64,
     watch: Option<Watch>,
 }
 
@@ -73,8 +73,15 @@ impl Passage {
             Some(watch) => watch,
             None => {
                 let ranges = post.ranges(keys, id);
-                match self.core.store.client.watch(ranges, post.from).await {
-                    Ok(watch) => post.watch.insert(watch),
+                match self.core.store.client.watch(ranges).await {
+                    Ok(watch) => {
+                        let missed = watch.since > post.seen;
+                        let watch = post.watch.insert(watch);
+                        if missed {
+                            return self.take_post().await;
+                        }
+                        watch
+                    }
                     // Looking again shows whether it can be reached.
                     Err(failure) => {
                         if failure != Failure::Compacted {
@@ -113,20 +120,25 @@ impl Passage {
                 Ok(self.core.picture(&self.view))
             }
             News::Look => self.look().await,
-            News::Move => self.take_post().await,
+            News::Move => {
+                self.post = None;
+                self.take_post().await
+            }
         }
     }
 
-    /// Looks for who is before us, and at everything else. What to watch comes of it.
+    /// Looks for who is before us, and at everything else. What to watch comes of it; if it is what we
+    /// watch already, then we go on.
     async fn take_post(&mut self) -> Result<Picture<Waiter>, Error> {
-        self.post = None;
+        let old = self.post.take();
         let Me::Waiting { made } = self.view.me else { return self.look().await };
         let mut retry = self.core.retry(self.limit);
         loop {
             let asked = self.core.clock.now();
             match self.core.store.look_ahead(self.claim.asker(), made).await {
                 Ok((view, before)) => {
-                    self.post = Some(Post { before, from: view.revision + 1, watch: None });
+                    let watch = old.filter(|old| old.before == before).and_then(|old| old.watch);
+                    self.post = Some(Post { before, seen: view.revision, watch });
                     return Ok(self.take_in(asked, view));
                 }
                 Err(trouble) => retry.after(trouble).await?,

@@ -215,6 +215,8 @@ pub(super) struct WatchCreateRequest {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WatchResponse {
+    #[prost(message, optional, tag = "1")]
+    pub header: Option<ResponseHeader>,
     #[prost(bool, tag = "3")]
     pub created: bool,
     #[prost(bool, tag = "4")]

@@ -51,7 +51,7 @@ fn calls_can_be_made_in_any_task() {
     let client = Client::new(&Options::at("etcd://127.0.0.1:1").unwrap()).unwrap();
     send(&client.txn(Txn::default()));
     send(&client.keep_alive(1));
-    send(&client.watch(Vec::new(), 1));
+    send(&client.watch(Vec::new()));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_watch_tells_of_all_its_ranges() {
         let before = client.txn(put("inside/1", 0)).await.unwrap().revision;
         client.txn(put("elsewhere", 0)).await.unwrap();
         let ranges = vec![KeyRange::prefix("inside/"), KeyRange::one("door")];
-        let mut watch = client.watch(ranges, before).await.unwrap();
+        let mut watch = client.watch_from(ranges, before).await.unwrap();
 
         // What happened since that revision comes too, and what is watched by nobody does not.
         let events = watch.next().await.unwrap();
@@ -196,6 +196,19 @@ fn a_watch_tells_of_all_its_ranges() {
 }
 
 #[test]
+fn a_watch_says_since_when() {
+    let Some(server) = Server::start() else { return };
+    wait(async {
+        let client = client(&server);
+        let before = client.txn(put("a", 0)).await.unwrap().revision;
+        let mut watch = client.watch(vec![KeyRange::one("a"), KeyRange::one("b")]).await.unwrap();
+        assert_eq!(watch.since, before);
+        let after = client.txn(put("a", 0)).await.unwrap().revision;
+        assert_eq!(watch.next().await.unwrap()[0].kv.mod_revision, after);
+    });
+}
+
+#[test]
 fn a_watch_of_what_is_compacted_says_so() {
     let Some(server) = Server::start() else { return };
     wait(async {
@@ -203,12 +216,12 @@ fn a_watch_of_what_is_compacted_says_so() {
         let old = client.txn(put("a", 0)).await.unwrap().revision;
         let new = client.txn(put("a", 0)).await.unwrap().revision;
         server.etcdctl(&["compact", &new.to_string()]);
-        let failure = match client.watch(vec![KeyRange::one("a")], old).await {
+        let failure = match client.watch_from(vec![KeyRange::one("a")], old).await {
             Ok(mut watch) => watch.next().await.unwrap_err(),
             Err(failure) => failure,
         };
         assert_eq!(failure, Failure::Compacted);
-        let mut watch = client.watch(vec![KeyRange::one("a")], new).await.unwrap();
+        let mut watch = client.watch_from(vec![KeyRange::one("a")], new).await.unwrap();
         assert_eq!(watch.next().await.unwrap()[0].kv.mod_revision, new);
     });
 }
@@ -281,8 +294,7 @@ fn a_killed_member_ends_its_watches() {
     let Some(mut server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
-        let revision = client.txn(put("a", 0)).await.unwrap().revision;
-        let mut watch = client.watch(vec![KeyRange::one("a")], revision + 1).await.unwrap();
+        let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
         let started = Instant::now();
         let (outcome, ()) = tokio::join!(watch.next(), async {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -301,7 +313,7 @@ fn a_silent_member_is_noticed() {
         let ttl = Duration::from_secs(10);
         let client = Client::new(&Options { ttl, ..options(&server) }).unwrap();
         let lease = client.grant(60).await.unwrap();
-        let mut watch = client.watch(vec![KeyRange::one("a")], 1).await.unwrap();
+        let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
         server.signal("STOP");
         // It is not all at once that its threads stop.
         while client.keep_alive(lease.id).await.is_ok() {}

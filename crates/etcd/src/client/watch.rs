@@ -13,6 +13,8 @@ use super::{
     },
 };
 
+/// What etcd takes for it.
+const NOW: i64 = 0;
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 
 /// Tells of changes in its ranges. Those of one range come in their order; those of several ranges may
@@ -21,6 +23,8 @@ pub(crate) struct Watch {
     client: Client,
     line: Line,
     answers: Streaming<WatchResponse>,
+    /// It tells of all that comes after this revision.
+    pub since: i64,
     /// What came before all ranges were acknowledged.
     early: Vec<Event>,
     /// Keeps the questions open. When it goes, etcd ends the watches; that nobody listens to the answers
@@ -37,9 +41,21 @@ pub(crate) struct Event {
 }
 
 impl Client {
-    /// One stream for all ranges, from this revision on (inclusive). Returns once the server has
-    /// acknowledged all of them.
-    pub(crate) async fn watch(&self, ranges: Vec<KeyRange>, from: i64) -> Result<Watch, Failure> {
+    /// One stream for all ranges, from now on: from the latest revision that the server has heard of.
+    /// Returns once it has acknowledged all of them.
+    ///
+    /// To whoever asks for an earlier revision, etcd may be silent for a tenth of a second: those it serves
+    /// in rounds, and at once only those who want nothing but what is to come.
+    pub(crate) async fn watch(&self, ranges: Vec<KeyRange>) -> Result<Watch, Failure> {
+        self.watch_from(ranges, NOW).await
+    }
+
+    /// From this revision on (inclusive).
+    pub(super) async fn watch_from(
+        &self,
+        ranges: Vec<KeyRange>,
+        from: i64,
+    ) -> Result<Watch, Failure> {
         self.attempt(|line| {
             let requests: Vec<_> = ranges.iter().map(|range| create(range, from)).collect();
             async move {
@@ -48,13 +64,18 @@ impl Client {
                 let (questions, more) = mpsc::channel(1);
                 let requests = tokio_stream::iter(requests).chain(ReceiverStream::new(more));
                 let mut answers = line.stream(WATCH, requests).await?;
-                let mut early = Vec::new();
+                let (mut since, mut early) = (0, Vec::new());
                 while missing > 0 {
                     let answer = next(&mut answers).await?;
-                    missing -= usize::from(answer.created);
+                    if answer.created {
+                        missing -= 1;
+                        let now = answer.header.as_ref().map_or(i64::MAX, |header| header.revision);
+                        since = since.max(now);
+                    }
                     early.extend(events(answer)?);
                 }
-                Ok(Watch { client: self.clone(), line, answers, early, _questions: questions })
+                let client = self.clone();
+                Ok(Watch { client, line, answers, since, early, _questions: questions })
             }
         })
         .await

@@ -42,12 +42,12 @@ fn a_user_with_a_password_may_what_its_role_may() {
         let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
         assert_eq!(joe.keep_alive(lease.id).await, Ok(true));
         let ours = || vec![KeyRange::prefix("/hallpass/")];
-        let mut watch = joe.watch(ours(), revision).await.unwrap();
+        let mut watch = joe.watch_from(ours(), revision).await.unwrap();
         assert_eq!(keys(&watch.next().await.unwrap()), [("/hallpass/b", false)]);
 
         for failure in [
             joe.txn(put("/elsewhere", 0)).await.unwrap_err(),
-            joe.watch(vec![KeyRange::one("/elsewhere")], 1).await.err().unwrap(),
+            joe.watch(vec![KeyRange::one("/elsewhere")]).await.err().unwrap(),
             user("joe", "guess").txn(put("/hallpass/a", 0)).await.unwrap_err(),
             user("nobody", "x").txn(put("/hallpass/a", 0)).await.unwrap_err(),
             client(&server).txn(put("/hallpass/a", 0)).await.unwrap_err(),
@@ -61,7 +61,7 @@ fn a_user_with_a_password_may_what_its_role_may() {
             match call {
                 0 => drop(joe.txn(put("/hallpass/c", 0)).await.unwrap()),
                 1 => assert_eq!(joe.keep_alive(lease.id).await, Ok(true)),
-                _ => drop(joe.watch(ours(), revision).await.unwrap()),
+                _ => drop(joe.watch(ours()).await.unwrap()),
             }
         }
         joe.revoke(lease.id).await.unwrap();
