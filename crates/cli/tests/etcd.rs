@@ -95,12 +95,16 @@ fn without_a_slot_the_status_says_why() {
     assert_eq!(halls.run(&["-n", "-E", "9", "x", "true"]), Some(9));
     assert!(begun.elapsed() < Duration::from_secs(5), "at once");
     let begun = Instant::now();
+    // Who has given up may still be on its way out.
+    let empty = || eventually("nobody is left in line", || halls.status("x")["waiting"] == 0);
     assert_eq!(halls.run(&["-w", "0.4", "x", "true"]), Some(124));
     assert!(begun.elapsed() >= Duration::from_millis(400));
-    eventually("nobody is left in line", || halls.status("x")["waiting"] == 0);
+    empty();
     assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
+    empty();
     let told = halls.output("run", &["--verbose", "-w", "0.1", "x", "true"]);
     assert!(said(&told).contains("x: no slot is free; 0 in line before us"), "{}", said(&told));
+    empty();
     assert_eq!(holder.leave().0, Some(0));
     assert!(halls.is_free("x"));
 }
@@ -116,7 +120,7 @@ fn who_waits_dies_of_the_signal_and_leaves_the_line() {
         assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal as i32));
         let begun = Instant::now();
         eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
-        assert!(begun.elapsed() < Duration::from_secs(4), "not only when its lease ended");
+        assert!(begun.elapsed() < Duration::from_secs(7), "not only when its lease ended");
     }
     assert_eq!(holder.leave().0, Some(0));
 }

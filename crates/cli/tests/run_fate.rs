@@ -4,7 +4,7 @@ mod common;
 
 use std::{thread, time::Duration};
 
-use common::{Halls, eventually, send, state};
+use common::{Halls, eventually, send, state, state_in};
 use nix::sys::signal::Signal;
 
 /// Time in which a slot that is given back wrongly would be.
@@ -37,16 +37,6 @@ fn on_request_the_command_is_killed_as_well() {
     eventually("the slot is free", || halls.is_free("x"));
 }
 
-/// Whether a line of `/proc/PID/stat` is that of a process that executes no more instructions of its
-/// own: it is dead, or the system is about to bury it.
-fn is_past(stat: &str) -> bool {
-    const EXITING: u32 = 4;
-    let Some((_, fields)) = stat.rsplit_once(") ") else { return true };
-    let fields: Vec<_> = fields.split(' ').collect();
-    let flags: u32 = fields[6].parse().expect("a number");
-    ["Z", "X"].contains(&fields[0]) || flags & EXITING != 0
-}
-
 #[test]
 fn whoever_is_let_in_after_a_kill_is_alone() {
     let halls = Halls::new();
@@ -57,7 +47,7 @@ fn whoever_is_let_in_after_a_kill_is_alone() {
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         holder.kill_hallpass();
         let seen = waiter.line();
-        assert!(is_past(&seen), "the command before is still {seen}");
+        assert_eq!(state_in(&seen), None, "the command before is still {seen}");
         assert_eq!(waiter.leave().0, Some(0));
     }
 }

@@ -23,7 +23,7 @@ fn the_last_handle_may_be_a_task_that_waits() {
     await_queue(&near, 1);
     let begun = Instant::now();
     drop(waiting);
-    assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(4), "it took {:?}", begun.elapsed());
     assert_eq!(near.waiting().expect("reachable"), 0);
 }
 

@@ -18,7 +18,8 @@ use crate::{
     Member, PATIENCE, Proxy, Watch,
     gate::{Gate, Mode},
     member::Plan,
-    ports, sources,
+    ports::free_ports,
+    sources,
 };
 
 /// Where members write.
@@ -75,7 +76,7 @@ impl Cluster {
             _ => named.tempdir(),
         };
         let folder = folder.expect("a folder");
-        let ports = ports::free(2 * count);
+        let ports = free_ports(2 * count);
         let (client_ports, peer_ports) = ports.split_at(count);
         let pids: Vec<_> = (0..count).map(|_| Arc::new(AtomicU32::new(0))).collect();
         let gates: Vec<Vec<_>> =

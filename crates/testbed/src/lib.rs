@@ -28,6 +28,7 @@ mod witness;
 pub use cluster::{Cluster, Storage};
 pub use member::Member;
 pub use nursery::{mortal, spawn};
+pub use ports::free_ports;
 pub use proxy::Proxy;
 pub use record::{Event, Visit, What};
 pub use visitor::visit;

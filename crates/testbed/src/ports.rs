@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpListener};
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 
 /// So many different ports. They are free now; nothing keeps them so.
-pub(crate) fn free(count: usize) -> Vec<u16> {
+pub fn free_ports(count: usize) -> Vec<u16> {
     let mut taken = Vec::new();
     while taken.len() < count {
         let port = fastrand::u16(RANGE);

@@ -75,8 +75,10 @@ fn a_stopped_or_isolated_leader_is_replaced() {
             cluster.leader().is_some_and(|other| other.index() != leader.index())
         });
         assert!(!leader.is_healthy(), "isolated: {isolated}");
-        let others = cluster.members().iter().filter(|other| other.index() != leader.index());
-        assert!(others.into_iter().all(Member::is_healthy));
+        eventually("the others are healthy", || {
+            let others = cluster.members().iter().filter(|other| other.index() != leader.index());
+            others.into_iter().all(Member::is_healthy)
+        });
         if isolated {
             cluster.reunite()
         } else {

@@ -99,7 +99,7 @@ fn a_lock_whose_holder_is_stopped_is_caught() {
         command.arg(env::current_exe().unwrap()).args(VISITOR);
         command.env("ETCDCTL_API", "3");
         command.env("ETCDCTL_ENDPOINTS", cluster.member(0).client_address().to_string());
-        start(&witness, command, "5000-5000")
+        start(&witness, command, "20000-20000")
     };
     let mut first = lock();
     await_inside(&witness, 1);
@@ -109,6 +109,11 @@ fn a_lock_whose_holder_is_stopped_is_caught() {
     let violations = visits(1, &witness.record()).violations;
     let promises: Vec<_> = violations.iter().map(|violation| violation.promise).collect();
     assert_eq!(promises, [Promise::OwnSlot, Promise::AtMostK]);
+    // Who kills etcdctl leaves its command behind.
+    for visit in witness.inside() {
+        let pid = Pid::from_raw(visit.pid as i32).expect("a process");
+        kill_process(pid, Signal::KILL).unwrap();
+    }
     for child in [&mut first, &mut second] {
         child.kill().unwrap();
         child.wait().unwrap();

@@ -4,7 +4,7 @@ use std::{
     fs, io,
     sync::atomic::{AtomicU64, Ordering::SeqCst},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hallpass_shared::Place;
@@ -38,10 +38,22 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
             thread::park();
         }
     };
+    let come = |count| {
+        let begun = Instant::now();
+        while asks.load(SeqCst) < count {
+            if begun.elapsed() > Duration::from_secs(20) {
+                return Err("a process did not come".to_string());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        // Then it takes a moment until it is in, or asleep.
+        thread::sleep(Duration::from_millis(200));
+        Ok(())
+    };
     let _holder = Process::new(visit).map_err(failed)?;
-    thread::sleep(Duration::from_millis(200));
+    come(1)?;
     let waiter = Process::new(visit).map_err(failed)?;
-    thread::sleep(Duration::from_millis(300));
+    come(2)?;
     let used = || {
         let text = fs::read_to_string(format!("/proc/{}/schedstat", waiter.pid()));
         let numbers = text.map_err(|error| format!("schedstat: {error}"))?;
@@ -54,9 +66,6 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
     let before = used()?;
     thread::sleep(time);
     let after = used()?;
-    if asks.load(SeqCst) != 2 {
-        return Err("the waiter did not come".into());
-    }
     let wall_ms = time.as_millis() as u64;
     Ok(Parked { wall_ms, cpu_ns: after.0 - before.0, runs: after.1 - before.1 })
 }

@@ -169,12 +169,20 @@ pub fn send(pid: i32, what: Signal) {
     signal::kill(Pid::from_raw(pid), what).expect("it is there");
 }
 
-/// The letter of the state in which a process is; none if it is gone or dead.
+/// The letter of the state in which a process is; none if it is gone, dead or about to be.
 pub fn state(pid: i32) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    state_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The same, of a line of `/proc/PID/stat`.
+pub fn state_in(stat: &str) -> Option<char> {
+    /// A flag of those that execute no more instructions of their own.
+    const EXITING: u32 = 4;
     // The name before it may hold anything.
-    let state = stat.rsplit_once(") ")?.1.chars().next()?;
-    (!"ZX".contains(state)).then_some(state)
+    let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let state = fields[0].chars().next()?;
+    let is_exiting = fields[6].parse::<u32>().expect("a number") & EXITING != 0;
+    (!is_exiting && !"ZX".contains(state)).then_some(state)
 }
 
 pub fn text(bytes: &[u8]) -> String {

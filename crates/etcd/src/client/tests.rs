@@ -276,7 +276,7 @@ fn nobody_there_is_said_when_the_time_is_over() {
     wait(async {
         let client = Client::new(&options).unwrap();
         let (started, mut attempts) = (Instant::now(), 0);
-        let limit = Duration::from_millis(600);
+        let limit = Duration::from_secs(2);
         let tried = retrying(&client, limit, async || {
             attempts += 1;
             client.grant(5).await
@@ -285,7 +285,7 @@ fn nobody_there_is_said_when_the_time_is_over() {
         let text = error.to_string();
         assert!(text.contains(&options.endpoints[0]) && text.contains("refused"), "{text}");
         assert!(started.elapsed() < limit + Duration::from_secs(2), "{:?}", started.elapsed());
-        assert!((2..=12).contains(&attempts), "{attempts}");
+        assert!((2..=14).contains(&attempts), "{attempts}");
     });
 }
 

@@ -79,7 +79,7 @@ fn a_place_that_is_given_up_is_the_next_ones() {
             let mut gone = None;
             for i in 0..3 {
                 if i == impatient {
-                    gone = Some(queue(&hall, |hall| hall.try_acquire_for(SHORT * 10).map(drop)));
+                    gone = Some(queue(&hall, |hall| hall.try_acquire_for(SHORT * 50).map(drop)));
                 } else {
                     tasks.push(Task::new(hall.acquire_async()).waits());
                 }
@@ -102,7 +102,7 @@ fn a_place_that_is_given_up_is_the_next_ones() {
 fn giving_up_at_the_head_lets_in_whom_it_held_back() {
     for hall in halls(4) {
         let held = hall.acquire();
-        let many = queue(&hall, |hall| hall.try_acquire_many_for(4, SHORT * 10).map(drop));
+        let many = queue(&hall, |hall| hall.try_acquire_many_for(4, SHORT * 50).map(drop));
         let behind: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         assert_eq!(many.join().unwrap(), Err(TryAcquireError::NoPermits));
         let rung: Vec<_> = behind.iter().map(Task::rung).collect();

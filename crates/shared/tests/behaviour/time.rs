@@ -55,7 +55,7 @@ fn who_gives_up_does_not_disturb_the_others_order() {
     let pass = scene.hall.acquire().unwrap();
     let mut first = scene.waiter();
     let mut middle = scene.puppet();
-    middle.say("for 300");
+    middle.say("for 2000");
     wait_until("it waits", || scene.hall.status().queue.len() == 2);
     let mut last = scene.waiter();
     assert_eq!(middle.answer(), Err("NoPermits".into()));

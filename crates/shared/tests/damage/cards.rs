@@ -52,7 +52,7 @@ fn given(place: &Path, slot: u64) {
     let slots = hall.slots();
     let _passes: Vec<_> = (0..slots).map(|_| hall.acquire().unwrap()).collect();
     thread::scope(|scope| {
-        scope.spawn(|| drop(looked_at(hall.try_acquire_for(Duration::from_secs(1)))));
+        scope.spawn(|| drop(looked_at(hall.try_acquire_for(Duration::from_secs(5)))));
         while hall.waiting() == 0 {
             thread::sleep(Duration::from_millis(1));
         }

@@ -1,9 +1,6 @@
 //! A process that runs one instruction at a time.
 
-use std::{
-    ptr, thread,
-    time::{Duration, Instant},
-};
+use std::{ptr, thread, time::Duration};
 
 use rustix::{
     process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid},
@@ -12,8 +9,10 @@ use rustix::{
 
 use crate::process;
 
-/// Longer than anything it sleeps for by itself.
-const BLOCKED: Duration = Duration::from_millis(200);
+/// How often to look whether it is stopped: for longer than anything it sleeps for by itself. Time would
+/// go by while this process does not run either.
+const LOOKS: u32 = 4_000;
+const PAUSE: Duration = Duration::from_micros(50);
 
 pub struct Traced(Pid);
 
@@ -56,7 +55,8 @@ impl Traced {
 
     /// Runs so many instructions from the first mark on; then it is stopped.
     pub fn run(&self, steps: usize) -> Reached {
-        assert_eq!(self.stopped_by(), Some(libc::SIGSTOP), "it comes to the first mark");
+        let first = (0..25).find_map(|_| self.stopped_by());
+        assert_eq!(first, Some(libc::SIGSTOP), "it comes to the first mark");
         let reached = (0..steps).find_map(|done| {
             assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
             match self.stopped_by() {
@@ -77,14 +77,12 @@ impl Traced {
 
     /// Waits until it is stopped, and says by what; none if it is not.
     fn stopped_by(&self) -> Option<i32> {
-        let begun = Instant::now();
-        for tries in 0.. {
+        for look in 0..LOOKS {
             match waitpid(Some(self.0), WaitOptions::NOHANG).unwrap() {
                 Some((_, status)) => return Some(signal(status)),
-                None if begun.elapsed() > BLOCKED => break,
                 // An instruction takes less time than going to sleep, and both are on one core.
-                None if tries < 100 => thread::yield_now(),
-                None => thread::sleep(Duration::from_micros(20)),
+                None if look < 100 => thread::yield_now(),
+                None => thread::sleep(PAUSE),
             }
         }
         None

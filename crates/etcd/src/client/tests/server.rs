@@ -2,12 +2,12 @@
 
 use std::{
     future::Future,
-    net::TcpListener,
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use hallpass_testbed::{etcd, free_ports};
 use tempfile::TempDir;
 
 /// A cluster of one, gone when this is dropped.
@@ -27,8 +27,9 @@ impl Server {
 
     /// One that speaks so, with more flags for itself, and such as etcdctl needs then.
     pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
-        hallpass_testbed::etcd()?;
-        let (port, peer) = (free_port(), free_port());
+        etcd()?;
+        let ports = free_ports(2);
+        let (port, peer) = (ports[0], ports[1]);
         let directory = tempfile::tempdir().unwrap();
         let client = format!("{scheme}://127.0.0.1:{port}");
         let peer = format!("http://127.0.0.1:{peer}");
@@ -87,7 +88,7 @@ impl Drop for Server {
 
 /// One that nobody listens at; with luck, for a while.
 pub(super) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    free_ports(1)[0]
 }
 
 /// Runs it to its end, but not for ever.
