@@ -19,6 +19,8 @@ const IN_TIME: Duration = Duration::from_secs(3);
 /// For what must have time to go well.
 const LONGER: [&str; 4] = ["--ttl", "4", "--grace", "1.5"];
 const IN_TIME_OF_LONGER: Duration = Duration::from_secs(6);
+/// Longer than its lease lasts if nobody keeps it alive.
+const A_WHILE: Duration = Duration::from_secs(6);
 
 macro_rules! halls {
     ($test:literal) => {{
@@ -72,7 +74,7 @@ fn on_request_the_command_of_a_killed_hallpass_runs_on_and_keeps_the_slot() {
     let (_cluster, halls) = halls!("kept");
     let mut holder = halls.hold(&[&LONGER[..], &["-k", "1", "--on-kill", "keep"]].concat(), "x");
     holder.kill_hallpass();
-    thread::sleep(IN_TIME_OF_LONGER);
+    thread::sleep(A_WHILE);
     assert!(state(holder.command_pid).is_some(), "it lives");
     assert!(!halls.is_free("x"));
     holder.stdin = None;
@@ -185,7 +187,7 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     let holder = far.hold(&[&LONGER[..], &["-k", "1"]].concat(), "x");
     let command = holder.command_pid;
     holder.send(Signal::SIGSTOP);
-    thread::sleep(IN_TIME_OF_LONGER);
+    thread::sleep(A_WHILE);
     assert!(state(command).is_some() && !halls.is_free("x"));
     // Now nobody but the keeper can end the command.
     path.cut();

@@ -195,13 +195,13 @@ impl Claim {
             let queue = vec![store.keys.queue()];
             let Ok(mut watch) = store.client.watch(queue).await else { return };
             if watch.since > view.revision {
-                // Somebody may have come meanwhile.
-                let Ok(now) = store.look_back(self.asker()).await else { return };
+                // Somebody may have come meanwhile; and not every member may have heard of it.
+                let Ok(now) = store.look_after(self.asker()).await else { return };
                 view = now;
             }
             while view.first.is_none() {
                 let Ok(events) = watch.next().await else { return };
-                let arrival = events.iter().find(|event| !event.deleted);
+                let arrival = events.iter().find(|event| event.is_put_after(view.revision));
                 view.first = arrival.and_then(|event| Waiter::read(&event.kv).ok());
             }
             self.remember(view);

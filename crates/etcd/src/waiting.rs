@@ -4,6 +4,9 @@
 //! the door; and whoever is before it in the queue, for when that one goes, it may be at the head. Only
 //! the head watches all who are inside, for one of them may vanish. So however many wait, a release is
 //! told to three: to whoever gets the slot, as the head and by name, and to the next.
+//!
+//! A watch begins with what is to come. What it says that it does not tell of may be more than was seen when
+//! we looked for what to watch; then we look again.
 
 use std::{future, time::Duration};
 
@@ -54,11 +57,15 @@ impl Post {
     /// What events mean to the one that will be inside with this key.
     fn news(&self, events: Result<Vec<Event>, Failure>, inside: &str) -> Result<News, Error> {
         let Ok(events) = events else { return Ok(News::Move) };
-        let mine = |event: &&Event| !event.deleted && event.kv.key == inside.as_bytes();
+        // A member that had not heard of what we saw may tell of it now.
+        let mine =
+            |event: &&Event| event.is_put_after(self.seen) && event.kv.key == inside.as_bytes();
         if let Some(event) = events.iter().find(mine) {
             return Ok(News::Me(Me::inside(&event.kv)?));
         }
-        let gone = |event: &Event| event.deleted && Some(&event.kv.key) == self.before.as_ref();
+        let gone = |event: &Event| {
+            event.is_deleted_after(self.seen) && Some(&event.kv.key) == self.before.as_ref()
+        };
         Ok(if events.iter().any(gone) { News::Move } else { News::Look })
     }
 }
@@ -77,16 +84,15 @@ impl Passage {
                     Ok(watch) => {
                         let missed = watch.since > post.seen;
                         let watch = post.watch.insert(watch);
+                        // A look by consensus sees all that the watch does not tell of.
                         if missed {
                             return self.take_post().await;
                         }
                         watch
                     }
                     // Looking again shows whether it can be reached.
-                    Err(failure) => {
-                        if failure != Failure::Compacted {
-                            sleep(PAUSE).await;
-                        }
+                    Err(_) => {
+                        sleep(PAUSE).await;
                         return self.take_post().await;
                     }
                 }
@@ -149,5 +155,27 @@ impl Passage {
     /// Looks.
     async fn look(&mut self) -> Result<Picture<Waiter>, Error> {
         Box::pin(self.ask(Ask::Look)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::KeyValue;
+
+    fn event(key: &str, deleted: bool, mod_revision: i64) -> Event {
+        Event { deleted, kv: KeyValue { key: key.into(), mod_revision, ..KeyValue::default() } }
+    }
+
+    #[test]
+    fn what_was_seen_already_is_no_news_but_a_reason_to_look() {
+        let post = Post { before: Some("queue/a".into()), seen: 10, watch: None };
+        let news = |event| post.news(Ok(vec![event]), "inside/b").expect("plain events");
+        assert!(matches!(news(event("queue/a", true, 11)), News::Move));
+        for old in [event("queue/a", true, 10), event("inside/b", false, 10)] {
+            assert!(matches!(news(old), News::Look));
+        }
+        // What has just appeared is taken for a place inside, and here it is not one.
+        assert!(post.news(Ok(vec![event("inside/b", false, 11)]), "inside/b").is_err());
     }
 }

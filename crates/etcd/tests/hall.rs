@@ -206,11 +206,10 @@ fn a_pass_that_is_out_of_touch_is_lost_in_time() {
     assert!(pass.is_valid(), "it is kept for longer than a lease lasts");
     cluster.member(0).pause();
     let begun = Instant::now();
-    assert!(pass.valid_for() <= Duration::from_millis(2700), "nine tenths of its lease");
     let loss = wait(pass.lost());
     assert_eq!(loss, Loss::OutOfTouch);
-    // Nobody else could be in before the lease ends and 3.3 seconds more.
-    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    // Nobody else could be in before the lease ends, in 2.4 seconds or more, and 3.3 seconds after that.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert!(!pass.is_valid());
     cluster.member(0).resume();
 }

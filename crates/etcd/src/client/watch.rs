@@ -23,7 +23,7 @@ pub(crate) struct Watch {
     client: Client,
     line: Line,
     answers: Streaming<WatchResponse>,
-    /// It tells of all that comes after this revision.
+    /// It tells of all that comes after this revision; maybe, of what was shortly before.
     pub since: i64,
     /// What came before all ranges were acknowledged.
     early: Vec<Event>,
@@ -40,6 +40,18 @@ pub(crate) struct Event {
     pub kv: KeyValue,
 }
 
+impl Event {
+    /// Whether the key was put there after this revision.
+    pub(crate) fn is_put_after(&self, revision: i64) -> bool {
+        !self.deleted && self.kv.mod_revision > revision
+    }
+
+    /// Whether it was deleted after this revision.
+    pub(crate) fn is_deleted_after(&self, revision: i64) -> bool {
+        self.deleted && self.kv.mod_revision > revision
+    }
+}
+
 impl Client {
     /// One stream for all ranges, from now on: from the latest revision that the server has heard of.
     /// Returns once it has acknowledged all of them.
@@ -50,7 +62,7 @@ impl Client {
         self.watch_from(ranges, NOW).await
     }
 
-    /// From this revision on (inclusive).
+    /// From this revision on (inclusive); for tests, it need not be the latest.
     pub(super) async fn watch_from(
         &self,
         ranges: Vec<KeyRange>,
