@@ -13,7 +13,7 @@ use super::{
     },
 };
 
-/// What etcd takes for it.
+/// The revision by which etcd is asked for what is to come.
 const NOW: i64 = 0;
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 
