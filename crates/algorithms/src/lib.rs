@@ -4,28 +4,16 @@
 //! small private state, so the same source runs on real atomics, under the exhaustive checker and
 //! in the simulator that counts remote references: all three are implementations of [`Memory`].
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`memory`] | [`Memory`], its operations, and [`Var`], an index that names a variable |
-//! | [`layout`] | what variables an algorithm declares: name, range, initial value, home |
-//! | [`machine`] | [`Algorithm`], the trait of a step machine, and where a process stands |
-//! | [`pids`] | a small set of processes |
-//! | [`queue`] | a queue of processes in one word |
-//! | [`timestamps`] | concurrent timestamp systems, for the algorithms that build on one |
-//! | [`anderson_moir`] | Anderson & Moir 1997, Figures 1, 2, 3, 5, 7, 8 and 9 |
-//! | [`afek`] | Afek et al. 1994, Figure 2 |
-//! | [`zehavi`] | Zehavi's Algorithm 1, and the Bakery algorithm it starts from |
-//! | [`changed`] | an algorithm with some lines changed, for variants that are wrong on purpose |
-//! | [`choi`] | Choi 2011: O(log k) remote references |
-//! | [`claims`] | claims on a store such as etcd, from no paper |
-//! | [`hall`] | the semaphore behind `Hall`, from no paper |
-//! | [`omori`] | Omori et al. 2002: NAIVE, EXCL and GTEX |
-//! | [`turnstile`] | the door before a resilient object, from no paper |
-//! | [`universal`] | any object, shared by k participants, from no paper |
-//! | [`registry`] | every algorithm by its identifier, with its paper's claims |
+//! | [`framework`] | [`Memory`], [`Layout`], [`Algorithm`], [`Pids`]: what a step machine is written in |
+//! | [`papers`] | the algorithms of the literature, one folder per paper |
+//! | [`halls`] | the protocols behind `Hall`, `SharedHall` and `ClusterHall` |
+//! | [`objects`] | the universal construction and the turnstile behind resilient objects |
+//! | [`registry`] | every algorithm by its identifier |
 //!
 //! ```
-//! use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word, anderson_moir};
+//! use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word, papers::anderson_moir};
 //!
 //! /// Shared memory for a single thread: a vector.
 //! struct Plain(Vec<Word>);
@@ -54,26 +42,15 @@
 
 extern crate alloc;
 
-pub mod afek;
-pub mod anderson_moir;
-pub mod changed;
-pub mod choi;
-pub mod claims;
-pub mod hall;
-pub mod layout;
-pub mod machine;
-pub mod memory;
-pub mod omori;
-pub mod pids;
-pub mod queue;
+pub mod framework;
+pub mod halls;
+pub mod objects;
+pub mod papers;
 pub mod registry;
-pub mod shared;
-pub mod timestamps;
-pub mod turnstile;
-pub mod universal;
-pub mod zehavi;
 
-pub use layout::{Array, Decl, Domain, Init, Kind, Layout};
-pub use machine::{Algorithm, Label, Loc, Mishap, Next, Section, View};
-pub use memory::{Memory, Op, Pid, Var, Word};
-pub use pids::Pids;
+pub use framework::{
+    layout::{Array, Decl, Domain, Init, Kind, Layout},
+    machine::{Algorithm, Label, Loc, Mishap, Next, Section, View},
+    memory::{Memory, Op, Pid, Var, Word},
+    pids::Pids,
+};

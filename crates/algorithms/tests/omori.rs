@@ -3,7 +3,7 @@
 
 use hallpass_algorithms::{
     Algorithm, Kind, Loc, Memory, Next, Op, Pid, Var, Word,
-    omori::{
+    papers::omori::{
         Ladder, excl, gtex,
         gtex::{bl, tree},
         ladder::Line,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args as ClapArgs, Subcommand, value_parser};
-use hallpass_benches::{
+use hallpass_bench::{
     contestants::{self, Camp, Contestant},
     measure::Plan,
     objects, plot,
@@ -15,7 +15,7 @@ use hallpass_benches::{
     table, workloads,
 };
 #[cfg(target_os = "linux")]
-use hallpass_benches::{
+use hallpass_bench::{
     machines,
     processes::{self, options::Options},
 };

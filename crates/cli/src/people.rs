@@ -57,7 +57,7 @@ pub struct Person {
 }
 
 impl Person {
-    fn here(one: hallpass_shared::Participant, users: &mut Users) -> Self {
+    fn here(one: hallpass_processes::Participant, users: &mut Users) -> Self {
         Person {
             slot: one.slot,
             token: None,
@@ -72,7 +72,7 @@ impl Person {
         }
     }
 
-    fn on_cluster(one: hallpass_etcd::Participant) -> Self {
+    fn on_cluster(one: hallpass_cluster::Participant) -> Self {
         Person {
             slot: one.slot,
             token: one.token,
@@ -151,8 +151,8 @@ pub struct View {
 }
 
 impl View {
-    pub fn here(status: hallpass_shared::Status, users: &mut Users) -> Self {
-        let mut everybody = |all: Vec<hallpass_shared::Participant>| {
+    pub fn here(status: hallpass_processes::Status, users: &mut Users) -> Self {
+        let mut everybody = |all: Vec<hallpass_processes::Participant>| {
             all.into_iter().map(|one| Person::here(one, users)).collect()
         };
         View {
@@ -165,8 +165,8 @@ impl View {
         }
     }
 
-    pub fn on_cluster(status: hallpass_etcd::Status) -> Self {
-        let everybody = |all: Vec<hallpass_etcd::Participant>| {
+    pub fn on_cluster(status: hallpass_cluster::Status) -> Self {
+        let everybody = |all: Vec<hallpass_cluster::Participant>| {
             all.into_iter().map(Person::on_cluster).collect()
         };
         View {

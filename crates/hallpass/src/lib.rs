@@ -148,25 +148,25 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "metrics")]
-pub use hallpass_runtime::Metrics;
-pub use hallpass_runtime::{
+pub use hallpass_threads::Metrics;
+pub use hallpass_threads::{
     Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
     MAX_SLOTS, OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError,
     TryAcquireError,
 };
 
 #[doc(inline)]
-pub use hallpass_resilient as objects;
+pub use hallpass_objects as objects;
 #[doc(inline)]
-pub use hallpass_resilient::{Object, Resilient, ResilientCell};
+pub use hallpass_objects::{Object, Resilient, ResilientCell};
 
 #[cfg(feature = "etcd")]
 #[doc(inline)]
-pub use hallpass_etcd as etcd;
+pub use hallpass_cluster as etcd;
 
 #[cfg(target_os = "linux")]
 #[doc(inline)]
-pub use hallpass_shared as shared;
+pub use hallpass_processes as shared;
 #[cfg(target_os = "linux")]
 #[doc(inline)]
-pub use hallpass_shared::{SharedHall, SharedPass};
+pub use hallpass_processes::{SharedHall, SharedPass};

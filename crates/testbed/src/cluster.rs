@@ -70,7 +70,7 @@ impl Cluster {
     fn attempt(count: usize, storage: Storage) -> Option<Cluster> {
         let memory = Path::new("/dev/shm");
         let mut named = tempfile::Builder::new();
-        let named = named.prefix("hallpass-etcd-");
+        let named = named.prefix("hallpass-cluster-");
         let folder = match storage {
             Storage::Memory if memory.is_dir() => named.tempdir_in(memory),
             _ => named.tempdir(),

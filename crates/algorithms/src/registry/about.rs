@@ -1,7 +1,10 @@
 //! What entries of the table have in common, paper by paper.
 
 use super::{Claim, Entry, MOST_PROCESSES, Model, OURS, Standing};
-use crate::{anderson_moir::fig2, choi, claims, hall, shared};
+use crate::{
+    halls::{cluster as claims, processes as shared, threads as hall},
+    papers::{anderson_moir::fig2, choi},
+};
 
 pub(super) const ANDERSON_MOIR: &str = "Anderson & Moir 1997";
 pub(super) const CC: &str = "fetch-and-add";

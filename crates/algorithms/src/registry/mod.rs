@@ -11,7 +11,7 @@ use alloc::{
 };
 use core::fmt;
 
-use crate::machine::Algorithm;
+use crate::framework::machine::Algorithm;
 
 mod about;
 mod table;

@@ -2,20 +2,27 @@
 
 use super::{Claim, Entry, Model, Standing, Visitor, about::*};
 use crate::{
-    afek::{self, Afek},
-    anderson_moir::{
-        self as am, Fig2, Fig3, Fig8, Fig9, Named,
-        broken::{self, Mutant},
+    framework::{
+        changed::{Change, Changed},
+        machine::Algorithm,
     },
-    changed::{Change, Changed},
-    choi::{self, Bounded, Choi},
-    claims::{self, broken as not_claims},
-    hall::{self, Barging, Cast, Fair, Sleep},
-    machine::Algorithm,
-    omori, shared,
-    timestamps::{Linear, Quadratic, Timestamps, Uctss},
-    turnstile::{self, Turnstile},
-    zehavi::{self, Bakery, Zehavi},
+    halls::{
+        cluster::{self as claims, broken as not_claims},
+        processes as shared,
+        threads::{self as hall, Barging, Cast, Fair, Sleep},
+    },
+    objects::turnstile::{self, Turnstile},
+    papers::{
+        afek::{self, Afek},
+        anderson_moir::{
+            self as am, Fig2, Fig3, Fig8, Fig9, Named,
+            broken::{self, Mutant},
+        },
+        choi::{self, Bounded, Choi},
+        omori,
+        timestamps::{Linear, Quadratic, Timestamps, Uctss},
+        zehavi::{self, Bakery, Zehavi},
+    },
 };
 
 /// `A` with the change `C`.

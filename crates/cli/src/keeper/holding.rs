@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_etcd::{EtcdPass, Loss, Renewals};
+use hallpass_cluster::{EtcdPass, Loss, Renewals};
 
 use super::{
     deadline::{self, Deadline, now},

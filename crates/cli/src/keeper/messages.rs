@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_etcd::{Clock, Options, Tls};
+use hallpass_cluster::{Clock, Options, Tls};
 use rustix::{
     io::{Errno, retry_on_intr},
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair},

@@ -17,7 +17,7 @@ mod waiting;
 
 use std::{env, io, process::ExitCode};
 
-use hallpass_etcd::{Etcd, EtcdHall};
+use hallpass_cluster::{Etcd, EtcdHall};
 use nix::{
     sys::signal::{SigSet, Signal},
     unistd::{User, getpid, getppid, getuid, setsid},

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_etcd::{Error, EtcdHall, EtcdPass};
+use hallpass_cluster::{Error, EtcdHall, EtcdPass};
 use nix::unistd::Pid;
 
 use super::{

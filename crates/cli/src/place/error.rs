@@ -4,8 +4,8 @@ use std::{error, fmt};
 
 #[derive(Debug)]
 pub enum Error {
-    Here(hallpass_shared::Error),
-    Cluster(hallpass_etcd::Error),
+    Here(hallpass_processes::Error),
+    Cluster(hallpass_cluster::Error),
     /// What was asked for makes no sense.
     Asked(String),
 }
@@ -13,20 +13,20 @@ pub enum Error {
 impl Error {
     /// There is no hall of that name.
     fn is_missing(&self) -> bool {
-        use hallpass_etcd::Error as There;
-        use hallpass_shared::Error as Here;
+        use hallpass_cluster::Error as There;
+        use hallpass_processes::Error as Here;
         matches!(self, Error::Here(Here::Missing { .. }) | Error::Cluster(There::Missing { .. }))
     }
 
     /// Nobody answers, so there is no point in asking for the next hall.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, Error::Cluster(hallpass_etcd::Error::Unreachable { .. }))
+        matches!(self, Error::Cluster(hallpass_cluster::Error::Unreachable { .. }))
     }
 
     /// The hall has another number of slots.
     fn is_other_size(&self) -> bool {
-        use hallpass_etcd::Error as There;
-        use hallpass_shared::Error as Here;
+        use hallpass_cluster::Error as There;
+        use hallpass_processes::Error as Here;
         matches!(self, Error::Here(Here::Slots { .. }) | Error::Cluster(There::Slots { .. }))
     }
 }
@@ -51,14 +51,14 @@ pub fn open_or_make<H, E: Into<Error>>(
     }
 }
 
-impl From<hallpass_shared::Error> for Error {
-    fn from(error: hallpass_shared::Error) -> Self {
+impl From<hallpass_processes::Error> for Error {
+    fn from(error: hallpass_processes::Error) -> Self {
         Error::Here(error)
     }
 }
 
-impl From<hallpass_etcd::Error> for Error {
-    fn from(error: hallpass_etcd::Error) -> Self {
+impl From<hallpass_cluster::Error> for Error {
+    fn from(error: hallpass_cluster::Error) -> Self {
         Error::Cluster(error)
     }
 }

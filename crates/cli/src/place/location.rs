@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use hallpass_etcd::{Etcd, Options, Tls};
+use hallpass_cluster::{Etcd, Options, Tls};
 
 use super::{Error, Place};
 use crate::time;
@@ -48,18 +48,18 @@ pub struct Location {
 
 /// Where halls are, and nobody has been there yet.
 pub enum Site {
-    Here(hallpass_shared::Place),
+    Here(hallpass_processes::Place),
     Cluster(Box<Options>),
 }
 
 impl Location {
     pub fn site(&self) -> Result<Site, Error> {
         match self {
-            Location { dir: Some(path), .. } => self.here(hallpass_shared::Place::at(path)),
-            Location { system: true, .. } => self.here(hallpass_shared::Place::system()),
+            Location { dir: Some(path), .. } => self.here(hallpass_processes::Place::at(path)),
+            Location { system: true, .. } => self.here(hallpass_processes::Place::system()),
             _ => match self.on.clone().or_else(on_in_environment) {
                 Some(url) => Ok(Site::Cluster(Box::new(self.options(&url)?))),
-                None => self.here(hallpass_shared::Place::user()?),
+                None => self.here(hallpass_processes::Place::user()?),
             },
         }
     }
@@ -71,7 +71,7 @@ impl Location {
         })
     }
 
-    fn here(&self, place: hallpass_shared::Place) -> Result<Site, Error> {
+    fn here(&self, place: hallpass_processes::Place) -> Result<Site, Error> {
         match self.only_for_clusters() {
             None => Ok(Site::Here(place)),
             Some(option) => {

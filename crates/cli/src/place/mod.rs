@@ -3,7 +3,7 @@
 mod error;
 mod location;
 
-use hallpass_etcd::Etcd;
+use hallpass_cluster::Etcd;
 
 pub use self::{
     error::{Error, open_or_make},
@@ -12,7 +12,7 @@ pub use self::{
 use crate::people::{Users, View};
 
 pub enum Place {
-    Here(hallpass_shared::Place),
+    Here(hallpass_processes::Place),
     Cluster(Etcd),
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_etcd::Options;
+use hallpass_cluster::Options;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_shared::SharedHall;
+use hallpass_processes::SharedHall;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nix::unistd::{getpgrp, tcgetpgrp};
 

@@ -16,7 +16,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use hallpass_shared::Place;
+use hallpass_processes::Place;
 use nix::libc;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
@@ -63,8 +63,8 @@ impl From<Error> for Refusal {
     }
 }
 
-impl From<hallpass_shared::Error> for Refusal {
-    fn from(error: hallpass_shared::Error) -> Self {
+impl From<hallpass_processes::Error> for Refusal {
+    fn from(error: hallpass_processes::Error) -> Self {
         Refusal::failure(error)
     }
 }

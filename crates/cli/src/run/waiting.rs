@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_shared::{Error, SharedHall, SharedPass};
+use hallpass_processes::{Error, SharedHall, SharedPass};
 
 use super::{Refusal, display::Line};
 use crate::output::say;

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use hallpass_algorithms::universal::copies;
+use hallpass_algorithms::objects::universal::copies;
 
 use super::{
     normal::Depth,

@@ -25,7 +25,7 @@
 //!
 //! The lab compares: `tests/objects.rs` explores with and without the last two parts.
 
-use hallpass_algorithms::universal::{Answer, Asked, Errand, Line};
+use hallpass_algorithms::objects::universal::{Answer, Asked, Errand, Line};
 
 use super::{
     numbering::{numbers, serving, versions},

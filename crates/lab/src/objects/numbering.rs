@@ -1,6 +1,6 @@
 //! The part of the [normal form](super::normal) that makes numbers small.
 
-use hallpass_algorithms::universal::{Asked, Line};
+use hallpass_algorithms::objects::universal::{Asked, Line};
 
 use super::state::{Good, State};
 use Line::*;

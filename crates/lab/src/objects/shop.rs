@@ -7,7 +7,7 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    universal::{Asked, Errand, Helped, Line, Workshop},
+    objects::universal::{Asked, Errand, Helped, Line, Workshop},
 };
 
 use super::{

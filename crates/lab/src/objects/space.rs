@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use hallpass_algorithms::universal::{Errand, copies};
+use hallpass_algorithms::objects::universal::{Errand, copies};
 
 use super::{
     normal::{Depth, normalize},

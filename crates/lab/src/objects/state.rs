@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Word,
-    universal::{Answer, Asked, Errand, Line, NOBODY, copies},
+    objects::universal::{Answer, Asked, Errand, Line, NOBODY, copies},
 };
 
 use super::toys::{Deed, Toy};

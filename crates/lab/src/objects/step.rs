@@ -1,6 +1,6 @@
 //! One step of one participant.
 
-use hallpass_algorithms::universal::{Next, begin};
+use hallpass_algorithms::objects::universal::{Next, begin};
 
 use super::{
     observe::Fault,

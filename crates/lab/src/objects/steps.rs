@@ -4,7 +4,7 @@
 //! quicker; so a bound here is wait-freedom, and nothing about crashes needs to be modelled. A step is
 //! one access to a word, or the begin or the end of one to goods.
 
-use hallpass_algorithms::universal::Errand;
+use hallpass_algorithms::objects::universal::Errand;
 
 use super::space::{Runs, WORDS};
 use crate::{

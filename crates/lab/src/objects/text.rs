@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Word,
-    universal::{Answer, Asked, NOBODY},
+    objects::universal::{Answer, Asked, NOBODY},
 };
 
 use super::{shop::Access, space::Runs};

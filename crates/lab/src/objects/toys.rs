@@ -1,7 +1,7 @@
 //! Small objects to share: few values, so that all runs can be looked at, and answers that tell in
 //! which order operations were done.
 
-use hallpass_algorithms::universal::Errand;
+use hallpass_algorithms::objects::universal::Errand;
 
 use crate::linear::Specification;
 

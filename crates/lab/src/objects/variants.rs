@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use hallpass_algorithms::universal::{
+use hallpass_algorithms::objects::universal::{
     Careless, Errand, Forgetful, Hasty, Hurried, Line, Next, Rules, Selfish, Sound, Unguarded,
     Unmarked, Unpinned, Untagged, copies, step,
 };

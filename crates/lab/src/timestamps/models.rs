@@ -4,7 +4,7 @@
 
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,
-    timestamps::{
+    papers::timestamps::{
         All, Collect, Marked, Rules, Shape, Stamp, Timestamps, Turn,
         marked::{Renew, fresh},
     },
@@ -48,7 +48,7 @@ pub enum Labelling {
     Write(Stamp),
 }
 
-const MARKED_BITS: u32 = hallpass_algorithms::timestamps::broken::MARK_BITS;
+const MARKED_BITS: u32 = hallpass_algorithms::papers::timestamps::broken::MARK_BITS;
 
 impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
     fn stamp(&self, word: Word) -> Stamp {

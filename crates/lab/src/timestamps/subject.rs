@@ -4,7 +4,7 @@ use std::sync::RwLock;
 
 use hallpass_algorithms::{
     Layout, Memory, Op, Pid, Var, Word,
-    timestamps::{All, Inside, Marked, Stamp, Timestamps, Turn},
+    papers::timestamps::{All, Inside, Marked, Stamp, Timestamps, Turn},
 };
 use indexmap::IndexMap;
 
@@ -275,7 +275,7 @@ impl<T: Timestamps> Subject for Numbered<T> {
     fn fresh(&self) -> Option<u64> {
         self.hooks
             .as_ref()
-            .map(|hooks| hallpass_algorithms::timestamps::marked::fresh(hooks.mark_bits))
+            .map(|hooks| hallpass_algorithms::papers::timestamps::marked::fresh(hooks.mark_bits))
     }
 
     fn coins(&self) -> Word {

@@ -1,6 +1,6 @@
 //! Every system by its identifier.
 
-use hallpass_algorithms::timestamps::{
+use hallpass_algorithms::papers::timestamps::{
     Linear, Quadratic, Rules, Timestamps, Uctss,
     broken::{self, *},
 };

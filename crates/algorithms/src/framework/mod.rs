@@ -1,0 +1,9 @@
+//! What every step machine is written in: shared memory, declared variables, lines, and the one way to
+//! change lines of an algorithm on purpose.
+
+pub mod changed;
+pub mod layout;
+pub mod machine;
+pub mod memory;
+pub mod pids;
+pub mod queue;

@@ -1,0 +1,78 @@
+//! A set of processes, small enough for a private state.
+
+use crate::framework::memory::Pid;
+
+/// A set of processes with identifiers below 32.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Pids(u32);
+
+impl Pids {
+    /// Nobody.
+    pub const NONE: Pids = Pids(0);
+
+    /// All of `0..n` but `p`.
+    pub fn others(n: usize, p: Pid) -> Self {
+        Pids(((1u64 << n) - 1) as u32).without(p)
+    }
+
+    /// Whether `p` is one of them.
+    pub fn contains(self, p: Pid) -> bool {
+        self.0 >> p & 1 != 0
+    }
+
+    /// These and `p`.
+    #[must_use]
+    pub fn with(self, p: Pid) -> Self {
+        Pids(self.0 | 1 << p)
+    }
+
+    /// These without `p`.
+    #[must_use]
+    pub fn without(self, p: Pid) -> Self {
+        Pids(self.0 & !(1 << p))
+    }
+
+    /// Those in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Pids(self.0 & other.0)
+    }
+
+    /// How many.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether there is nobody.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The smallest.
+    pub fn first(self) -> Option<Pid> {
+        (self.0 != 0).then(|| self.0.trailing_zeros() as Pid)
+    }
+
+    /// The smallest that is larger than `p`.
+    pub fn after(self, p: Pid) -> Option<Pid> {
+        Pids(self.0 & (u64::MAX << (p + 1)) as u32).first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_go_up_to_the_last_process() {
+        let all = Pids::others(32, 31).with(31);
+        assert_eq!(
+            (all.len(), all.first(), all.after(30), all.after(31)),
+            (32, Some(0), Some(31), None)
+        );
+        let some = Pids::NONE.with(3).with(5).without(3);
+        assert!(some.contains(5) && !some.contains(3) && !some.is_empty());
+        assert_eq!((some.first(), some.after(4), some.after(5)), (Some(5), Some(5), None));
+        assert_eq!(some.and(Pids::others(6, 5)), Pids::NONE);
+    }
+}

@@ -1,0 +1,54 @@
+//! A queue of processes in one word.
+
+use alloc::{vec, vec::Vec};
+
+use crate::framework::memory::{Pid, Word};
+
+/// A place holds a process's identifier plus one; zero ends the queue.
+const PLACE: Word = 16;
+
+/// The word that holds this queue, head first.
+pub fn pack(queue: &[Pid]) -> Word {
+    queue.iter().rev().fold(0, |rest, &p| rest * PLACE + p as Word + 1)
+}
+
+/// The queue, head first.
+pub fn unpack(mut word: Word) -> Vec<Pid> {
+    let mut queue = Vec::new();
+    while word > 0 {
+        queue.push((word % PLACE - 1) as Pid);
+        word /= PLACE;
+    }
+    queue
+}
+
+pub(crate) fn push(word: Word, p: Word) -> Word {
+    let mut queue = unpack(word);
+    queue.push(p as Pid);
+    pack(&queue)
+}
+
+pub(crate) fn pop(word: Word, _: Word) -> Word {
+    word / PLACE
+}
+
+pub(crate) fn remove(word: Word, p: Word) -> Word {
+    let mut queue = unpack(word);
+    queue.retain(|&other| other != p as Pid);
+    pack(&queue)
+}
+
+/// Every content the queue can have: each process at most once, in any order.
+pub fn contents(n: usize) -> Vec<Vec<Pid>> {
+    let mut all: Vec<Vec<Pid>> = vec![vec![]];
+    let mut next = 0;
+    while next < all.len() {
+        for p in (0..n).filter(|p| !all[next].contains(p)).collect::<Vec<_>>() {
+            let mut longer = all[next].clone();
+            longer.push(p);
+            all.push(longer);
+        }
+        next += 1;
+    }
+    all
+}

@@ -1,0 +1,169 @@
+//! Halls and lines as words.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{
+    lines::{
+        Line::{self, *},
+        Was,
+    },
+    register::{Hall, Mind, Slot},
+};
+use crate::framework::{
+    memory::{Pid, Word},
+    queue,
+};
+
+/// How many processes a word can tell apart, and how many slots.
+const MOST: usize = 8;
+/// How many kinds of slots, and whose they are.
+const SLOTS: Word = (4 * MOST) as Word;
+const MINDS: Word = 3;
+const FLAG: Word = 2;
+
+/// Numbers in a word, one above the other.
+struct Digits(Word);
+
+impl Digits {
+    fn put(&mut self, digit: Word, base: Word) {
+        self.0 = self.0 * base + digit;
+    }
+
+    fn take(&mut self, base: Word) -> Word {
+        let digit = self.0 % base;
+        self.0 /= base;
+        digit
+    }
+}
+
+impl Slot {
+    fn pack(self) -> Word {
+        let kind_of = |kind: usize, p: Pid| (kind * MOST + p) as Word;
+        match self {
+            Slot::Free => kind_of(0, 0),
+            Slot::Left => kind_of(0, 1),
+            Slot::Given(p) => kind_of(1, p),
+            Slot::Held(p) => kind_of(2, p),
+            Slot::Stale(p) => kind_of(3, p),
+        }
+    }
+
+    fn unpack(word: Word) -> Self {
+        match (word as usize / MOST, word as usize % MOST) {
+            (0, 0) => Slot::Free,
+            (0, _) => Slot::Left,
+            (1, p) => Slot::Given(p),
+            (2, p) => Slot::Held(p),
+            (_, p) => Slot::Stale(p),
+        }
+    }
+}
+
+impl Mind {
+    pub const ALL: [Mind; 3] = [Mind::Nothing, Mind::Asleep, Mind::First];
+}
+
+impl Hall {
+    pub fn pack(&self) -> Word {
+        let mut word = Digits(queue::pack(&self.queue));
+        word.put(self.unheard.map_or(0, |p| p as Word + 1), MOST as Word);
+        word.put(self.clock.into(), FLAG);
+        word.put(self.closed.into(), FLAG);
+        word.put(self.size as Word, MOST as Word);
+        self.minds.iter().for_each(|&mind| word.put(mind as Word, MINDS));
+        self.slots.iter().for_each(|slot| word.put(slot.pack(), SLOTS));
+        word.0
+    }
+
+    pub fn unpack(word: Word) -> Self {
+        let mut word = Digits(word);
+        let mut hall = Hall::new(0);
+        hall.slots.iter_mut().rev().for_each(|slot| *slot = Slot::unpack(word.take(SLOTS)));
+        for mind in hall.minds.iter_mut().rev() {
+            *mind = Mind::ALL[word.take(MINDS) as usize];
+        }
+        hall.size = word.take(MOST as Word) as usize;
+        hall.closed = word.take(FLAG) != 0;
+        hall.clock = word.take(FLAG) != 0;
+        hall.unheard = (word.take(MOST as Word) as usize).checked_sub(1);
+        hall.queue = queue::unpack(word.0);
+        hall
+    }
+}
+
+/// A line, and who is at it.
+pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
+    let (kind, slot, detail, to) = match line {
+        E1 { slot } => (0, slot, 0, 0),
+        E2 => (1, 0, 0, 0),
+        E3 { slot, was, to } => (2, slot, was as usize, to),
+        E4 => (3, 0, 0, 0),
+        T1 { slot } => (4, slot, 0, 0),
+        X1 { slot } => (5, slot, 0, 0),
+        X2 { slot, to } => (6, slot, 0, to),
+        X3 { slot, anyway } => (7, slot, anyway.into(), 0),
+    };
+    let mut word = Digits(0);
+    [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, MOST as Word));
+    word.0
+}
+
+pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
+    let mut word = Digits(word);
+    let [kind, slot, detail, to, p] = [(); 5].map(|()| word.take(MOST as Word) as usize);
+    let line = match kind {
+        0 => E1 { slot },
+        1 => E2,
+        2 => E3 { slot, was: [Was::Free, Was::Mine, Was::Stale][detail], to },
+        3 => E4,
+        4 => T1 { slot },
+        5 => X1 { slot },
+        6 => X2 { slot, to },
+        _ => X3 { slot, anyway: detail != 0 },
+    };
+    (p, line)
+}
+
+/// A hall as a person would write it.
+pub(crate) fn show(word: Word) -> String {
+    let hall = Hall::unpack(word);
+    let slot = |slot: &Slot| match slot {
+        Slot::Free => "free".into(),
+        Slot::Given(p) => format!("{p}'s"),
+        Slot::Held(p) => format!("{p} is in"),
+        Slot::Stale(p) => format!("{p} is in, its claim gone"),
+        Slot::Left => "left".into(),
+    };
+    let slots: Vec<String> = hall.slots.iter().take(hall.size).map(slot).collect();
+    let waiting = |&p: &Pid| match hall.minds[p] {
+        Mind::Asleep => format!("{p} asleep"),
+        _ => format!("{p}"),
+    };
+    let queue: Vec<String> = hall.queue.iter().map(waiting).collect();
+    let door = if hall.closed { ", closed" } else { "" };
+    format!("slots ({}), line ({}){door}", slots.join(", "), queue.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{MOST_PROCESSES, MOST_SLOTS},
+        *,
+    };
+
+    #[test]
+    fn halls_and_lines_survive_being_packed() {
+        let mut hall = Hall::new(2);
+        hall.queue = [3, 0].into();
+        hall.slots = [Slot::Stale(1), Slot::Left, Slot::Held(3)];
+        hall.minds = [Mind::Asleep, Mind::Nothing, Mind::First, Mind::Nothing];
+        hall.unheard = Some(MOST_PROCESSES - 1);
+        hall.clock = true;
+        assert_eq!(Hall::unpack(hall.pack()), hall);
+        let slot = MOST_SLOTS - 1;
+        let last = E3 { slot, was: Was::Stale, to: MOST_PROCESSES - 1 };
+        for line in [E1 { slot }, E2, last, E4, X2 { slot, to: 1 }, X3 { slot, anyway: true }] {
+            assert_eq!(unpack_line(pack_line(2, line)), (2, line));
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! The machine as the lab sees it: a few processes, and a kernel that tells who has died.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{
+    board::{Board, Life},
+    lines::{self, Line},
+    normal,
+    rescue::Then,
+    words::{Card, FREE, Meaning, Stand, Tag, after, waits_with},
+};
+use crate::framework::{
+    layout::{Array, Decl, Init, Kind, Layout},
+    machine::{
+        Algorithm, Label, Loc, Mishap,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Op, Pid, Var, Word},
+};
+
+/// The most processes it is offered for.
+pub const MOST_PROCESSES: usize = 4;
+
+/// What may happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cast {
+    /// Nobody dies.
+    Plain,
+    /// Anybody may die, in its remainder too, and comes back as another process.
+    Mortal,
+    /// Waiters may give up: the last process is a clock that runs out at any time.
+    Timeout,
+    /// Nobody dies, and everybody makes one passage: more processes can be explored then.
+    Once,
+    /// Anybody may die, and everybody makes one passage.
+    MortalOnce,
+}
+
+impl Cast {
+    fn is_mortal(self) -> bool {
+        matches!(self, Cast::Mortal | Cast::MortalOnce)
+    }
+
+    fn is_once(self) -> bool {
+        matches!(self, Cast::Once | Cast::MortalOnce)
+    }
+}
+
+/// What `life` holds.
+const NOBODY: Word = 0;
+const ALIVE: Word = 1;
+const DEAD: Word = 2;
+
+/// A hall and those who use it.
+pub struct Model {
+    pub(super) n: usize,
+    k: usize,
+    cast: Cast,
+    layout: Layout,
+    pub(super) next: Var,
+    pub(super) quiet: Var,
+    pub(super) card: Array,
+    pub(super) slot: Array,
+    link: Array,
+    bell: Array,
+    life: Array,
+    clock: Var,
+    been: Array,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum State {
+    /// On a line of a passage.
+    At(Line<(), u8>),
+    /// About to look whether it was here before.
+    First,
+    /// About to look whether it is a member.
+    Come,
+    /// About to look what is on its card.
+    Recall,
+    /// About to turn the clock.
+    Clock,
+}
+use State::*;
+
+impl Model {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(cast: Cast, n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        let next = layout.add(Decl::number("next", -2, normal::most(n) + 3, 1).unbounded());
+        let quiet =
+            layout.add(Decl::number("quiet", -2, normal::most(n) + 3, 1).unbounded().waited_on());
+        let cards = Self::all_cards(n, k);
+        let idle = Card::new(Stand::Idle, after(waits_with(0))).pack();
+        let card = layout.array(n, |p| {
+            let name = format!("card[{p}]");
+            Decl::listed(name, Kind::Number, cards.clone(), Init::Is(idle)).unbounded().at(p)
+        });
+        let tags: Vec<Word> = (0..n)
+            .flat_map(|member| {
+                normal::tag_numbers(n).map(move |number| Tag { member, number }.pack())
+            })
+            .chain([FREE])
+            .collect();
+        let slot = layout.array(k, |j| {
+            let name = format!("slot[{j}]");
+            Decl::listed(name, Kind::Number, tags.clone(), Init::Is(FREE)).unbounded()
+        });
+        let link =
+            layout.array(n, |p| Decl::number(format!("link[{p}]"), 0, n as Word, n as Word).at(p));
+        let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
+        let life = layout
+            .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
+        let clock = layout.add(Decl::flag("clock", false));
+        let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
+        Model { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock, been }
+    }
+
+    fn all_cards(n: usize, k: usize) -> Vec<Word> {
+        let given = (0..k).flat_map(|j| [Stand::Granted(j), Stand::In(j)]);
+        let waiting = given
+            .chain([Stand::Waiting, Stand::Vacant])
+            .flat_map(|stand| normal::waiting_numbers(n).map(move |x| (stand, x)));
+        let idle = [Stand::Idle, Stand::Vacant, Stand::Arriving]
+            .into_iter()
+            .flat_map(|stand| normal::idle_numbers(n).map(move |x| (stand, x)));
+        waiting.chain(idle).map(|(stand, number)| Card::new(stand, number).pack()).collect()
+    }
+
+    /// Where a passage begins.
+    fn come(&self, cast: Cast) -> State {
+        if cast.is_mortal() { Come } else { Recall }
+    }
+
+    /// How many of the processes are members: a clock is none.
+    fn members(&self) -> usize {
+        self.n - usize::from(self.cast == Cast::Timeout)
+    }
+}
+
+/// One process's view of the variables.
+pub(super) struct Seat<'a, M> {
+    pub(super) model: &'a Model,
+    pub(super) memory: &'a mut M,
+}
+
+impl<M: Memory> Board for Seat<'_, M> {
+    type Identity = ();
+    /// A set of members.
+    type Watch = u8;
+
+    fn members(&self) -> usize {
+        self.model.members()
+    }
+
+    fn size(&mut self) -> usize {
+        self.model.k // it does not change, so this is no access
+    }
+
+    fn next(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.next, op)
+    }
+
+    fn quiet(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.quiet, op)
+    }
+
+    fn card(&mut self, member: usize, op: Op) -> Word {
+        self.memory.access(self.model.card.at(member), op)
+    }
+
+    fn slot(&mut self, slot: usize, op: Op) -> Word {
+        self.memory.access(self.model.slot.at(slot), op)
+    }
+
+    fn link(&mut self, member: usize, op: Op) -> Word {
+        self.memory.access(self.model.link.at(member), op)
+    }
+
+    fn ring(&mut self, member: usize) {
+        self.memory.write(self.model.bell.at(member), 1);
+    }
+
+    fn rung(&mut self, me: usize) -> bool {
+        self.memory.access(self.model.bell.at(me), Op::Write(0)) != 0
+    }
+
+    fn expired(&mut self, _: usize) -> bool {
+        self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
+    }
+
+    fn life(&mut self, member: usize) -> Life<()> {
+        match self.memory.read(self.model.life.at(member)) {
+            NOBODY => Life::Nobody,
+            ALIVE => Life::Alive,
+            _ => Life::Dead(()),
+        }
+    }
+
+    fn claim(&mut self, me: usize) -> bool {
+        self.memory.compare_and_swap(self.model.life.at(me), NOBODY, ALIVE)
+    }
+
+    fn bury(&mut self, member: usize, (): ()) {
+        self.memory.compare_and_swap(self.model.life.at(member), DEAD, NOBODY);
+    }
+
+    fn no_watch(&mut self) -> u8 {
+        0
+    }
+
+    fn watch(&mut self, watch: u8, member: usize) -> u8 {
+        watch | 1 << member
+    }
+
+    fn watched(&mut self, watch: u8, member: usize) -> Option<usize> {
+        (member..self.model.members()).find(|i| watch >> i & 1 == 1)
+    }
+}
+
+/// A step, and those after it that make no access here: how many slots there are does not change.
+fn without_local_lines<M: Memory>(
+    seat: &mut Seat<'_, M>,
+    p: Pid,
+    line: Line<(), u8>,
+) -> Next<Line<(), u8>> {
+    match lines::step(seat, p, line) {
+        Goto(local @ (Line::E3 { .. } | Line::S2 { .. })) => lines::step(seat, p, local),
+        next => next,
+    }
+}
+
+fn turn(clock: Word, _: Word) -> Word {
+    1 - clock
+}
+
+impl Algorithm for Model {
+    type State = State;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> State {
+        match self.cast {
+            Cast::Timeout if p + 1 == self.n => Clock,
+            cast if cast.is_once() => First,
+            cast => self.come(cast),
+        }
+    }
+
+    fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: State) -> Next<State> {
+        let mut seat = Seat { model: self, memory };
+        match at {
+            Clock => {
+                seat.memory.ideal(self.clock, turn, 0);
+                Leave
+            }
+            First if seat.memory.test_and_set(self.been.at(p)) => Leave,
+            First => Goto(self.come(self.cast)),
+            Come => match seat.life(p) {
+                Life::Alive => Goto(Recall),
+                Life::Nobody => Goto(At(Line::J1)),
+                Life::Dead(()) => Goto(At(Line::R1 { member: p, then: Then::Join })),
+            },
+            Recall => {
+                let x = Card::unpack(seat.card(p, Op::Read)).number;
+                Goto(At(Line::E1 { x }))
+            }
+            At(line) => match without_local_lines(&mut seat, p, line) {
+                Goto(next) => Goto(At(next)),
+                Spin(next) => Spin(At(next)),
+                Enter(next) => Enter(At(next)),
+                Leave => Leave,
+            },
+        }
+    }
+
+    fn waits(&self, _: Pid, at: State) -> bool {
+        use Line::*;
+        match at {
+            Clock | First | Come | Recall => false,
+            At(E1 { .. } | E2 { .. } | E3 { .. } | E4 { .. } | E5 { .. }) => false,
+            At(E6 { .. } | E7 { .. } | E8 { .. } | J1 | J2 | J3 { .. }) => false,
+            At(R1 { then, .. } | R2 { then, .. } | R3 { then, .. } | R4 { then, .. }) => {
+                then != Then::Join
+            }
+            At(_) => true,
+        }
+    }
+
+    fn label(&self, _: Pid, at: State) -> Label {
+        let text = format!("{at:?}");
+        let inner = text.strip_prefix("At(").unwrap_or(&text);
+        let line = inner.split([' ', ')', '{']).next().unwrap_or_default().into();
+        Label { figure: "shared", line, instance: String::new() }
+    }
+
+    fn name(&self, at: State) -> Option<usize> {
+        match at {
+            At(Line::X1 { j } | Line::X2 { j, .. }) => Some(j),
+            _ => None,
+        }
+    }
+
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
+        self.cast.is_mortal().then_some(Mishap { var, op, kills: true, name: "killed" })
+    }
+
+    fn is_unbounded(&self) -> bool {
+        true
+    }
+
+    fn normalize(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
+        normal::normalize(self, processes, memory);
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        &["I2"]
+    }
+
+    /// I2: a process that is in has a slot that is tagged as its own.
+    fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
+        let broken = state.processes.iter().enumerate().any(|(p, loc)| {
+            let Loc::Critical(At(line)) = *loc else { return false };
+            let (Line::X1 { j } | Line::X2 { j, .. }) = line else { return true };
+            let card = Card::unpack(state.value(self.card.at(p)));
+            Tag::unpack(state.value(self.slot.at(j)))
+                .is_none_or(|tag| tag.member != p || tag.means(j, card) != Meaning::Held)
+        });
+        broken.then_some("I2")
+    }
+}

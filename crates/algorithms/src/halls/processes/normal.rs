@@ -1,0 +1,248 @@
+//! Smaller numbers for a state, so that the checker sees finitely many.
+//!
+//! Tickets grow for ever. What is done with them: `next` is counted up; tickets of those who wait are
+//! compared with each other and with a copy of `next`; a copy is compared with `quiet` for equality;
+//! and the number in a tag or in a private variable is compared for equality with that of its member's
+//! card. So the normal form keeps
+//!
+//! 1. the order among the tickets that may still be compared for it: of those who wait or have waited,
+//!    or are about to, or were seen waiting by one that still looks for the first, and the copies of
+//!    `next`;
+//! 2. which copies equal `quiet`;
+//! 3. which numbers equal those of their cards. All others are alike, for a card never has an old
+//!    number again. Tags of one member that are void for this reason thereby become equal, and a
+//!    compare-and-swap that removes one removes it where in truth there is another by now. In truth it
+//!    fails, and its process comes back to it with the other tag: a detour that leads to the same.
+
+use alloc::vec::Vec;
+
+use super::{
+    lines::Line::{self, *},
+    model::{Model, State},
+    serve::Seen,
+    words::{Card, Number, Stand, Tag, after, waits_with},
+};
+use crate::framework::{
+    machine::Loc,
+    memory::{Pid, Word},
+};
+
+/// No member's card has it in a normal state.
+const fn stale(n: usize) -> Number {
+    waits_with(most(n) + 2)
+}
+
+/// A card that no member has in a normal state.
+const fn no_card(n: usize) -> Word {
+    Card::new(Stand::Waiting, stale(n)).pack()
+}
+
+/// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
+const OLD: Word = -2;
+const OLD_QUIET: Word = -1;
+
+/// The largest ticket in a normal state.
+pub(super) const fn most(n: usize) -> Word {
+    2 * n as Word + 1
+}
+
+/// The numbers of those who wait, or have been given something: in a normal state, or one step from it,
+/// and the stale one.
+pub(super) fn waiting_numbers(n: usize) -> impl Iterator<Item = Number> {
+    (0..=most(n) + 2).map(waits_with)
+}
+
+/// Those of all who do not wait.
+pub(super) fn idle_numbers(n: usize) -> impl Iterator<Item = Number> {
+    waiting_numbers(n).map(after)
+}
+
+/// Those of tags.
+pub(super) fn tag_numbers(n: usize) -> impl Iterator<Item = Number> {
+    waiting_numbers(n).chain([after(waits_with(0))])
+}
+
+/// Brings a state into its normal form.
+pub(super) fn normalize(model: &Model, processes: &mut [Loc<State>], memory: &mut [Word]) {
+    let cards: Vec<Card> =
+        (0..model.n).map(|p| Card::unpack(memory[model.card.at(p).index()])).collect();
+    let next = memory[model.next.index()];
+    let quiet = memory[model.quiet.index()];
+
+    let mut tickets = Vec::from([next]);
+    tickets.extend(cards.iter().filter(|card| has_ticket(card)).map(|card| card.number / 2));
+    for loc in processes.iter() {
+        if let Some(line) = line_of(loc) {
+            ordered(line, &mut tickets);
+        }
+    }
+    tickets.sort_unstable();
+    tickets.dedup();
+
+    let small = Small { n: model.n, cards: &cards, tickets: &tickets, quiet };
+    for (p, loc) in processes.iter_mut().enumerate() {
+        *loc = match *loc {
+            Loc::Entry(State::At(line)) => Loc::Entry(State::At(small.line(p, line))),
+            Loc::Critical(State::At(line)) => Loc::Critical(State::At(small.line(p, line))),
+            Loc::Exit(State::At(line)) => Loc::Exit(State::At(small.line(p, line))),
+            other => other,
+        };
+    }
+    for j in 0..crate::Algorithm::k(model) {
+        let word = &mut memory[model.slot.at(j).index()];
+        if let Some(tag) = Tag::unpack(*word) {
+            *word = small.tag(tag).pack();
+        }
+    }
+    for (p, &card) in cards.iter().enumerate() {
+        memory[model.card.at(p).index()] = small.card(card).pack();
+    }
+    memory[model.next.index()] = small.ticket(next);
+    memory[model.quiet.index()] =
+        if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
+}
+
+/// Whether it waits, or was given something: it may have been seen waiting.
+fn has_ticket(card: &Card) -> bool {
+    matches!(card.stand, Stand::Waiting | Stand::Granted(_) | Stand::In(_))
+}
+
+fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
+    match *loc {
+        Loc::Entry(State::At(line))
+        | Loc::Critical(State::At(line))
+        | Loc::Exit(State::At(line)) => Some(line),
+        _ => None,
+    }
+}
+
+/// The tickets on this line whose order matters.
+fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
+    match line {
+        S2 { c, .. } | S5 { c } => tickets.push(c),
+        S3 { c, seen, .. } | S4 { c, seen, .. } => {
+            tickets.push(c);
+            tickets.extend(seen.first.map(|first| first.number / 2));
+        }
+        E8 { x } => tickets.push(x / 2),
+        W2 { number, before, .. } => {
+            tickets.push(number / 2);
+            tickets.extend(before.map(|before| before.number / 2));
+        }
+        W6 { number, .. } | W7 { number, .. } => tickets.push(number / 2),
+        _ => {}
+    }
+}
+
+/// What becomes of each number.
+struct Small<'a> {
+    n: usize,
+    cards: &'a [Card],
+    tickets: &'a [Word],
+    quiet: Word,
+}
+
+impl Small<'_> {
+    fn ticket(&self, ticket: Word) -> Word {
+        self.tickets.binary_search(&ticket).expect("its order matters") as Word
+    }
+
+    /// A copy of `next` that is only compared with `quiet`.
+    fn copy(&self, c: Word) -> Word {
+        match self.tickets.binary_search(&c) {
+            Ok(rank) => rank as Word,
+            Err(_) if c == self.quiet => OLD_QUIET,
+            Err(_) => OLD,
+        }
+    }
+
+    fn card(&self, card: Card) -> Card {
+        let idle = after(waits_with(0));
+        let number = if has_ticket(&card) { self.ordered(card.number) } else { idle };
+        Card { number, ..card }
+    }
+
+    /// A number that is only compared with that of its member's card.
+    fn tag(&self, tag: Tag) -> Tag {
+        let card = self.cards[tag.member];
+        let current = tag.number == card.number && card.stand != Stand::Vacant;
+        let number = if current { self.card(card).number } else { stale(self.n) };
+        Tag { number, ..tag }
+    }
+
+    /// One's own number.
+    fn own(&self, p: Pid, number: Number) -> Number {
+        self.tag(Tag { member: p, number }).number
+    }
+
+    /// A card as somebody saw it.
+    fn seen_card(&self, member: Pid, word: Word) -> Word {
+        let card = Card::unpack(word);
+        if card == self.cards[member] { self.card(card).pack() } else { no_card(self.n) }
+    }
+
+    /// A number whose order matters.
+    fn ordered(&self, number: Number) -> Number {
+        waits_with(self.ticket(number / 2))
+    }
+
+    fn ordered_tag(&self, tag: Tag) -> Tag {
+        Tag { number: self.ordered(tag.number), ..tag }
+    }
+
+    fn seen(&self, seen: Seen) -> Seen {
+        Seen { first: seen.first.map(|first| self.ordered_tag(first)), ..seen }
+    }
+
+    fn line(&self, p: Pid, line: Line<(), u8>) -> Line<(), u8> {
+        let own = |number| self.own(p, number);
+        let ordered = |number| self.ordered(number);
+        match line {
+            E1 { x } => E1 { x: own(x) },
+            E2 { x, c } => E2 { x: own(x), c: self.copy(c) },
+            E3 { x } => E3 { x: own(x) },
+            E4 { x, k, j } => E4 { x: own(x), k, j },
+            E5 { x, k, j } => E5 { x: own(x), k, j },
+            E6 { x } => E6 { x: own(x) },
+            E7 { x } => E7 { x: own(x) },
+            E8 { x } => E8 { x: ordered(x) },
+            S2 { role, c } => S2 { role, c: self.ticket(c) },
+            S3 { role, c, k, i, seen } => {
+                S3 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
+            }
+            S4 { role, c, k, i, seen } => {
+                S4 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
+            }
+            S5 { c } => S5 { c: self.ticket(c) },
+            S6 { role, k, who, j } => S6 { role, k, who: self.tag(who), j },
+            S7 { role, k, who, j, tag } => {
+                S7 { role, k, who: self.tag(who), j, tag: self.tag(tag) }
+            }
+            S8 { role, k, who, j, tag } => {
+                S8 { role, k, who: self.tag(who), j, tag: self.tag(tag) }
+            }
+            S9 { role, k, who, j } => S9 { role, k, who: self.tag(who), j },
+            S10 { role, who, j, own } => S10 { role, who: self.tag(who), j, own },
+            G1 { number, j } => G1 { number: own(number), j },
+            G2 { number, j, i } => G2 { number: own(number), j, i },
+            G3 { number, j, i } => G3 { number: own(number), j, i },
+            W2 { number, i, before } => {
+                W2 { number: ordered(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
+            }
+            W3 { before } => W3 { before: self.tag(before) },
+            W4 { before } => W4 { before: self.tag(before) },
+            W6 { number, i, watch } => W6 { number: ordered(number), i, watch },
+            W7 { number, i, watch } => W7 { number: ordered(number), i, watch },
+            C2 { number } => C2 { number: own(number) },
+            X2 { number, j } => X2 { number: own(number), j },
+            X3 { number, j } => X3 { number: own(number), j },
+            X5 { c } => X5 { c: self.copy(c) },
+            R2 { member, then, card } => R2 { member, then, card: self.seen_card(member, card) },
+            R3 { member, then, card, dead } => {
+                R3 { member, then, card: self.seen_card(member, card), dead }
+            }
+            J3 { .. } => J3 { x: after(waits_with(0)) },
+            no_number => no_number,
+        }
+    }
+}

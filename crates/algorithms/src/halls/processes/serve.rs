@@ -1,0 +1,157 @@
+//! Lines S1 to S12: gives what is free to who has waited longest.
+
+use super::{
+    board::Board,
+    lines::{
+        Line::{self, *},
+        LineOn, Role,
+    },
+    words::{Card, FREE, Meaning, Stand, Tag},
+};
+use crate::framework::{
+    machine::Next::{self, Goto, Leave},
+    memory::{Op, Word},
+};
+
+/// What one that serves has seen on the cards.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Seen {
+    /// Who has waited longest, of those whose tickets were out when it began to look.
+    pub first: Option<Tag>,
+    /// Somebody is about to wait.
+    pub arriving: bool,
+    /// Somebody waits with a later ticket.
+    pub later: bool,
+}
+
+impl Seen {
+    /// Takes note of the card of `member`, where tickets below `c` were out.
+    fn note(&mut self, member: usize, card: Card, c: Word) {
+        match card.stand {
+            Stand::Arriving => self.arriving = true,
+            // Who came after this one may be seen, and others who came before that one missed.
+            Stand::Waiting if card.number / 2 >= c => self.later = true,
+            Stand::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
+                self.first = Some(Tag { member, number: card.number });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Executes a line of serving.
+pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+    match at {
+        S1 { role } => Goto(S2 { role, c: b.next(Op::Read) }),
+        S2 { role, c } => {
+            let k = b.size();
+            match role {
+                Role::Waiter | Role::Watcher(_) if k == 0 => Goto(C1),
+                _ => Goto(S3 { role, c, k, i: 0, seen: Seen::default() }),
+            }
+        }
+        S3 { role, c, k, i, mut seen } => {
+            let card = Card::unpack(b.card(i, Op::Read));
+            match card.stand {
+                Stand::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
+                // Whoever gave it the slot may have died before it rang.
+                Stand::Granted(_) => Goto(S4 { role, c, k, i, seen }),
+                _ => {
+                    seen.note(i, card, c);
+                    look_on(b, S3 { role, c, k, i: i + 1, seen })
+                }
+            }
+        }
+        S4 { role, c, k, i, seen } => {
+            b.ring(i);
+            look_on(b, S3 { role, c, k, i: i + 1, seen })
+        }
+        S5 { c } => {
+            b.quiet(Op::Write(c));
+            Leave
+        }
+        S6 { role, k, who, j } => match Tag::unpack(b.slot(j, Op::Read)) {
+            None => Goto(S9 { role, k, who, j }),
+            Some(tag) if tag.member >= b.members() => try_next(role, k, who, j),
+            Some(tag) => Goto(S7 { role, k, who, j, tag }),
+        },
+        S7 { role, k, who, j, tag } => {
+            match tag.means(j, Card::unpack(b.card(tag.member, Op::Read))) {
+                // Somebody has settled it since line 3, and may not live to ring.
+                Meaning::Held if tag.member == me => Goto(G1 { number: tag.number, j }),
+                Meaning::Held => try_next(role, k, who, j),
+                Meaning::Offered => Goto(S10 { role, who: tag, j, own: false }),
+                Meaning::Void => Goto(S8 { role, k, who, j, tag }),
+            }
+        }
+        S8 { role, k, who, j, tag } => {
+            b.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
+            Goto(S6 { role, k, who, j })
+        }
+        S9 { role, k, who, j } => {
+            if b.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {
+                Goto(S10 { role, who, j, own: true })
+            } else {
+                match role {
+                    Role::Leaver => Goto(S1 { role: Role::Hurried }),
+                    role => Goto(S6 { role, k, who, j }),
+                }
+            }
+        }
+        S10 { role, who, j, own } => {
+            let old = Card::new(Stand::Waiting, who.number).pack();
+            let new = Card::new(Stand::Granted(j), who.number).pack();
+            let granted = b.card(who.member, Op::CompareAndSwap { old, new }) == old;
+            let role = match role {
+                Role::Leaver if !(granted && own) => Role::Hurried,
+                role => role,
+            };
+            if granted && who.member != me {
+                Goto(S11 { role, who: who.member })
+            } else {
+                Goto(S1 { role })
+            }
+        }
+        S11 { role, who } => {
+            b.ring(who);
+            match role {
+                Role::Leaver => Leave, // it has given away what it had
+                role => Goto(S1 { role }),
+            }
+        }
+        S12 { who } => {
+            b.ring(who);
+            Leave
+        }
+        _ => unreachable!("not a line of serving"),
+    }
+}
+
+/// What follows line S3 or S4.
+fn look_on<B: Board>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
+    let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
+    if i < b.members() {
+        return Goto(at);
+    }
+    match (seen.first, role) {
+        // Closed: who is told gives up, and tells those that follow it.
+        (Some(who), _) if k == 0 => Goto(S12 { who: who.member }),
+        (Some(who), Role::Hurried) => Goto(S12 { who: who.member }),
+        (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
+        // It was given something, or the lines are not run as they are written.
+        (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
+        // Who came later looks for itself.
+        (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,
+        (None, Role::Leaver | Role::Hurried) => Goto(S5 { c }),
+    }
+}
+
+/// Slot `j` is taken: what follows.
+fn try_next<I, W>(role: Role<W>, k: usize, who: Tag, j: usize) -> Next<Line<I, W>> {
+    match role {
+        _ if j + 1 < k => Goto(S6 { role, k, who, j: j + 1 }),
+        Role::Leaver | Role::Hurried => Leave,
+        Role::Waiter => Goto(W1),
+        Role::Watcher(watch) => Goto(W8 { watch }),
+    }
+}

@@ -1,0 +1,322 @@
+//! The machine as the lab sees it: a cast of processes that use one hall.
+
+use alloc::{format, string::String, vec::Vec};
+use core::marker::PhantomData;
+
+use super::{
+    Terms,
+    desk::Desk,
+    lines::{self, CALLED, FREE, Fair, HELD, Job, Line, MARK, Manner, NEWS, WAITER},
+    pool::{Pool, Slots},
+};
+use crate::framework::{
+    layout::{Array, Decl, Init, Kind, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Op, Pid, Var, Word},
+    queue,
+};
+
+/// The most processes it is offered for: every content of the queue is listed.
+pub const MOST_PROCESSES: usize = 6;
+
+/// What the processes do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cast {
+    /// Everybody takes one slot at a time.
+    Plain,
+    /// Process 0 takes two at a time.
+    Many,
+    /// The last process is a clock that runs out at any time, and is set again at any time: a waiter
+    /// that looks at it when it has run out gives up.
+    Timeout,
+    /// The last process makes the hall smaller by a slot, and larger again.
+    Resize,
+    /// The last process closes the hall.
+    Close,
+}
+
+/// When a waiter looks for its grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sleep {
+    /// Now and then: a sleeper may wake up for no reason.
+    Light,
+    /// Only when it was rung for: a wake-up that is lost is lost for ever.
+    Deep,
+}
+
+/// A hall and those who use it.
+pub struct Model<P = Slots, M = Fair> {
+    n: usize,
+    k: usize,
+    cast: Cast,
+    sleep: Sleep,
+    layout: Layout,
+    word: Var,
+    lock: Var,
+    terms: Var,
+    queue: Var,
+    clock: Var,
+    grant: Array,
+    bell: Array,
+    rules: PhantomData<(P, M)>,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum State {
+    /// On a line of a passage.
+    At(Line<Pid>),
+    /// About to turn the clock.
+    Clock,
+    /// About to look how many slots there are, to change that.
+    Look,
+}
+use State::*;
+
+impl<P: Pool, M: Manner> Model<P, M> {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        let takes = P::all(k);
+        let words = Self::all_words(cast, n, takes);
+        let kind = Kind::Pair { width: WAITER };
+        let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
+        let lock = layout.add(Decl::number("lock", 0, HELD | NEWS, 0).waited_on());
+        let terms = layout.add(Decl::listed(
+            "terms",
+            Kind::Number,
+            Self::all_terms(cast, k),
+            Init::Is(Terms::new(k as u16).pack()),
+        ));
+        let queues = queue::contents(n).iter().map(|queue| queue::pack(queue)).collect();
+        let queue = layout.add(Decl::listed("queue", Kind::Queue, queues, Init::Is(0)));
+        let clock = layout.add(Decl::flag("clock", false));
+        let grant = layout.array(n, |p| {
+            Decl::number(format!("grant[{p}]"), lines::SERVE, takes, 0).at(p).waited_on()
+        });
+        let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
+        let rules = PhantomData;
+        Model { n, k, cast, sleep, layout, word, lock, terms, queue, clock, grant, bell, rules }
+    }
+
+    /// What the word can be.
+    fn all_words(cast: Cast, n: usize, most: Word) -> Vec<Word> {
+        let marks = if matches!(cast, Cast::Resize | Cast::Close) { 2 } else { 0 };
+        let called = Word::from(M::BARGES);
+        (0..=marks)
+            .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
+            // One that is back already may still be counted from last time.
+            .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
+            .flat_map(|above| (0..=most).map(move |free| above + free))
+            .collect()
+    }
+
+    /// What the terms can be, with so few slots that all can be listed.
+    fn all_terms(cast: Cast, k: usize) -> Vec<Word> {
+        let fewest = if cast == Cast::Resize { Self::fewer(k) } else { k };
+        let owed = if cast == Cast::Resize { P::all(k) } else { 0 };
+        let sizes = (fewest..=k).flat_map(|k| [false, true].map(|closed| (k as u16, closed)));
+        sizes
+            .flat_map(|(k, closed)| (0..=owed).map(move |owed| Terms { k, closed, owed }.pack()))
+            .collect()
+    }
+
+    /// One slot less, if any is left then.
+    fn fewer(k: usize) -> usize {
+        (k - 1).max(1)
+    }
+
+    /// Whether `p` is the one that is not after a slot.
+    fn is_last(&self, p: Pid) -> bool {
+        p + 1 == self.n
+    }
+
+    /// What the variables and the hands of all processes hold, if the lock's owner is not about to
+    /// change it.
+    fn slots(&self, state: &View<'_, State>) -> Option<Vec<Word>> {
+        let mut all = Vec::from([state.value(self.word) & FREE]);
+        for p in 0..self.n {
+            let grant = state.value(self.grant.at(p));
+            if grant > 0 {
+                all.push(grant);
+            }
+        }
+        for loc in state.processes {
+            let (Loc::Entry(At(line)) | Loc::Critical(At(line)) | Loc::Exit(At(line))) = *loc
+            else {
+                continue;
+            };
+            match line {
+                Line::X1 { take } => all.push(take),
+                Line::S10 { take, .. } | Line::S11 { take, .. } if take > 0 => all.push(take),
+                Line::S5 { .. } | Line::R5 { .. } => return None,
+                _ => {}
+            }
+        }
+        Some(all)
+    }
+}
+
+/// One process's view of the variables.
+pub(super) struct Seat<'a, P, M, S> {
+    pub(super) model: &'a Model<P, M>,
+    pub(super) memory: &'a mut S,
+}
+
+impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
+    type Who = Pid;
+
+    fn word(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.word, op)
+    }
+
+    fn lock(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.lock, op)
+    }
+
+    fn terms(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.terms, op)
+    }
+
+    fn head(&mut self) -> Option<Pid> {
+        queue::unpack(self.memory.read(self.model.queue)).first().copied()
+    }
+
+    fn push(&mut self, who: Pid) {
+        self.memory.ideal(self.model.queue, queue::push, who as Word);
+    }
+
+    fn pop(&mut self) {
+        self.memory.ideal(self.model.queue, queue::pop, 0);
+    }
+
+    fn remove(&mut self, who: Pid) {
+        self.memory.ideal(self.model.queue, queue::remove, who as Word);
+    }
+
+    fn grant(&mut self, who: Pid, op: Op) -> Word {
+        self.memory.access(self.model.grant.at(who), op)
+    }
+
+    fn ring(&mut self, who: Pid) {
+        self.memory.write(self.model.bell.at(who), 1);
+    }
+
+    fn rung(&mut self, who: Pid) -> bool {
+        self.memory.access(self.model.bell.at(who), Op::Write(0)) != 0
+    }
+
+    fn sleeps_lightly(&self) -> bool {
+        self.model.sleep == Sleep::Light
+    }
+
+    fn expired(&mut self) -> bool {
+        self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
+    }
+
+    fn needs(&self, who: Pid) -> u32 {
+        if self.model.cast == Cast::Many && who == 0 { self.model.k.min(2) as u32 } else { 1 }
+    }
+
+    fn may_serve(&self, _: Pid) -> bool {
+        true
+    }
+
+    fn patience(&self) -> u32 {
+        1
+    }
+}
+
+fn turn(clock: Word, _: Word) -> Word {
+    1 - clock
+}
+
+impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
+    type State = State;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> State {
+        match self.cast {
+            Cast::Timeout if self.is_last(p) => Clock,
+            Cast::Resize if self.is_last(p) => Look,
+            Cast::Close if self.is_last(p) => At(Line::L5 { job: Job::Close }),
+            _ => At(Line::L1),
+        }
+    }
+
+    fn step<S: Memory>(&self, m: &mut S, p: Pid, at: State) -> Next<State> {
+        match at {
+            Clock => {
+                m.ideal(self.clock, turn, 0);
+                Leave
+            }
+            Look => {
+                let now = Terms::unpack(m.read(self.terms)).k as usize;
+                let k = if now == self.k { Self::fewer(now) } else { self.k };
+                Goto(At(Line::L5 { job: Job::Resize(k as u16) }))
+            }
+            At(line) => {
+                let mut seat = Seat { model: self, memory: m };
+                match lines::step::<P, M, _>(&mut seat, p, line) {
+                    Goto(next) => Goto(At(next)),
+                    // Who finds somebody serving has come in vain, for this time.
+                    Spin(Line::L5 { .. }) => Leave,
+                    Spin(next) => Spin(At(next)),
+                    Enter(next) => Enter(At(next)),
+                    Leave => Leave,
+                }
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: State) -> bool {
+        !matches!(at, Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4))
+    }
+
+    fn label(&self, _: Pid, at: State) -> Label {
+        let text = format!("{at:?}");
+        let inner = text.strip_prefix("At(").unwrap_or(&text);
+        let line = inner.split([' ', ')', '{']).next().unwrap_or_default().into();
+        Label { figure: "hall", line, instance: String::new() }
+    }
+
+    fn name(&self, at: State) -> Option<usize> {
+        match at {
+            At(Line::X1 { take }) if P::HAS_SLOTS => Some(take.trailing_zeros() as usize),
+            _ => None,
+        }
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        &["I1"]
+    }
+
+    fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
+        let slots = self.slots(state)?;
+        let terms = Terms::unpack(state.value(self.terms));
+        let count: u32 = slots.iter().map(|&these| P::count(these)).sum();
+        let union = slots.iter().fold(0, |all, these| all | these);
+        let expected = P::all(terms.k.into()) | terms.owed;
+        (count != P::count(expected) || union != expected).then_some("I1")
+    }
+}
+
+/// A hall with this cast.
+pub fn model<M: Manner>(_: M, cast: Cast, sleep: Sleep, n: usize, k: usize) -> Model<Slots, M> {
+    Model::new(cast, sleep, n, k)
+}

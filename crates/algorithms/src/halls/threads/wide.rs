@@ -1,0 +1,139 @@
+//! A hall with more slots than fit into the word, as the lab sees it: the word counts them, and who
+//! was let in takes a name.
+
+use alloc::format;
+
+use super::{
+    lines::Fair,
+    model::{Cast, Model, Sleep, State},
+    names::{self, Rack},
+    pool::Count,
+};
+use crate::framework::{
+    layout::{Array, Decl, Init, Kind, Layout},
+    machine::{
+        Algorithm, Label,
+        Next::{self, Enter, Goto, Leave, Spin},
+    },
+    memory::{Memory, Op, Pid, Word},
+};
+
+/// So few, to have several words.
+const PER_WORD: usize = 2;
+
+/// The machine.
+pub struct Wide {
+    hall: Model<Count, Fair>,
+    layout: Layout,
+    names: Array,
+    shelves: usize,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum At {
+    /// On a line of the hall.
+    Hall(State),
+    /// Let in, and looking for a name.
+    Looks(State, names::Line),
+    /// With a name, which it will put back.
+    Has(State, usize),
+}
+use At::*;
+
+struct Shelf<'a, M>(&'a Wide, &'a mut M);
+
+impl<M: Memory> Rack for Shelf<'_, M> {
+    fn names(&mut self, shelf: usize, op: Op) -> Word {
+        self.1.access(self.0.names.at(shelf), op)
+    }
+
+    fn shelves(&self) -> usize {
+        self.0.shelves
+    }
+}
+
+impl Wide {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        let hall = Model::new(Cast::Plain, Sleep::Deep, n, k);
+        let mut layout = hall.layout().clone();
+        let shelves = k.div_ceil(PER_WORD);
+        let names = layout.array(shelves, |shelf| {
+            let all: Word = (1 << PER_WORD.min(k - shelf * PER_WORD)) - 1;
+            Decl::listed(
+                format!("names[{shelf}]"),
+                Kind::Number,
+                (0..=all).collect(),
+                Init::Is(all),
+            )
+        });
+        Wide { hall, layout, names, shelves }
+    }
+}
+
+impl Algorithm for Wide {
+    type State = At;
+
+    fn n(&self) -> usize {
+        self.hall.n()
+    }
+
+    fn k(&self) -> usize {
+        self.hall.k()
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> At {
+        Hall(self.hall.begin(p))
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: At) -> Next<At> {
+        match at {
+            Hall(line) => match self.hall.step(m, p, line) {
+                Goto(next) => Goto(Hall(next)),
+                Spin(next) => Spin(Hall(next)),
+                Enter(exit) => Goto(Looks(exit, names::Line::N1 { shelf: 0 })),
+                Leave => Leave,
+            },
+            Looks(exit, line) => match names::step(&mut Shelf(self, m), line) {
+                Ok(next) => Goto(Looks(exit, next)),
+                Err((shelf, bit)) => {
+                    Enter(Has(exit, shelf * PER_WORD + bit.trailing_zeros() as usize))
+                }
+            },
+            Has(exit, name) => {
+                let (shelf, bit) = (name / PER_WORD, 1 << (name % PER_WORD));
+                Shelf(self, m).names(shelf, Op::FetchAdd(bit));
+                Goto(Hall(exit))
+            }
+        }
+    }
+
+    fn waits(&self, p: Pid, at: At) -> bool {
+        match at {
+            Hall(line) => self.hall.waits(p, line),
+            Looks(..) | Has(..) => true,
+        }
+    }
+
+    fn label(&self, p: Pid, at: At) -> Label {
+        let line = match at {
+            Hall(line) => return self.hall.label(p, line),
+            Looks(_, names::Line::N1 { .. }) => "N1",
+            Looks(_, names::Line::N2 { .. }) => "N2",
+            Has(..) => "N3",
+        };
+        Label { figure: "hall", line: line.into(), instance: Default::default() }
+    }
+
+    fn name(&self, at: At) -> Option<usize> {
+        match at {
+            Has(_, name) => Some(name),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Variants of Afek et al.'s algorithm that are wrong on purpose.
+
+use super::{Afek, At, Line::*};
+use crate::{
+    framework::{
+        changed::changes,
+        machine::Next::{self, Enter, Goto, Leave},
+        memory::Pid,
+        pids::Pids,
+    },
+    papers::timestamps::Turn,
+};
+
+changes! {
+    Afek, At;
+    /// Line 12 dropped: the old timestamp is still there when the flag goes up again.
+    NoSecondLabel: |s, m, p| {
+        L11 => { m.write(s.x.at(p), 0); Leave },
+    }
+    /// Line 2 dropped: whoever comes keeps the timestamp it had.
+    NoLabel: |s, m, p| {
+        L1 => { m.write(s.x.at(p), 1); Goto(s.line_4(p, None, Pids::NONE)) },
+    }
+    /// Lines 1 and 2 swapped: the timestamp comes before the flag.
+    LateFlag: |s, m, p| {
+        L1 => match s.stamps.label(m, p, s.stamps.begin_label(p)) {
+            Turn::Goto(label) => Goto(L2(label)),
+            Turn::Done(()) => Goto(s.line_4(p, None, Pids::NONE)),
+        },
+        L4 { j, s: seen } if s.others(p).first() == Some(j as Pid) && !seen.contains(p) => {
+            m.write(s.x.at(p), 1);
+            Goto(L4 { j, s: seen.with(p) })
+        },
+    }
+    /// Line 4 takes everybody, whether it was there or not.
+    EverybodyCounts: |s, m, p| {
+        L4 { j, s: _ } => { m.read(s.x.at(j as usize)); Goto(s.line_4(p, Some(j as Pid), s.others(p))) },
+    }
+    /// Line 6 dropped: who was there when it came counts for ever.
+    NoSecondLook: |s, _m, p| {
+        L6 { s: seen, .. } => Goto(s.line_7(p, seen, seen)),
+    }
+    /// Line 9 counts one too many.
+    OneTooMany: |s, m, p| {
+        L7 { s: seen, y, scan } => match s.stamps.scan(m, p, scan) {
+            Turn::Goto(scan) => Goto(L7 { s: seen, y, scan }),
+            Turn::Done(found) if y.and(found.before).len() <= s.k => Enter(L11),
+            Turn::Done(_) => Next::Spin(s.line_6(p, seen)),
+        },
+    }
+}

@@ -1,0 +1,197 @@
+//! First-in-first-enabled l-exclusion from reads and writes.
+//! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 2, on any timestamp system.
+//!
+//! x\[i\]: process i is not in its remainder.
+//! S: who was not in its remainder when i left the doorway.
+//! y: of these, who still is not.
+//!
+//! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. l is k here, as everywhere in this crate.
+//!
+//! Differs from the paper: a process does not read its own x, which it knows, and which never
+//! counts in Test. "In any order" is ascending.
+
+use alloc::{format, vec::Vec};
+
+use crate::{
+    framework::{
+        layout::{Array, Decl, Layout},
+        machine::{
+            Algorithm, Label, Loc,
+            Next::{self, Enter, Goto, Leave, Spin},
+        },
+        memory::{Memory, Pid, Word},
+        pids::Pids,
+    },
+    papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
+};
+
+pub mod broken;
+
+/// The algorithm on the timestamp system `T`.
+pub struct Afek<T> {
+    n: usize,
+    k: usize,
+    layout: Layout,
+    x: Array,
+    stamps: T,
+}
+
+/// The paper's lines. 3, 5, 8 and 9 are local and belong to the line before them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line<L, S> {
+    L1,
+    L2(L),
+    L4 { j: u8, s: Pids },
+    L6 { j: u8, s: Pids, y: Pids },
+    L7 { s: Pids, y: Pids, scan: S },
+    L11,
+    L12(L),
+}
+use Line::*;
+
+/// Where a process stands on the system `T`.
+pub type At<T> = Line<
+    <T as Timestamps>::Labelling,
+    <T as Timestamps>::Scanning<Before<<T as Timestamps>::Stamp>>,
+>;
+
+impl<T: Timestamps> Afek<T> {
+    /// For `n` processes of which `k` may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        let x = layout.array(n, |i| Decl::flag(format!("x[{i}]"), false).at(i).waited_on());
+        let stamps = T::new(&mut layout, n);
+        Afek { n, k, layout, x, stamps }
+    }
+
+    fn others(&self, p: Pid) -> Pids {
+        Pids::others(self.n, p)
+    }
+
+    /// Line 4, for the process after `j`, or on to the waiting room.
+    fn line_4(&self, p: Pid, after: Option<Pid>, s: Pids) -> At<T> {
+        let next = match after {
+            None => self.others(p).first(),
+            Some(j) => self.others(p).after(j),
+        };
+        match next {
+            Some(j) => L4 { j: j as u8, s },
+            None => self.line_6(p, s),
+        }
+    }
+
+    /// Line 6 from its beginning.
+    fn line_6(&self, p: Pid, s: Pids) -> At<T> {
+        match s.first() {
+            Some(j) => L6 { j: j as u8, s, y: Pids::NONE },
+            None => self.line_7(p, s, Pids::NONE),
+        }
+    }
+
+    fn line_7(&self, p: Pid, s: Pids, y: Pids) -> At<T> {
+        L7 { s, y, scan: self.stamps.begin_scan(p) }
+    }
+}
+
+impl<T: Timestamps> Algorithm for Afek<T> {
+    type State = At<T>;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> At<T> {
+        L1
+    }
+
+    #[rustfmt::skip] // a line of the paper is a line here
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: At<T>) -> Next<At<T>> {
+        match at {
+            L1 => { m.write(self.x.at(p), 1); Goto(L2(self.stamps.begin_label(p))) }
+            L2(label) => match self.stamps.label(m, p, label) {
+                Turn::Goto(label) => Goto(L2(label)),
+                Turn::Done(()) => Goto(self.line_4(p, None, Pids::NONE)),
+            },
+            L4 { j, s } => {
+                let j = j as usize;
+                let s = if m.read(self.x.at(j)) != 0 { s.with(j) } else { s };
+                Goto(self.line_4(p, Some(j), s))
+            }
+            L6 { j, s, y } => {
+                let j = j as usize;
+                let y = if m.read(self.x.at(j)) != 0 { y.with(j) } else { y };
+                match s.after(j) {
+                    Some(j) => Goto(L6 { j: j as u8, s, y }),
+                    None => Goto(self.line_7(p, s, y)),
+                }
+            }
+            L7 { s, y, scan } => match self.stamps.scan(m, p, scan) {
+                Turn::Goto(scan) => Goto(L7 { s, y, scan }),
+                Turn::Done(seen) => {
+                    let test = y.and(seen.before); // line 8
+                    if test.len() < self.k { Enter(L11) } else { Spin(self.line_6(p, s)) }
+                }
+            },
+            L11 => { m.write(self.x.at(p), 0); Goto(L12(self.stamps.begin_label(p))) }
+            L12(label) => match self.stamps.label(m, p, label) {
+                Turn::Goto(label) => Goto(L12(label)),
+                Turn::Done(()) => Leave,
+            },
+        }
+    }
+
+    fn waits(&self, _: Pid, at: At<T>) -> bool {
+        matches!(at, L6 { .. } | L7 { .. })
+    }
+
+    fn label(&self, _: Pid, at: At<T>) -> Label {
+        let (line, instance) = match at {
+            L1 => ("1", ""),
+            L2(label) => ("2", T::label_line(label)),
+            L4 { .. } => ("4", ""),
+            L6 { .. } => ("6", ""),
+            L7 { scan, .. } => ("7", T::scan_line(scan)),
+            L11 => ("11", ""),
+            L12(label) => ("12", T::label_line(label)),
+        };
+        Label { figure: "afek", line: line.into(), instance: instance.into() }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        T::UNBOUNDED
+    }
+
+    fn counts(&self, at: &Loc<At<T>>) -> bool {
+        inside::<T>(at) != Inside::Neither
+    }
+
+    fn normalize(&self, processes: &mut [Loc<At<T>>], memory: &mut [Word]) {
+        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside::<T>).collect();
+        self.stamps.normalize(&mut inside, memory);
+        for (loc, inside) in processes.iter_mut().zip(inside) {
+            match (loc, inside) {
+                (Loc::Entry(L2(at)) | Loc::Exit(L12(at)), Inside::Label(new)) => *at = new,
+                (Loc::Entry(L7 { scan, .. }), Inside::Scan(new)) => *scan = new,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Where a process stands in the timestamp system.
+fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
+    match *loc {
+        Loc::Entry(L2(label)) | Loc::Exit(L12(label)) => Inside::Label(label),
+        Loc::Entry(L7 { scan, .. }) => Inside::Scan(scan),
+        _ => Inside::Neither,
+    }
+}

@@ -1,0 +1,329 @@
+//! From (k+1, k)-exclusion to (n, k)-exclusion.
+//! Anderson & Moir 1997, Figures 5 and 7 and the induction of Theorem 1.
+//!
+//! Whatever the arrangement, a process walks along a route of blocks on its way in and back along
+//! the same route on its way out, so one machine serves all four:
+//!
+//! - [`inductive`] (Theorems 1, 5, 9): n - k levels; level j lets j through, the outermost n - 1.
+//! - [`tree`] (Theorems 2, 6, 10; Figure 5): halves of the processes meet in (2k, k) buildings,
+//!   each of them k levels.
+//! - [`fast`] (Theorems 3, 7, 11; Figure 7): a test-and-set bit, the gate, sends one process
+//!   straight to the last block and the others through a tree first.
+//! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less.
+//!   The recursion ends at (k+1, k), which is a block: n - k blocks and n - k - 1 gates. (The
+//!   paper counts n - k + 1 bits; Figure 6 shows two for n = k + 3.)
+//!
+//! Differs from the paper: the slow path of [`fast`] is a tree over all n identifiers. Figure 7
+//! asks for (n-1, k)-exclusion there, but Figure 5 sends a process left or right by comparing its
+//! identifier with half the number of processes, and the slow path meets all n identifiers, if
+//! never at once. [`fast_printed`] takes Figure 5 at its word, and breaks exclusion.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use core::ops::Range;
+
+use super::block::{Block, BlockView, Place, Within};
+use crate::framework::{
+    layout::{Decl, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Pid, Var},
+};
+
+/// Blocks of one kind put together.
+pub struct Arranged<B> {
+    n: usize,
+    k: usize,
+    layout: Layout,
+    blocks: Vec<B>,
+    names: Vec<String>,
+    /// The test-and-set bits of Figure 7, the outermost first.
+    gates: Vec<Var>,
+    /// `routes[p][lost]`: the blocks that `p` goes through, outermost first, once it has lost that
+    /// many gates.
+    routes: Vec<Vec<Vec<usize>>>,
+    symmetric: bool,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum At<L> {
+    /// Line 1 of Figure 7, at this gate.
+    Gate(u8),
+    /// In a block.
+    Block {
+        /// How many gates it has lost, which is the route it is on.
+        lost: u8,
+        /// How far along the route.
+        stage: u8,
+        /// The block's line.
+        line: L,
+    },
+    /// Line 7 of Figure 7, at this gate.
+    Clear(u8),
+}
+
+/// Which blocks and gates there are, before they are declared.
+struct Plan {
+    /// Name and k of each block.
+    blocks: Vec<(String, usize)>,
+    gates: usize,
+    routes: Vec<Vec<Vec<usize>>>,
+    symmetric: bool,
+}
+
+impl Plan {
+    fn new(n: usize) -> Self {
+        Plan { blocks: Vec::new(), gates: 0, routes: vec![Vec::new(); n], symmetric: true }
+    }
+
+    fn block(&mut self, name: String, k: usize) -> usize {
+        self.blocks.push((name, k));
+        self.blocks.len() - 1
+    }
+
+    /// Levels that let through one less each, from `most` down to `k`, outermost first.
+    fn levels(&mut self, prefix: &str, most: usize, k: usize) -> Vec<usize> {
+        (k..=most).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
+    }
+
+    /// Figure 5 for the processes in `pids`, of which `size` are taken to compete at once; gives
+    /// each its route.
+    fn tree(&mut self, name: &str, pids: Range<Pid>, size: usize, k: usize) -> Vec<Vec<usize>> {
+        if size <= k {
+            return vec![Vec::new(); pids.len()];
+        }
+        let left = size.div_ceil(2);
+        let middle = pids.start + left;
+        let mut routes = self.tree(&format!("{name}l"), pids.start..middle, left, k);
+        routes.extend(self.tree(&format!("{name}r"), middle..pids.end, size - left, k));
+        let building = self.levels(&format!("{name}."), 2 * k - 1, k);
+        routes.iter_mut().for_each(|route| route.extend(&building));
+        routes
+    }
+
+    fn declare<B: Block>(self, n: usize, k: usize) -> Arranged<B> {
+        let mut layout = Layout::default();
+        let shared = B::share(&mut layout, n, self.blocks.len());
+        let blocks = self
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(instance, (name, k))| {
+                B::new(&mut layout, shared, Place { n, k: *k, instance, name })
+            })
+            .collect();
+        let gates = (0..self.gates)
+            .map(|gate| layout.add(Decl::flag(format!("X.gate{gate}"), false)))
+            .collect();
+        Arranged {
+            n,
+            k,
+            layout,
+            blocks,
+            names: self.blocks.into_iter().map(|(name, _)| name).collect(),
+            gates,
+            routes: self.routes,
+            symmetric: self.symmetric && B::SYMMETRIC,
+        }
+    }
+}
+
+/// Levels n-1, ..., k, each process through all of them.
+pub fn inductive<B: Block>(n: usize, k: usize) -> Arranged<B> {
+    levels_from(n, k, n - 1)
+}
+
+/// [`inductive`] without the levels above `outermost`: right only if `outermost` is n - 1.
+pub(super) fn levels_from<B: Block>(n: usize, k: usize, outermost: usize) -> Arranged<B> {
+    let mut plan = Plan::new(n);
+    let route = plan.levels("", outermost, k);
+    plan.routes.iter_mut().for_each(|routes| routes.push(route.clone()));
+    plan.declare(n, k)
+}
+
+/// Figure 5.
+pub fn tree<B: Block>(n: usize, k: usize) -> Arranged<B> {
+    let mut plan = Plan::new(n);
+    plan.symmetric = false; // a process's identifier decides its leaf
+    let routes = plan.tree("t", 0..n, n, k);
+    plan.routes = routes.into_iter().map(|route| vec![route]).collect();
+    plan.declare(n, k)
+}
+
+/// Figure 7 over a tree.
+pub fn fast<B: Block>(n: usize, k: usize) -> Arranged<B> {
+    // The slow path meets at most n - 1 at once, so if that is k, it needs nothing at all.
+    fast_over(n, k, if n - 1 <= k { k } else { n })
+}
+
+/// Figure 7 over Figure 5 as printed: the slow path is the tree for n - 1 processes, whose right
+/// half may meet one more than it is made for.
+pub fn fast_printed<B: Block>(n: usize, k: usize) -> Arranged<B> {
+    fast_over(n, k, n - 1)
+}
+
+fn fast_over<B: Block>(n: usize, k: usize, tree_size: usize) -> Arranged<B> {
+    let mut plan = Plan::new(n);
+    plan.symmetric = tree_size <= k;
+    let slow = plan.tree("t", 0..n, tree_size, k);
+    let last = plan.block("fast".to_string(), k);
+    plan.gates = 1;
+    for (routes, slow) in plan.routes.iter_mut().zip(slow) {
+        let lost = slow.into_iter().chain([last]).collect();
+        *routes = vec![vec![last], lost];
+    }
+    plan.declare(n, k)
+}
+
+/// Figure 7 inside Figure 7.
+pub fn nested<B: Block>(n: usize, k: usize) -> Arranged<B> {
+    let mut plan = Plan::new(n);
+    plan.gates = n - k - 1;
+    let depths: Vec<usize> = (0..n - k).map(|depth| plan.block(format!("d{depth}"), k)).collect();
+    // Whoever wins gate d, having lost those before it, goes through the blocks at d, ..., 0.
+    let routes: Vec<Vec<usize>> =
+        (0..n - k).map(|lost| depths[..=lost].iter().rev().copied().collect()).collect();
+    plan.routes = vec![routes; n];
+    plan.declare(n, k)
+}
+
+impl<B: Block> Arranged<B> {
+    fn route(&self, p: Pid, lost: u8) -> &[usize] {
+        &self.routes[p][lost as usize]
+    }
+
+    fn block(&self, p: Pid, lost: u8, stage: u8) -> usize {
+        self.route(p, lost)[stage as usize]
+    }
+
+    /// Where a process goes that has lost this many gates.
+    fn after_losing(&self, lost: u8) -> At<B::Line> {
+        if (lost as usize) < self.gates.len() {
+            At::Gate(lost)
+        } else {
+            At::Block { lost, stage: 0, line: B::ENTRY }
+        }
+    }
+
+    /// How `block` sees a process.
+    fn within(&self, block: usize, p: Pid, loc: &Loc<At<B::Line>>) -> Within<B::Line> {
+        let at = match *loc {
+            Loc::Remainder => return Within::Outside,
+            Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at) => at,
+        };
+        let At::Block { lost, stage, line } = at else {
+            return Within::Outside;
+        };
+        let Some(place) = self.route(p, lost).iter().position(|&b| b == block) else {
+            return Within::Outside;
+        };
+        match place.cmp(&(stage as usize)) {
+            core::cmp::Ordering::Less => Within::Inside,
+            core::cmp::Ordering::Greater => Within::Outside,
+            core::cmp::Ordering::Equal if matches!(loc, Loc::Critical(_)) => Within::Inside,
+            core::cmp::Ordering::Equal => Within::At(line),
+        }
+    }
+}
+
+impl<B: Block> Algorithm for Arranged<B> {
+    type State = At<B::Line>;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Self::State {
+        self.after_losing(0)
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Self::State) -> Next<Self::State> {
+        match at {
+            At::Gate(gate) => {
+                let slow = m.test_and_set(self.gates[gate as usize]);
+                Goto(if slow {
+                    self.after_losing(gate + 1)
+                } else {
+                    At::Block { lost: gate, stage: 0, line: B::ENTRY }
+                })
+            }
+            At::Block { lost, stage, line } => {
+                let block = &self.blocks[self.block(p, lost, stage)];
+                let last = self.route(p, lost).len() as u8 - 1;
+                match block.step(m, p, line) {
+                    Goto(line) => Goto(At::Block { lost, stage, line }),
+                    Spin(line) => Spin(At::Block { lost, stage, line }),
+                    Enter(_) if stage < last => {
+                        Goto(At::Block { lost, stage: stage + 1, line: B::ENTRY })
+                    }
+                    Enter(_) => Enter(At::Block { lost, stage, line: B::EXIT }),
+                    Leave if stage > 0 => Goto(At::Block { lost, stage: stage - 1, line: B::EXIT }),
+                    Leave if (lost as usize) < self.gates.len() => Goto(At::Clear(lost)),
+                    Leave => Leave,
+                }
+            }
+            At::Clear(gate) => {
+                m.write(self.gates[gate as usize], 0);
+                Leave
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Self::State) -> bool {
+        // The paper names no doorway. The longest there can be is all that comes before the first
+        // line at which a process may have to wait: first-in-first-enabled asks least of that one.
+        matches!(at, At::Block { line, .. } if B::waits(line))
+    }
+
+    fn label(&self, p: Pid, at: Self::State) -> Label {
+        match at {
+            At::Gate(gate) => {
+                Label { figure: "fig7", line: "1".into(), instance: format!("gate{gate}") }
+            }
+            At::Clear(gate) => {
+                Label { figure: "fig7", line: "7".into(), instance: format!("gate{gate}") }
+            }
+            At::Block { lost, stage, line } => Label {
+                figure: B::FIGURE,
+                line: B::number(line).to_string(),
+                instance: self.names[self.block(p, lost, stage)].clone(),
+            },
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        B::INVARIANTS
+    }
+
+    fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
+        self.blocks.iter().enumerate().find_map(|(index, block)| {
+            let processes: Vec<_> = state
+                .processes
+                .iter()
+                .enumerate()
+                .map(|(p, loc)| self.within(index, p, loc))
+                .collect();
+            block.broken_invariant(&BlockView { processes: &processes, memory: state.memory })
+        })
+    }
+}

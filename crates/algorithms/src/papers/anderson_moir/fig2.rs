@@ -1,0 +1,139 @@
+//! (n, k)-exclusion with an atomic counter and queue: the baseline that no machine has.
+//! Anderson & Moir 1997, Figure 2.
+//!
+//! Lines 1 and 4 are single atomic statements over X and Q, so both live in one variable here.
+//!
+//! Differs from the paper in nothing else: line 4 takes the head off the queue, if there is one,
+//! before it adds to X.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::framework::{
+    layout::{Decl, Init, Kind, Layout},
+    machine::{
+        Algorithm, Label,
+        Next::{self, Enter, Goto, Leave, Spin},
+    },
+    memory::{Memory, Pid, Var, Word},
+    queue,
+};
+
+/// The most processes it is offered for: every content of the queue is listed, and there are over
+/// n! of them.
+pub const MOST_PROCESSES: usize = 7;
+
+/// X is kept this much higher, so that its field is never negative.
+const X_BIAS: Word = 16;
+const X_FIELD: Word = 32;
+
+/// The machine.
+pub struct Fig2 {
+    n: usize,
+    k: usize,
+    layout: Layout,
+    xq: Var,
+}
+
+/// The paper's lines.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L1,
+    L2,
+    L4,
+}
+use Line::*;
+
+/// The word that holds X and the queue, head first.
+pub fn pack(x: Word, queue: &[Pid]) -> Word {
+    queue::pack(queue) * X_FIELD + x + X_BIAS
+}
+
+/// X and the queue, head first.
+pub fn unpack(word: Word) -> (Word, Vec<Pid>) {
+    (word % X_FIELD - X_BIAS, queue::unpack(word / X_FIELD))
+}
+
+fn take_place_or_queue(word: Word, p: Word) -> Word {
+    let (x, mut queue) = unpack(word);
+    if x <= 0 {
+        queue.push(p as Pid);
+    }
+    pack(x - 1, &queue)
+}
+
+fn release_head(word: Word, _: Word) -> Word {
+    let (x, mut queue) = unpack(word);
+    if !queue.is_empty() {
+        queue.remove(0);
+    }
+    pack(x + 1, &queue)
+}
+
+impl Fig2 {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        // With x free places, at most n - k wait; a queue that long has no place free.
+        let domain = queue::contents(n)
+            .iter()
+            .filter(|queue| queue.len() <= n - k)
+            .flat_map(|queue| (k as Word - n as Word..=k as Word).map(|x| pack(x, queue)))
+            .collect();
+        let init = Init::Is(pack(k as Word, &[]));
+        let xq = layout.add(Decl::listed("X,Q", Kind::CounterAndQueue, domain, init).waited_on());
+        Fig2 { n, k, layout, xq }
+    }
+}
+
+impl Algorithm for Fig2 {
+    type State = Line;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Line {
+        L1
+    }
+
+    #[rustfmt::skip] // a line of the paper is a line here
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
+        match at {
+            L1 => {
+                let (x, _) = unpack(m.ideal(self.xq, take_place_or_queue, p as Word));
+                if x <= 0 { Goto(L2) } else { Enter(L4) }
+            }
+            L2 => {
+                let (_, queue) = unpack(m.read(self.xq));
+                if queue.contains(&p) { Spin(L2) } else { Enter(L4) }
+            }
+            L4 => { m.ideal(self.xq, release_head, 0); Leave }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Line) -> bool {
+        at == L2
+    }
+
+    fn label(&self, _: Pid, at: Line) -> Label {
+        let line = match at {
+            L1 => "1",
+            L2 => "2",
+            L4 => "4",
+        };
+        Label { figure: "fig2", line: line.into(), instance: String::new() }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+}

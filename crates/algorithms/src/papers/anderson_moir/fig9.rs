@@ -1,0 +1,184 @@
+//! (k+1, k)-exclusion for distributed shared memory with two spin locations a process, the same
+//! two in every block.
+//! Anderson & Moir 1997, Figure 9.
+//!
+//! x: free places (declared to k-n, as in Figure 3).   z: someone is at 4..8.   q: who may be waiting.
+//! P\[p\], R\[p\]: a flag and the number of the block it was last set for; at home with p, the
+//! only variables p waits on. P is released by the next to queue, R by those that leave, in case
+//! the next to queue stops before it gets to line 5.
+//!
+//! - I12: at most k+1 at 2..16.   I13: x = k - processes at 3..14.
+//! - I14: z exactly if someone is at 4..8.   I15: at most one is.
+//! - I16: p at 5..6 => v = Q.   I17: p at 6 => P\[v\] is not (false, IN).
+//! - I18: p at 7..8 => Q = p.   I19: p at 8 => P\[p\] = (false, IN).
+//! - I20: p at 9..12 => Q = p and (not z or someone is at 4..5), or P\[p\] is not (false, IN).
+//! - I21: p at 11..12 with P\[p\] = (false, IN) => Q = p.
+//! - I22: x < 0 => someone is at 3..8, or at 9 with P = (false, IN), or at 10..12 with P and R so.
+//! - I23: at most k at 13.
+//!
+//! Cost: 10 remote references on a distributed-shared-memory machine.
+//!
+//! The paper leaves the initial P and R open, and so do we: every flag with every block's number.
+
+use alloc::{format, vec::Vec};
+
+use super::block::{Block, BlockView, Place, Within, first_broken};
+use crate::framework::{
+    layout::{Array, Decl, Init, Kind, Layout},
+    machine::Next::{self, Enter, Goto, Leave, Spin},
+    memory::{Memory, Pid, Var, Word},
+};
+
+/// The variables of one block.
+pub struct Fig9 {
+    pub(super) k: Word,
+    pub(super) instance: Word,
+    pub(super) x: Var,
+    pub(super) z: Var,
+    pub(super) q: Var,
+    pub(super) spin: SpinLocations,
+}
+
+/// The spin locations that all blocks have in common.
+#[derive(Clone, Copy)]
+pub struct SpinLocations {
+    pub(super) r: Array,
+    pub(super) p: Array,
+}
+
+/// The paper's lines; `v` is the private variable of lines 4 to 5 and 15 to 16. Line 6 keeps it for
+/// I17 alone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L2,
+    L3,
+    L4,
+    L5 { v: u8 },
+    L6 { v: u8 },
+    L7,
+    L8,
+    L9,
+    L10,
+    L11,
+    L12,
+    L14,
+    L15,
+    L16 { v: u8 },
+}
+use Line::*;
+
+impl Fig9 {
+    /// (flag, IN) as a word.
+    pub(super) fn word(&self, flag: bool) -> Word {
+        2 * self.instance + Word::from(flag)
+    }
+}
+
+impl Block for Fig9 {
+    const FIGURE: &'static str = "fig9";
+    const CRITICAL: u8 = 13;
+    const SYMMETRIC: bool = false; // Q starts at 0
+    const INVARIANTS: &'static [&'static str] =
+        &["I12", "I13", "I14", "I15", "I16", "I17", "I18", "I19", "I20", "I21", "I22", "I23"];
+
+    type Line = Line;
+    const ENTRY: Line = L2;
+    const EXIT: Line = L14;
+
+    type Shared = SpinLocations;
+    fn share(layout: &mut Layout, n: usize, blocks: usize) -> SpinLocations {
+        let mut array = |letter: &str| {
+            layout.array(n, |p| {
+                let values = (0..2 * blocks as Word).collect::<Vec<_>>();
+                Decl::listed(format!("{letter}[{p}]"), Kind::Spin, values, Init::Open)
+                    .at(p)
+                    .waited_on()
+            })
+        };
+        SpinLocations { r: array("R"), p: array("P") }
+    }
+
+    fn new(layout: &mut Layout, spin: SpinLocations, place: Place<'_>) -> Self {
+        let Place { n, k, instance, name } = place;
+        let (least, k) = ((k as Word - n as Word).min(-1), k as Word);
+        Fig9 {
+            k,
+            instance: instance as Word,
+            x: layout.add(Decl::number(format!("X.{name}"), least, k, k)),
+            z: layout.add(Decl::flag(format!("Z.{name}"), false)),
+            q: layout.add(Decl::pid(format!("Q.{name}"), n, Init::Is(0))),
+            spin,
+        }
+    }
+
+    #[rustfmt::skip] // a line of the paper is a line here
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
+        let SpinLocations { r: r_, p: p_ } = self.spin;
+        let (held, free) = (self.word(false), self.word(true));
+        match at {
+            L2 => if m.fetch_add(self.x, -1) == 0 { Goto(L3) } else { Enter(L14) },
+            L3 => if !m.test_and_set(self.z) { Goto(L4) } else { Enter(L14) },
+            L4 => Goto(L5 { v: m.read(self.q) as u8 }),
+            L5 { v } => { m.compare_and_swap(p_.at(v as usize), held, free); Goto(L6 { v }) }
+            L6 { .. } => { m.write(self.q, p as Word); Goto(L7) }
+            L7 => { m.write(p_.at(p), held); Goto(L8) }
+            L8 => { m.write(self.z, 0); Goto(L9) }
+            L9 => { m.write(r_.at(p), held); Goto(L10) }
+            L10 => if m.read(self.x) < 0 { Goto(L11) } else { Enter(L14) },
+            L11 => if m.read(p_.at(p)) == held { Goto(L12) } else { Enter(L14) },
+            L12 => if m.read(r_.at(p)) == held { Spin(L11) } else { Enter(L14) },
+            L14 => { m.fetch_add(self.x, 1); Goto(L15) }
+            L15 => Goto(L16 { v: m.read(self.q) as u8 }),
+            L16 { v } => { m.compare_and_swap(r_.at(v as usize), held, free); Leave }
+        }
+    }
+
+    #[rustfmt::skip]
+    fn number(at: Line) -> u8 {
+        match at {
+            L2 => 2, L3 => 3, L4 => 4, L5 { .. } => 5, L6 { .. } => 6, L7 => 7, L8 => 8, L9 => 9,
+            L10 => 10, L11 => 11, L12 => 12, L14 => 14, L15 => 15, L16 { .. } => 16,
+        }
+    }
+
+    fn waits(at: Line) -> bool {
+        matches!(at, L11 | L12)
+    }
+
+    fn broken_invariant(&self, s: &BlockView<'_, Self>) -> Option<&'static str> {
+        let (x, z, q) = (s.value(self.x), s.is_set(self.z), s.value(self.q));
+        let p_held = |p: Pid| s.value(self.spin.p.at(p)) == self.word(false);
+        let r_held = |p: Pid| s.value(self.spin.r.at(p)) == self.word(false);
+        let v = |p: Pid| match s.processes[p] {
+            Within::At(L5 { v } | L6 { v } | L16 { v }) => Some(v),
+            _ => None,
+        };
+        let is_q = |p: Pid| q == p as Word;
+        first_broken([
+            ("I12", s.count(2..=16) <= self.k + 1),
+            ("I13", x == self.k - s.count(3..=14)),
+            ("I14", z == (s.count(4..=8) > 0)),
+            ("I15", s.count(4..=8) <= 1),
+            ("I16", s.all(&[5, 6], |p| v(p).map(Word::from) == Some(q))),
+            ("I17", s.all(&[6], |p| v(p).is_some_and(|v| !p_held(v as Pid)))),
+            ("I18", s.all(&[7, 8], is_q)),
+            ("I19", s.all(&[8], p_held)),
+            (
+                "I20",
+                s.all(&[9, 10, 11, 12], |p| {
+                    is_q(p) && (!z || s.any(&[4, 5], |_| true)) || !p_held(p)
+                }),
+            ),
+            ("I21", s.all(&[11, 12], |p| !p_held(p) || is_q(p))),
+            (
+                "I22",
+                x >= 0
+                    || s.count(3..=8) > 0
+                    || s.any(&[9], p_held)
+                    || s.any(&[10, 11, 12], |p| p_held(p) && r_held(p)),
+            ),
+            ("I23", s.count(13..=13) <= self.k),
+        ])
+    }
+}

@@ -1,0 +1,194 @@
+//! k-assignment on top of any k-exclusion algorithm: whoever is in holds a name of its own.
+//! Anderson & Moir 1997, Figure 1.
+//!
+//! X\[j\]: name j is taken.
+//!
+//! Cost: with k-exclusion for B, k-assignment for B + k + 1, and B + c + 1 if contention is at
+//! most c (Lemma 1).
+//!
+//! Differs from the paper: should all k names be taken, which exclusion rules out, a process goes
+//! in with the name k. The paper's line 3 would look past the end of X.
+
+use alloc::{format, string::String, vec::Vec};
+use core::marker::PhantomData;
+
+use crate::framework::{
+    layout::{Array, Decl, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Pid, Var, Word},
+};
+
+/// `A` with names. `C` is [`AsPrinted`], or a way to get it wrong.
+pub struct Named<A, C = AsPrinted> {
+    exclusion: A,
+    layout: Layout,
+    x: Array,
+    naming: PhantomData<C>,
+}
+
+/// How a name is taken; the variants of [`broken`](super::broken) change it.
+pub trait Naming {
+    /// The access of line 3: whether the name was taken already.
+    fn taken<M: Memory>(m: &mut M, name: Var) -> bool {
+        m.test_and_set(name)
+    }
+
+    /// The value that line 5 writes.
+    const FREE: Word = 0;
+}
+
+/// Figure 1 as it is.
+pub struct AsPrinted;
+impl Naming for AsPrinted {}
+
+/// Where a process stands; `held` is where the exclusion algorithm's exit section begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum At<S> {
+    /// Lines 1 and 6: in the exclusion algorithm.
+    Exclusion(S),
+    /// Line 3.
+    L3 {
+        /// The name it tries next.
+        name: u8,
+        /// The exclusion algorithm's exit.
+        held: S,
+    },
+    /// Line 5.
+    L5 {
+        /// The name it holds.
+        name: u8,
+        /// The exclusion algorithm's exit.
+        held: S,
+    },
+}
+use At::*;
+
+impl<A: Algorithm, C: Naming> Named<A, C> {
+    /// Puts names on top of `exclusion`.
+    pub fn new(exclusion: A) -> Self {
+        let mut layout = exclusion.layout().clone();
+        let x = layout.array(exclusion.k(), |j| Decl::flag(format!("X[{j}]"), false));
+        Named { exclusion, layout, x, naming: PhantomData }
+    }
+}
+
+impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
+    type State = At<A::State>;
+
+    fn n(&self) -> usize {
+        self.exclusion.n()
+    }
+
+    fn k(&self) -> usize {
+        self.exclusion.k()
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> Self::State {
+        Exclusion(self.exclusion.begin(p))
+    }
+
+    #[inline]
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Self::State) -> Next<Self::State> {
+        match at {
+            Exclusion(at) => match self.exclusion.step(m, p, at) {
+                Goto(at) => Goto(Exclusion(at)),
+                Spin(at) => Spin(Exclusion(at)),
+                Enter(held) => Goto(L3 { name: 0, held }), // line 2
+                Leave => Leave,
+            },
+            L3 { name, held } if name as usize == self.k() => Enter(L5 { name, held }),
+            L3 { name, held } => {
+                if C::taken(m, self.x.at(name as usize)) {
+                    Goto(L3 { name: name + 1, held })
+                } else {
+                    Enter(L5 { name, held })
+                }
+            }
+            L5 { name, held } if name as usize == self.k() => Goto(Exclusion(held)),
+            L5 { name, held } => {
+                m.write(self.x.at(name as usize), C::FREE);
+                Goto(Exclusion(held))
+            }
+        }
+    }
+
+    fn waits(&self, p: Pid, at: Self::State) -> bool {
+        match at {
+            Exclusion(at) => self.exclusion.waits(p, at),
+            // Getting a name takes a bounded number of steps, but it is not part of the doorway: that
+            // ends where the exclusion algorithm does.
+            L3 { .. } | L5 { .. } => true,
+        }
+    }
+
+    fn label(&self, p: Pid, at: Self::State) -> Label {
+        let line = match at {
+            Exclusion(at) => return self.exclusion.label(p, at),
+            L3 { .. } => "3",
+            L5 { .. } => "5",
+        };
+        Label { figure: "fig1", line: line.into(), instance: String::new() }
+    }
+
+    fn name(&self, at: Self::State) -> Option<usize> {
+        match at {
+            L5 { name, .. } => Some(name as usize),
+            _ => None,
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.exclusion.is_symmetric()
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.exclusion.is_unbounded()
+    }
+
+    fn normalize(&self, processes: &mut [Loc<Self::State>], memory: &mut [Word]) {
+        let mut inner: Vec<_> = processes.iter().map(exclusion_of).collect();
+        self.exclusion.normalize(&mut inner, memory);
+        for (loc, inner) in processes.iter_mut().zip(inner) {
+            let (Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at)) = loc else { continue };
+            let (Loc::Entry(new) | Loc::Critical(new) | Loc::Exit(new)) = inner else { continue };
+            match at {
+                Exclusion(old) | L3 { held: old, .. } | L5 { held: old, .. } => *old = new,
+            }
+        }
+    }
+
+    fn counts(&self, at: &Loc<Self::State>) -> bool {
+        self.exclusion.counts(&exclusion_of(at))
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        self.exclusion.invariants()
+    }
+
+    fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
+        let processes: Vec<_> = state.processes.iter().map(exclusion_of).collect();
+        self.exclusion.broken_invariant(&View { processes: &processes, memory: state.memory })
+    }
+}
+
+/// Where a process stands to the exclusion algorithm: one who looks for a name or gives it back is
+/// inside.
+fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
+    match *loc {
+        Loc::Remainder => Loc::Remainder,
+        Loc::Entry(Exclusion(at)) => Loc::Entry(at),
+        Loc::Exit(Exclusion(at)) => Loc::Exit(at),
+        Loc::Critical(Exclusion(held)) => Loc::Critical(held),
+        Loc::Entry(L3 { held, .. } | L5 { held, .. })
+        | Loc::Critical(L3 { held, .. } | L5 { held, .. })
+        | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
+    }
+}

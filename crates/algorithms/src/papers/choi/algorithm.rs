@@ -1,0 +1,384 @@
+//! k-exclusion in O(log k) remote references, by tokens.
+//! Choi 2011, Sections 2.2 and 2.3.
+//!
+//! entry: how many have come.   exit: how many have gone.   a\[i\]\[j\]: the last round in which
+//! cell j of block i was released.   N: the number of cells, in N/k blocks of k.
+//!
+//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). Who comes
+//! takes the next token, and waits until a cell of Wait-Set(j) in block i has got to round e. Who
+//! leaves takes a number from exit, adds k, and releases everybody up to that token t': the last
+//! cell of the block before, and the cells of Release-Set(j') in ascending order, each twice. One
+//! of two tries succeeds, or somebody else has done as much, unless the process was so slow (line
+//! 8) that the last cell of the block, on which everybody waits, has been released meanwhile.
+//!
+//! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
+//!
+//! Cost on a cache-coherent machine where a failed compare-and-swap counts as a read: see the
+//! registry. Without such caches ("no smart cache"), N is to be kn/log2 k ([`Choi::wide`]).
+//!
+//! Differs from the thesis:
+//!
+//! - The sets are those that the proofs need; see [`sets`](super::sets).
+//! - Line 8 has exit < u + k instead of exit <= u + 2k, which is too generous where n <= 2k and
+//!   k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier rounds
+//!   may then disturb both tries of one that is not slow at all: the first with a compare-and-swap
+//!   for which it is late, the second by reading what the first has written. The proof of (I6) says
+//!   that the second is kept from it by line 8, with u <= t' < exit, but t' < exit + k is all there
+//!   is; so it needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true:
+//!   u + k <= exit puts all of u's block below exit.
+//! - Line 2 reads one cell a step, in ascending order, and begins again after the last.
+//! - What line 7 reads is kept as e if it is larger: line 8 only asks whether it is below e.
+//! - Line 4 has no step of its own, having no access.
+//! - N >= n is not needed for correctness, only for the number of remote references: who waits for
+//!   a round far ahead sees its cells change in each before it. [`Choi::narrow`] has N = 2k, so that
+//!   memory does not depend on n.
+//! - `wide`: kn/log2 k is rounded up to a multiple of k, as k ceil(n / log2 k); at k = 1, where
+//!   log2 k is 0, log2 k counts as 1.
+//! - The text of `parse` that we have rounds t/N and f/k up; Lemma 2 rounds down, as is meant.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::sets::{Form, Sets};
+use crate::framework::{
+    layout::{Array, Decl, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Pid, Var, Word},
+};
+
+/// The machine.
+pub struct Choi {
+    pub(super) n: usize,
+    pub(super) k: usize,
+    /// N/k.
+    pub(super) blocks: usize,
+    pub(super) rules: Rules,
+    pub(super) layout: Layout,
+    pub(super) entry: Var,
+    pub(super) exit: Var,
+    pub(super) a: Array,
+}
+
+/// What the variants change.
+pub struct Rules {
+    /// The cells to wait on, for each j.
+    pub wait: Vec<Vec<u8>>,
+    /// The cells to update, for each j', in order; -1 is the last of the block before.
+    pub update: Vec<Vec<i8>>,
+    /// N/k.
+    pub blocks: usize,
+    /// Whether there is line 6.
+    pub twice: bool,
+    /// Line 8 goes on if exit <= u + slack.
+    pub slack: Word,
+    /// How far ahead of exit a process releases.
+    pub ahead: Word,
+    /// Line 9 is a write.
+    pub writes: bool,
+}
+
+impl Rules {
+    /// The thesis' algorithm.
+    pub fn new(n: usize, k: usize, form: Form) -> Self {
+        let Sets { wait, release } = Sets::new(k, form);
+        let with_previous = |set: &Vec<u8>| {
+            core::iter::once(-1).chain(set.iter().map(|&r| r as i8)).collect::<Vec<i8>>()
+        };
+        Rules {
+            wait,
+            update: release.iter().map(with_previous).collect(),
+            blocks: n.div_ceil(k),
+            twice: true,
+            slack: k as Word - 1,
+            ahead: k as Word,
+            writes: false,
+        }
+    }
+}
+
+/// A token as `parse` gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// The round, from 1.
+    pub e: Word,
+    /// The block.
+    pub i: u8,
+    /// The cell in the block.
+    pub j: u8,
+}
+
+/// Where a process is in lines 4 to 6.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Update {
+    /// t'.
+    pub last: Token,
+    /// Which of the cells to update.
+    pub r: u8,
+    /// Whether this is line 6.
+    pub second: bool,
+}
+
+/// The thesis' lines.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L1,
+    L2 { t: Token, w: u8 },
+    L3,
+    L7 { u: Update },
+    L8 { u: Update, a: Word },
+    L9 { u: Update, a: Word },
+}
+use Line::*;
+
+impl Choi {
+    /// For machines where a failed compare-and-swap is a read: N is the smallest multiple of k
+    /// from n on.
+    pub fn new(n: usize, k: usize) -> Self {
+        Self::with(n, k, Rules::new(n, k, Form::Meant))
+    }
+
+    /// For machines where it is a write: N = kn/log2 k, rounded up to a multiple of k.
+    pub fn wide(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Meant);
+        rules.blocks = blocks_wide(n, k);
+        Self::with(n, k, rules)
+    }
+
+    /// With two blocks, whatever n is.
+    pub fn narrow(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Meant);
+        rules.blocks = 2;
+        Self::with(n, k, rules)
+    }
+
+    /// As it is printed.
+    pub fn printed(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Printed);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
+    }
+
+    /// As it is printed, but with all the bits that numbers below k have.
+    pub fn printed_wait(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::PrintedCells);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
+    }
+
+    /// With line 8 as it is printed.
+    pub fn printed_check(n: usize, k: usize) -> Self {
+        let mut rules = Rules::new(n, k, Form::Meant);
+        rules.slack = 2 * k as Word;
+        Self::with(n, k, rules)
+    }
+
+    /// By the given rules.
+    pub fn with(n: usize, k: usize, rules: Rules) -> Self {
+        let blocks = rules.blocks;
+        let cells = (blocks * k) as Word;
+        let now = super::normal::round_of_exit(n, &rules, cells);
+        let mut layout = Layout::default();
+        // Room for every value of a normal form and one step from it.
+        let number = |name: String, hi, init| Decl::number(name, 0, hi, init).unbounded();
+        let entry = layout.add(number("Entry".into(), now * cells + n as Word, 0));
+        let exit = layout.add(number("Exit".into(), now * cells, 0));
+        let a = layout.array(cells as usize, |f| {
+            let (i, j) = (f / k, f % k);
+            number(format!("A[{i}][{j}]"), now + 2, Word::from(i == 0)).waited_on()
+        });
+        Choi { n, k, blocks, rules, layout, entry, exit, a }
+    }
+
+    /// N.
+    pub(super) fn cells(&self) -> Word {
+        (self.blocks * self.k) as Word
+    }
+
+    pub(super) fn parse(&self, t: Word) -> Token {
+        let (cells, k) = (self.cells(), self.k as Word);
+        let f = t.rem_euclid(cells);
+        Token { e: t.div_euclid(cells) + 1, i: (f / k) as u8, j: (f % k) as u8 }
+    }
+
+    /// Lemma 2.
+    pub(super) fn unparse(&self, t: Token) -> Word {
+        (t.e - 1) * self.cells() + Word::from(t.i) * self.k as Word + Word::from(t.j)
+    }
+
+    /// The token that a process updates.
+    pub(super) fn target(&self, u: Update) -> Token {
+        let last = u.last;
+        match self.rules.update[last.j as usize][u.r as usize] {
+            -1 if last.i == 0 => {
+                Token { e: last.e - 1, i: (self.blocks - 1) as u8, j: (self.k - 1) as u8 }
+            }
+            -1 => Token { i: last.i - 1, j: (self.k - 1) as u8, ..last },
+            r => Token { j: r as u8, ..last },
+        }
+    }
+
+    pub(super) fn cell(&self, i: u8, j: u8) -> Var {
+        self.a.at(i as usize * self.k + j as usize)
+    }
+
+    /// Whether line 8 sends a process back that updates this token.
+    pub(super) fn too_late(&self, u: Token, exit: Word) -> bool {
+        exit > self.unparse(u) + self.rules.slack
+    }
+
+    /// The next of lines 4 to 6.
+    pub(super) fn after(&self, u: Update) -> Next<Line> {
+        if self.rules.twice && !u.second {
+            Goto(L7 { u: Update { second: true, ..u } })
+        } else if (u.r as usize + 1) < self.rules.update[u.last.j as usize].len() {
+            Goto(L7 { u: Update { r: u.r + 1, second: false, ..u } })
+        } else {
+            Leave
+        }
+    }
+}
+
+/// n / log2 k, rounded up, where log2 1 counts as 1: the smallest b with k^b >= 2^n.
+pub(super) fn blocks_wide(n: usize, k: usize) -> usize {
+    if k <= 2 {
+        return n;
+    }
+    // n <= 32, so 2^n fits, and the power is left before it gets too large.
+    let (mut b, mut power) = (0, 1u128);
+    while power < 1 << n {
+        power *= k as u128;
+        b += 1;
+    }
+    b
+}
+
+impl Algorithm for Choi {
+    type State = Line;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Line {
+        L1
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, _: Pid, at: Line) -> Next<Line> {
+        match at {
+            L1 => Goto(L2 { t: self.parse(m.fetch_add(self.entry, 1)), w: 0 }),
+            L2 { t, w } => {
+                let wait = &self.rules.wait[t.j as usize];
+                if m.read(self.cell(t.i, wait[w as usize])) >= t.e {
+                    Enter(L3)
+                } else if (w as usize + 1) < wait.len() {
+                    Goto(L2 { t, w: w + 1 })
+                } else {
+                    Spin(L2 { t, w: 0 })
+                }
+            }
+            L3 => {
+                let last = self.parse(m.fetch_add(self.exit, 1) + self.rules.ahead);
+                Goto(L7 { u: Update { last, r: 0, second: false } })
+            }
+            L7 { u } => {
+                let Token { e, i, j } = self.target(u);
+                Goto(L8 { u, a: m.read(self.cell(i, j)).min(e) })
+            }
+            L8 { u, a } => {
+                let target = self.target(u);
+                if !self.too_late(target, m.read(self.exit)) && a < target.e {
+                    Goto(L9 { u, a })
+                } else {
+                    self.after(u)
+                }
+            }
+            L9 { u, a } => {
+                let Token { e, i, j } = self.target(u);
+                if self.rules.writes {
+                    m.write(self.cell(i, j), e);
+                } else {
+                    m.compare_and_swap(self.cell(i, j), a, e);
+                }
+                self.after(u)
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Line) -> bool {
+        matches!(at, L2 { .. })
+    }
+
+    fn label(&self, _: Pid, at: Line) -> Label {
+        let line = match at {
+            L1 => "1",
+            L2 { .. } => "2",
+            L3 => "3",
+            L7 { u } => ["5.7", "6.7"][u.second as usize],
+            L8 { u, .. } => ["5.8", "6.8"][u.second as usize],
+            L9 { u, .. } => ["5.9", "6.9"][u.second as usize],
+        };
+        Label { figure: "choi", line: line.into(), instance: String::new() }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        super::invariants::NAMES
+    }
+
+    fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
+        super::invariants::broken(self, state)
+    }
+
+    fn is_unbounded(&self) -> bool {
+        true
+    }
+
+    fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        super::normal::normalize(self, processes, memory);
+    }
+
+    /// Not while it waits: which cell it looks at next makes no difference.
+    fn counts(&self, at: &Loc<Line>) -> bool {
+        !matches!(at, Loc::Remainder | Loc::Entry(L2 { .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_parsed_back() {
+        let choi = Choi::new(7, 3);
+        for t in -40..100 {
+            assert_eq!(choi.unparse(choi.parse(t)), t, "Lemma 2");
+        }
+    }
+
+    #[test]
+    fn wide_rounds_up_to_whole_blocks() {
+        for n in 2..=32usize {
+            for k in 3..n {
+                let exact = n as f64 / (k as f64).log2();
+                let blocks = blocks_wide(n, k);
+                assert!((exact - 1e-9..exact + 1.0).contains(&(blocks as f64)), "{n} {k}");
+            }
+        }
+        assert_eq!((blocks_wide(5, 1), blocks_wide(5, 2), blocks_wide(6, 4)), (5, 5, 3));
+    }
+}

@@ -1,0 +1,231 @@
+//! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A.
+//! Not in the thesis, which leaves bounded variables open (Section 4).
+//!
+//! entry: how many have come, modulo M, and an age for each process, from 2 down to 0.
+//! exit: how many have gone, modulo M.
+//!
+//! Who comes takes the next token t, and may enter when t < exit + k. Who leaves counts exit up; so
+//! the exit section is one step, and nobody can sleep in it. What is left of the trouble with bounded
+//! counters is a waiter that sleeps while they go round: it would take its token for a later one.
+//! Ages solve that. Line 1 sets the own age to 2 and takes 1 off the age of process t mod n, if
+//! any is left: everybody's turn comes once in n tokens.
+//!
+//! - B1: after more than n tokens since its own, and at most 2n, the age of a process that waits is
+//!   0. Then it may enter: at most n are at 2..4, so exit >= entry - n > t.
+//! - B2: while its age is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, t - exit modulo
+//!   M is from k to n-1 exactly if it has to wait. (M is a multiple of n for the turns' sake.)
+//! - So, whatever it reads on line 2, to enter is right; and if line 3 finds that it is not old
+//!   yet, line 2 was right to let it wait. Exclusion, FIFE and resilience k are those of tokens.
+//! - I1: entry = exit + processes at 2..4 (modulo M).   I3: at most k inside.
+//!
+//! Cost: O(n) remote references on a cache-coherent machine: a waiter sees at most 2n arrivals and
+//! n departures. Line 1 is a stronger primitive than fetch-and-increment; line 4 is fetch-and-increment
+//! modulo M, which a machine has if n is a power of two and M is taken as 4n.
+//!
+//! What this does not solve is O(log k): with A, a process can sleep in its exit section as well,
+//! before a compare-and-swap that has become possible again, and cells can lag behind by more than M.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::framework::{
+    layout::{Decl, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Pid, Var, Word},
+};
+
+/// The most processes it is offered for: every value of entry is listed.
+pub const MOST_PROCESSES: usize = 8;
+
+const OLDEST: Word = 0;
+const AGES: Word = 3;
+
+/// The machine.
+pub struct Bounded {
+    n: usize,
+    k: usize,
+    /// M.
+    modulus: Word,
+    /// Whether there is line 3.
+    ages: bool,
+    layout: Layout,
+    entry: Var,
+    exit: Var,
+}
+
+/// Lines; the thesis has lines 1 to 3 for these four.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L1,
+    L2 { t: Word },
+    L3 { t: Word },
+    L4,
+}
+use Line::*;
+
+/// The word that holds entry and ages.
+fn pack(modulus: Word, entry: Word, ages: &[Word]) -> Word {
+    ages.iter().rev().fold(0, |rest, age| rest * AGES + age) * modulus + entry
+}
+
+fn unpack(n: usize, modulus: Word, word: Word) -> (Word, Vec<Word>) {
+    let mut rest = word / modulus;
+    let age = |_| {
+        let age = rest % AGES;
+        rest /= AGES;
+        age
+    };
+    (word % modulus, (0..n).map(age).collect())
+}
+
+/// M: at least 3n, and a multiple of n, so that turns go on evenly when entry goes round.
+fn modulus(n: usize) -> Word {
+    3 * n as Word
+}
+
+/// Line 1. The argument is n and the process, as 64 n + p.
+fn arrive(word: Word, argument: Word) -> Word {
+    let (n, p) = ((argument / 64) as usize, (argument % 64) as usize);
+    let modulus = modulus(n);
+    let (entry, mut ages) = unpack(n, modulus, word);
+    let turn = entry as usize % n;
+    ages[turn] = (ages[turn] - 1).max(OLDEST);
+    ages[p] = AGES - 1;
+    pack(modulus, (entry + 1) % modulus, &ages)
+}
+
+fn count(word: Word, modulus: Word) -> Word {
+    (word + 1) % modulus
+}
+
+impl Bounded {
+    /// For `n` processes, of which `k` may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        Self::with(n, k, true)
+    }
+
+    /// Without line 3: nobody learns that its token is old.
+    pub fn ageless(n: usize, k: usize) -> Self {
+        Self::with(n, k, false)
+    }
+
+    fn with(n: usize, k: usize, ages: bool) -> Self {
+        let modulus = modulus(n);
+        let mut layout = Layout::default();
+        let most = modulus * AGES.pow(n as u32) - 1;
+        let entry = layout.add(Decl::number("Entry", 0, most, 0).waited_on());
+        let exit = layout.add(Decl::number("Exit", 0, modulus - 1, 0).waited_on());
+        Bounded { n, k, modulus, ages, layout, entry, exit }
+    }
+}
+
+impl Algorithm for Bounded {
+    type State = Line;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Line {
+        L1
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
+        match at {
+            L1 => {
+                let word = m.ideal(self.entry, arrive, (64 * self.n + p) as Word);
+                Goto(L2 { t: word % self.modulus })
+            }
+            L2 { t } => {
+                let ahead = (t - m.read(self.exit)).rem_euclid(self.modulus);
+                if !(self.k as Word..self.n as Word).contains(&ahead) {
+                    Enter(L4)
+                } else if self.ages {
+                    Goto(L3 { t })
+                } else {
+                    Spin(L2 { t })
+                }
+            }
+            L3 { t } => {
+                let (_, ages) = unpack(self.n, self.modulus, m.read(self.entry));
+                if ages[p] == OLDEST { Enter(L4) } else { Spin(L2 { t }) }
+            }
+            L4 => {
+                m.ideal(self.exit, count, self.modulus);
+                Leave
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Line) -> bool {
+        matches!(at, L2 { .. } | L3 { .. })
+    }
+
+    fn label(&self, _: Pid, at: Line) -> Label {
+        let line = match at {
+            L1 => "1",
+            L2 { .. } => "2",
+            L3 { .. } => "3",
+            L4 => "4",
+        };
+        Label { figure: "bounded", line: line.into(), instance: String::new() }
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        &["I1", "I3", "B2"]
+    }
+
+    fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
+        let (entry, ages) = unpack(self.n, self.modulus, state.value(self.entry));
+        let (mut waiting, mut inside) = (0, 0);
+        let mut b2 = true;
+        for (p, at) in state.processes.iter().enumerate() {
+            match *at {
+                Loc::Entry(L2 { t } | L3 { t }) => {
+                    waiting += 1;
+                    let since = (entry - t).rem_euclid(self.modulus);
+                    b2 &= ages[p] == OLDEST || since <= 2 * self.n as Word;
+                }
+                Loc::Critical(_) | Loc::Exit(_) => inside += 1,
+                _ => {}
+            }
+        }
+        let between = (entry - state.value(self.exit)).rem_euclid(self.modulus);
+        let checks =
+            [("I1", between == waiting + inside), ("I3", inside <= self.k as Word), ("B2", b2)];
+        checks.into_iter().find(|(_, holds)| !holds).map(|(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_is_old_after_more_than_n_and_at_most_2n_tokens() {
+        for n in 2..=MOST_PROCESSES {
+            for first in 0..modulus(n) {
+                let mut word = arrive(first, (64 * n) as Word); // process 0; all others are old
+                let mut after = 0;
+                // Only others come from now on.
+                while unpack(n, modulus(n), word).1[0] != OLDEST {
+                    word = arrive(word, (64 * n + 1) as Word);
+                    after += 1;
+                }
+                assert!((n + 1..=2 * n).contains(&after), "n = {n}: after {after}");
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Smaller numbers for a state of Choi's algorithm, so that the checker sees finitely many.
+//!
+//! Entry, exit, rounds and cells grow for ever. A state's normal form has the round of exit fixed,
+//! and numbers for what is old that are as small as can be. It behaves as the state does, for ever:
+//! steps from both access the same variables, take the same branches, and lead to states with the
+//! same normal form. Why that is so:
+//!
+//! 1. *Shifting.* Only differences of tokens count, so a whole number of rounds may be taken off
+//!    (or put onto) everything: N off entry and exit, 1 off every round and cell. So the round of
+//!    exit becomes E, the same in every normal form.
+//!
+//! 2. *Who has nothing to do.* Exit never falls and cells never do (line 9 comes after a < e). So
+//!    line 8 will fail for a cell if the process is too late for it, exit > u + slack, or if the
+//!    cell has got to u's round. If that is so for all that a process has still to update, its
+//!    round is nothing to anybody; it becomes the floor F (see 5), which is too late as well. A
+//!    waiter for whom all its cells are far enough gets round 1, which no cell is below.
+//!
+//! 3. *What was read.* At line 8, if it will fail, a becomes u's round. If it will not, or at line 9,
+//!    and a is not in the cell any more, then the compare-and-swap will fail, whatever a is: it
+//!    becomes 0, which no cell of a normal form holds. So a compare-and-swap that may succeed has a
+//!    equal to the cell.
+//!
+//! 4. *Cells that nobody waits for.* Tokens to come are not below exit (see line 3). What they are
+//!    compared with, in cell j of block i, is at least the first round in which that cell's token is
+//!    not below exit. Below that, a cell's value is only compared with the rounds of the waiters and
+//!    leaving processes that are there. It becomes the largest of these that it has got to, or F.
+//!    (Since invariants are looked at in normal forms, what they look at counts as compared.)
+//!
+//! 5. *What is old.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Tokens to come,
+//!    those of processes that are not too late, and what they will write, are younger than F. So an
+//!    old number meets young ones only to be found smaller, and is compared otherwise only within
+//!    its block: with the round of an old waiter (is the cell that far?), and, in its own cell, with
+//!    the rounds that old compare-and-swaps at line 9, which may succeed, are about to write there.
+//!    For each block, the old waiters' rounds cut the old numbers into classes. Within a class, the
+//!    numbers of one cell keep their order and lose their distance; numbers of different cells have
+//!    nothing to do with each other. The classes are packed below F, the highest first.
+//!
+//! There are at most n old processes, so at most n + 1 such numbers are needed: each old waiter
+//! begins a class, each old compare-and-swap adds a number to one, and the cells add one more.
+//!
+//! Where line 9 is a write (a broken variant), cells may fall: 2 then only counts who is too late,
+//! 3 takes every write as one that may succeed, and 4 is left out.
+
+use super::algorithm::{
+    Choi,
+    Line::{self, L2, L7, L8, L9},
+    Rules, Token, Update,
+};
+use crate::{
+    framework::{machine::Loc, memory::Word},
+    registry::MOST_PROCESSES,
+};
+
+/// What a normal form has for an a that is not in the cell any more.
+const STALE: Word = 0;
+/// What it has for the round of a waiter that all its cells are far enough for.
+const SATISFIED: Word = 1;
+// Until the cells have got their values, these could be theirs. So first they are these.
+const STALE_YET: Word = Word::MIN;
+const SATISFIED_YET: Word = Word::MIN;
+const ENOUGH_YET: Word = Word::MAX;
+
+/// How many numbers are kept for what is old.
+fn room(n: usize) -> Word {
+    n as Word + 1
+}
+
+/// By how many rounds what is not too late may be behind exit.
+fn lag(rules: &Rules, cells: Word) -> Word {
+    let k = rules.wait.len() as Word;
+    (rules.slack + k).div_euclid(cells) + Word::from((rules.slack + k) % cells != 0)
+}
+
+/// E.
+pub(super) fn round_of_exit(n: usize, rules: &Rules, cells: Word) -> Word {
+    room(n) + 1 + lag(rules, cells)
+}
+
+impl Choi {
+    /// The youngest round that is old, in a state with this exit.
+    pub(super) fn floor(&self, exit: Word) -> Word {
+        self.parse(exit).e - 1 - lag(&self.rules, self.cells())
+    }
+
+    /// Whether line 9 would change the cell.
+    fn may_succeed(&self, u: Token, a: Word, memory: &[Word]) -> bool {
+        self.rules.writes || memory[self.cell(u.i, u.j).index()] == a
+    }
+
+    /// The compare-and-swap on an old round that a process is about to make in block i.
+    fn old_swap(&self, at: &Loc<Line>, i: u8, floor: Word, memory: &[Word]) -> Option<Token> {
+        match *at {
+            Loc::Exit(L9 { u, a }) => {
+                let token = self.target(u);
+                let counts = token.i == i && token.e <= floor;
+                (counts && self.may_succeed(token, a, memory)).then_some(token)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes `by` rounds off.
+    fn shift(&self, by: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        if by == 0 {
+            return;
+        }
+        memory[self.entry.index()] -= by * self.cells();
+        memory[self.exit.index()] -= by * self.cells();
+        for f in 0..self.blocks * self.k {
+            memory[self.a.at(f).index()] -= by;
+        }
+        for at in processes {
+            match at {
+                Loc::Entry(L2 { t, .. }) => t.e -= by,
+                Loc::Exit(L7 { u }) => u.last.e -= by,
+                Loc::Exit(L8 { u, a } | L9 { u, a }) => {
+                    u.last.e -= by;
+                    *a -= by;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether line 8 will fail for whoever has these cells still to update, from now on.
+    pub(super) fn idle(&self, from: Update, exit: Word, memory: &[Word]) -> bool {
+        (from.r..self.rules.update[from.last.j as usize].len() as u8).all(|r| {
+            let u = self.target(Update { r, ..from });
+            let done = !self.rules.writes && memory[self.cell(u.i, u.j).index()] >= u.e;
+            done || self.too_late(u, exit)
+        })
+    }
+
+    /// Forgets what a process knows that makes no difference.
+    fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
+        match at {
+            Loc::Entry(L2 { t, .. }) if !self.rules.writes => {
+                let wait = &self.rules.wait[t.j as usize];
+                if wait.iter().all(|&w| memory[self.cell(t.i, w).index()] >= t.e) {
+                    t.e = SATISFIED_YET;
+                }
+            }
+            Loc::Exit(L7 { u }) if self.idle(*u, exit, memory) => u.last.e = floor,
+            Loc::Exit(L8 { u, a }) => {
+                let token = self.target(*u);
+                if *a >= token.e || self.too_late(token, exit) {
+                    *a = ENOUGH_YET;
+                    if self.idle(*u, exit, memory) {
+                        u.last.e = floor;
+                    }
+                } else if memory[self.cell(token.i, token.j).index()] != *a {
+                    *a = STALE_YET;
+                }
+            }
+            Loc::Exit(L9 { u, a }) => {
+                let may_succeed = self.may_succeed(self.target(*u), *a, memory);
+                if !may_succeed && self.idle(*u, exit, memory) {
+                    u.last.e = floor;
+                }
+                if !may_succeed || self.rules.writes {
+                    *a = STALE_YET;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is known now that the cells have their values.
+    fn settle(&self, at: &mut Loc<Line>) {
+        match at {
+            Loc::Entry(L2 { t, .. }) if t.e == SATISFIED_YET => t.e = SATISFIED,
+            Loc::Exit(L8 { u, a }) if *a == ENOUGH_YET => *a = self.target(*u).e,
+            Loc::Exit(L8 { a, .. } | L9 { a, .. }) if *a == STALE_YET => *a = STALE,
+            _ => {}
+        }
+    }
+
+    /// Gives a cell a new value, and those who have read it what they would have read.
+    fn replace(
+        &self,
+        (i, j): (u8, u8),
+        value: Word,
+        processes: &mut [Loc<Line>],
+        memory: &mut [Word],
+    ) {
+        let cell = &mut memory[self.cell(i, j).index()];
+        for at in processes {
+            if let Loc::Exit(L8 { u, a } | L9 { u, a }) = at {
+                let token = self.target(*u);
+                if (token.i, token.j) == (i, j) && *a == *cell {
+                    *a = value;
+                }
+            }
+        }
+        *cell = value;
+    }
+
+    /// The largest young round up to `value` that somebody who is there compares this cell with.
+    fn compared_with(
+        &self,
+        (i, j): (u8, u8),
+        value: Word,
+        floor: Word,
+        processes: &[Loc<Line>],
+    ) -> Word {
+        let mut most = floor;
+        let mut compares = |e| {
+            if e <= value {
+                most = most.max(e);
+            }
+        };
+        for at in processes {
+            match *at {
+                Loc::Entry(L2 { t, .. })
+                    if t.i == i && self.rules.wait[t.j as usize].contains(&j) =>
+                {
+                    compares(t.e);
+                }
+                // Those that it is done with are for (I8), and so is the last cell.
+                Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > floor => {
+                    (0..self.rules.update[u.last.j as usize].len() as u8)
+                        .map(|r| self.target(Update { r, ..u }))
+                        .filter(|token| token.i == i && (token.j == j || j as usize == self.k - 1))
+                        .for_each(|token| compares(token.e));
+                }
+                _ => {}
+            }
+        }
+        most
+    }
+
+    /// Lowers the cells that nobody waits for.
+    fn lower(&self, exit: Word, floor: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        if self.rules.writes {
+            return;
+        }
+        let next = self.parse(exit);
+        for i in 0..self.blocks as u8 {
+            for j in 0..self.k as u8 {
+                // One less than the first to come: the invariants look back one round.
+                let first = next.e - 1 + Word::from((i, j) < (next.i, next.j));
+                let value = memory[self.cell(i, j).index()];
+                if floor < value && value < first {
+                    let lower = self.compared_with((i, j), value, floor, processes);
+                    if lower != value {
+                        self.replace((i, j), lower, processes, memory);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Replaces the state by its normal form.
+pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+    let now = round_of_exit(choi.n, &choi.rules, choi.cells());
+    let by = choi.parse(memory[choi.exit.index()]).e - now;
+    choi.shift(by, processes, memory);
+    let exit = memory[choi.exit.index()];
+    let floor = choi.floor(exit);
+    for at in processes.iter_mut() {
+        choi.forget(at, exit, floor, memory);
+    }
+    choi.lower(exit, floor, processes, memory);
+    for i in 0..choi.blocks as u8 {
+        Old::of(choi, i, floor, processes).pack(processes, memory);
+    }
+    for at in processes {
+        choi.settle(at);
+    }
+}
+
+/// What is old in a block.
+struct Old<'a> {
+    choi: &'a Choi,
+    i: u8,
+    floor: Word,
+    /// The rounds of old waiters, ascending, each once.
+    waiters: Few,
+}
+
+/// A few numbers.
+#[derive(Clone, Copy)]
+struct Few {
+    numbers: [Word; MOST_PROCESSES + 1],
+    len: usize,
+}
+
+impl Few {
+    const NONE: Few = Few { numbers: [0; MOST_PROCESSES + 1], len: 0 };
+
+    fn as_slice(&self) -> &[Word] {
+        &self.numbers[..self.len]
+    }
+
+    fn insert(&mut self, number: Word) {
+        let place = self.as_slice().partition_point(|&other| other < number);
+        if self.as_slice().get(place) != Some(&number) {
+            self.numbers.copy_within(place..self.len, place + 1);
+            self.numbers[place] = number;
+            self.len += 1;
+        }
+    }
+
+    /// How many are at most this.
+    fn up_to(&self, number: Word) -> usize {
+        self.as_slice().partition_point(|&other| other <= number)
+    }
+}
+
+impl<'a> Old<'a> {
+    fn of(choi: &'a Choi, i: u8, floor: Word, processes: &[Loc<Line>]) -> Self {
+        let mut waiters = Few::NONE;
+        for at in processes {
+            if let Loc::Entry(L2 { t, .. }) = at
+                && t.i == i
+                && t.e <= floor
+                && t.e != SATISFIED_YET
+            {
+                waiters.insert(t.e);
+            }
+        }
+        Old { choi, i, floor, waiters }
+    }
+
+    /// The old numbers of one cell.
+    fn numbers(&self, j: u8, processes: &[Loc<Line>], memory: &[Word]) -> Few {
+        let mut numbers = Few::NONE;
+        let cell = memory[self.choi.cell(self.i, j).index()];
+        if cell <= self.floor {
+            numbers.insert(cell);
+        }
+        for at in processes {
+            if let Some(token) = self.choi.old_swap(at, self.i, self.floor, memory)
+                && token.j == j
+            {
+                numbers.insert(token.e);
+            }
+        }
+        numbers
+    }
+
+    /// Gives the old numbers of the block their normal values.
+    fn pack(self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        let (choi, floor) = (self.choi, self.floor);
+        let k = choi.k as u8;
+        let old_cells = (0..k).any(|j| memory[choi.cell(self.i, j).index()] <= floor);
+        // An old swap that may succeed has an old cell. A write needs none.
+        if !old_cells && self.waiters.len == 0 && !choi.rules.writes {
+            return;
+        }
+        // How many numbers each class takes, and from that, where it begins.
+        let mut sizes = [0; MOST_PROCESSES + 1];
+        sizes[1..=self.waiters.len].fill(1);
+        for j in 0..k {
+            let numbers = self.numbers(j, processes, memory);
+            let mut of_cell = [0; MOST_PROCESSES + 1];
+            for &number in numbers.as_slice() {
+                of_cell[self.waiters.up_to(number)] += 1;
+            }
+            for (size, of_cell) in sizes.iter_mut().zip(of_cell) {
+                *size = of_cell.max(*size);
+            }
+        }
+        let mut first = [0; MOST_PROCESSES + 1];
+        let mut next = floor + 1;
+        for class in (0..=self.waiters.len).rev() {
+            next -= sizes[class];
+            first[class] = next;
+        }
+        assert!(next >= 1, "more old numbers than processes");
+
+        // All new values are found before any is changed: a swap is known by its cell's old value.
+        let mut swaps = [None; MOST_PROCESSES];
+        for j in 0..k {
+            let numbers = self.numbers(j, processes, memory);
+            let new = |number| {
+                let class = self.waiters.up_to(number);
+                let same = |&&other: &&Word| self.waiters.up_to(other) == class && other < number;
+                first[class] + numbers.as_slice().iter().filter(same).count() as Word
+            };
+            for (at, swap) in processes.iter().zip(&mut swaps) {
+                match choi.old_swap(at, self.i, floor, memory) {
+                    Some(token) if token.j == j => *swap = Some(new(token.e)),
+                    _ => {}
+                }
+            }
+            let var = choi.cell(self.i, j).index();
+            if memory[var] <= floor {
+                let value = new(memory[var]);
+                choi.replace((self.i, j), value, processes, memory);
+            }
+        }
+        for (at, swap) in processes.iter_mut().zip(swaps) {
+            match at {
+                Loc::Entry(L2 { t, .. })
+                    if t.i == self.i && t.e <= floor && t.e != SATISFIED_YET =>
+                {
+                    t.e = first[self.waiters.up_to(t.e)];
+                }
+                Loc::Exit(L9 { u, .. }) => {
+                    if let Some(new) = swap {
+                        let old = choi.target(*u).e;
+                        *u = Update { last: Token { e: u.last.e + new - old, ..u.last }, ..*u };
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

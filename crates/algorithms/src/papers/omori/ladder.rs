@@ -1,0 +1,197 @@
+//! One competition after another: what NAIVE, EXCL and GTEX have in common.
+//! Omori et al. 2002, sections 2, 3 and 5.
+//!
+//! level(i): which competition i has come to.   turn(s): who came to it last.
+//!
+//! ```text
+//! for each competition s on i's way:
+//!   1  level(i) := s
+//!   2  turn(s) := i
+//!   3  L: count := 0; for each other j of the group: v := level(j); if v >= s then count := count + 1
+//!   4  v := turn(s); unless count is few enough or v /= i: goto L
+//! critical section
+//!   5  level(i) := 0
+//! ```
+//!
+//! A process is a *winner* at s from the end of line 4 until it has executed line 5.
+//!
+//! Doorway: the paper has none. By the lab's convention it is all up to the first line at which a
+//! process may have to wait, which is line 4 after it has counted too many. The scan of line 3 is
+//! part of it, and so is every competition that is won by counting alone: a process that meets
+//! nobody is in its doorway all the way. (With lines 1 and 2 alone as the doorway,
+//! first-in-first-enabled comes out the same for EXCL with n <= 3 and with n = 4, k = 3.)
+//!
+//! Differs from the paper: it has no line numbers; those above are ours. The count is kept only as
+//! far as it matters: once it is settled whether it will be few enough, how many it is exactly is
+//! forgotten. Every level is read nevertheless.
+
+use alloc::{string::String, vec::Vec};
+use core::ops::Range;
+
+use crate::framework::{
+    layout::{Array, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+        View,
+    },
+    memory::{Memory, Pid, Var, Word},
+};
+
+/// One competition.
+pub struct Competition {
+    /// The value of level(i) for who takes part in it; larger for the later ones on a way.
+    pub level: Word,
+    /// Who came last.
+    pub turn: Var,
+    /// Who may take part.
+    pub group: Range<Pid>,
+    /// So many others at this level or above are too many to go on.
+    pub crowd: usize,
+    /// The most winners there may be.
+    pub winners: usize,
+    /// The paper's name for it.
+    pub name: String,
+}
+
+/// An algorithm that leads each process through competitions.
+pub struct Ladder {
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) figure: &'static str,
+    /// The lemma on the number of winners.
+    pub(super) lemma: &'static [&'static str; 1],
+    pub(super) layout: Layout,
+    pub(super) level: Array,
+    pub(super) competitions: Vec<Competition>,
+    /// Which competitions each process goes through, in order.
+    pub(super) ways: Vec<Vec<usize>>,
+}
+
+/// The lines above; `s` counts the competitions on the process's way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L1 { s: u8 },
+    L2 { s: u8 },
+    L3 { s: u8, j: u8, count: u8 },
+    L4 { s: u8, crowded: bool },
+    L5,
+}
+use Line::*;
+
+impl Ladder {
+    /// The `s`-th competition on `p`'s way.
+    pub fn competition(&self, p: Pid, s: u8) -> &Competition {
+        &self.competitions[self.ways[p][s as usize]]
+    }
+
+    /// Line 3 from `j` on, with `count` so far; or line 4, if nobody is left to look at.
+    pub(super) fn scan(&self, p: Pid, s: u8, j: Pid, count: usize) -> Line {
+        let Competition { group, crowd, .. } = self.competition(p, s);
+        let mut left = (j..group.end).filter(|&other| other != p);
+        let remaining = left.clone().count();
+        match left.next() {
+            None => L4 { s, crowded: count >= *crowd },
+            Some(j) => {
+                let settled = count + remaining < *crowd; // there will be few enough
+                let count = if settled { 0 } else { count.min(*crowd) };
+                L3 { s, j: j as u8, count: count as u8 }
+            }
+        }
+    }
+
+    /// Line 3 from the beginning, with this count.
+    pub(super) fn rescan(&self, p: Pid, s: u8, count: usize) -> Line {
+        self.scan(p, s, self.competition(p, s).group.start, count)
+    }
+
+    pub(super) fn won(&self, p: Pid, s: u8) -> Next<Line> {
+        let next = s + 1;
+        if (next as usize) < self.ways[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
+    }
+
+    /// The competition that a process has not won yet, as a level: it has won all below.
+    fn not_won(&self, p: Pid, at: &Loc<Line>) -> Word {
+        match *at {
+            Loc::Remainder => 0,
+            Loc::Entry(L1 { s } | L2 { s } | L3 { s, .. } | L4 { s, .. }) => {
+                self.competition(p, s).level
+            }
+            Loc::Entry(L5) | Loc::Critical(_) | Loc::Exit(_) => Word::MAX,
+        }
+    }
+}
+
+impl Algorithm for Ladder {
+    type State = Line;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Line {
+        L1 { s: 0 }
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
+        match at {
+            L1 { s } => {
+                m.write(self.level.at(p), self.competition(p, s).level);
+                Goto(L2 { s })
+            }
+            L2 { s } => {
+                m.write(self.competition(p, s).turn, p as Word);
+                Goto(self.rescan(p, s, 0))
+            }
+            L3 { s, j, count } => {
+                let counts = m.read(self.level.at(j as usize)) >= self.competition(p, s).level;
+                Goto(self.scan(p, s, j as usize + 1, count as usize + usize::from(counts)))
+            }
+            L4 { s, crowded } => {
+                let last = m.read(self.competition(p, s).turn) == p as Word;
+                if crowded && last { Spin(self.rescan(p, s, 0)) } else { self.won(p, s) }
+            }
+            L5 => {
+                m.write(self.level.at(p), 0);
+                Leave
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Line) -> bool {
+        matches!(at, L4 { crowded: true, .. })
+    }
+
+    fn label(&self, p: Pid, at: Line) -> Label {
+        let (line, s) = match at {
+            L1 { s } => ("1", Some(s)),
+            L2 { s } => ("2", Some(s)),
+            L3 { s, .. } => ("3", Some(s)),
+            L4 { s, .. } => ("4", Some(s)),
+            L5 => ("5", None),
+        };
+        let instance = s.map(|s| self.competition(p, s).name.clone()).unwrap_or_default();
+        Label { figure: self.figure, line: line.into(), instance }
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        self.lemma
+    }
+
+    fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
+        let too_many = |competition: &Competition| {
+            let has_won = |&p: &Pid| self.not_won(p, &state.processes[p]) > competition.level;
+            competition.group.clone().filter(has_won).count() > competition.winners
+        };
+        self.competitions.iter().any(too_many).then_some(self.lemma[0])
+    }
+}

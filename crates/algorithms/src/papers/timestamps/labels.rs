@@ -1,0 +1,179 @@
+//! Bounded labels: a finite set in which there is always one that is later than those in use.
+//! After Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
+//!
+//! A label has n - 1 digits of 1 to 5, at first all 1, and two are compared at the first digit in
+//! which they differ; equal ones are ordered by process. Of digits, 1 < 2 < 3, 4, 5, and in the
+//! cycle 3 < 4 < 5 < 3. Not an order of all labels; but of those that are in use at one time, no
+//! three ever lie around a cycle. That is what [`Stamp::later`] sees to, and what the lab checks:
+//! a digit is used up to one less process with each place, so a third of the cycle is only entered
+//! when who held the first has left it.
+//!
+//! A label packs into 3(n - 1) bits: digits from the upper end, each as one less than it is called,
+//! so that 0 is the initial label.
+
+use alloc::string::String;
+use core::fmt::Write as _;
+
+use crate::framework::memory::Pid;
+
+/// The most processes there are labels for.
+pub const MOST_PROCESSES: usize = 16;
+
+const DIGIT_BITS: u32 = 3;
+const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
+
+/// Where a [mark](Stamp::mark) lies: above all digits.
+const MARK_AT: u32 = 56;
+
+/// Digits before the cycle of three.
+pub const CHAIN: u64 = 2;
+
+/// How many bits a label for `n` processes has.
+pub const fn bits(n: usize) -> u32 {
+    DIGIT_BITS * (n as u32 - 1)
+}
+
+/// A label, and a mark that only the lab uses: it tells apart two timestamps of one process that
+/// have the same label. Without [mark bits](super::Rules::MARK_BITS) it is always 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// The label that all begin with.
+    pub const FIRST: Stamp = Stamp(0);
+
+    /// The label with these packed digits.
+    pub const fn from_label(label: u64) -> Self {
+        Stamp(label)
+    }
+
+    /// The digits, packed.
+    pub const fn label(self) -> u64 {
+        self.0 & ((1 << MARK_AT) - 1)
+    }
+
+    /// The mark.
+    pub const fn mark(self) -> u64 {
+        self.0 >> MARK_AT
+    }
+
+    /// The same label with another mark.
+    #[must_use]
+    pub const fn marked(self, mark: u64) -> Self {
+        Stamp(self.label() | mark << MARK_AT)
+    }
+
+    /// Whether the first of two is ordered before the second, when digits have a chain of `chain`
+    /// before the cycle.
+    pub fn precedes(chain: u64, a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
+        let (x, y) = (a.0.label(), b.0.label());
+        if x == y {
+            return a.1 < b.1;
+        }
+        let at = (63 - (x ^ y).leading_zeros()) / DIGIT_BITS * DIGIT_BITS;
+        let (x, y) = (x >> at & DIGIT, y >> at & DIGIT);
+        if x >= chain && y >= chain { next(chain, x) == y } else { x < y }
+    }
+
+    /// The label that process `i` of `n` takes when it sees these, later than all of them; none if
+    /// its own is the latest.
+    pub fn later(chain: u64, n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp> {
+        let later =
+            |a: Pid, b: Pid| if Self::precedes(chain, (view(a), a), (view(b), b)) { b } else { a };
+        let latest = (1..n).fold(0, later);
+        if latest == i {
+            return None;
+        }
+        let most = view(latest).label();
+        // The first place at which more share the latest one's digits than there are places left.
+        let place = (1..n).find(|&place| {
+            let below = DIGIT_BITS * (n - 1 - place) as u32;
+            let alike = |&j: &Pid| j != i && view(j).label() >> below == most >> below;
+            (0..n).filter(alike).count() >= n - place
+        });
+        let below = DIGIT_BITS * (n - 1 - place.unwrap_or(n - 1)) as u32;
+        let digit = most >> below & DIGIT;
+        let before = most >> below >> DIGIT_BITS << DIGIT_BITS;
+        Some(Stamp((before | next(chain, digit)) << below))
+    }
+
+    /// From a register's field for a label of `n` processes and `mark_bits`.
+    pub(super) fn unpack(field: u64, n: usize, mark_bits: u32) -> Self {
+        let label = field & ((1 << bits(n)) - 1);
+        let mark = field >> bits(n) & ((1 << mark_bits) - 1);
+        Stamp(label | mark << MARK_AT)
+    }
+
+    /// As a register's field of [`bits`] and mark bits.
+    pub(super) fn pack(self, n: usize) -> u64 {
+        self.label() | self.mark() << bits(n)
+    }
+}
+
+/// The digit after this one.
+const fn next(chain: u64, digit: u64) -> u64 {
+    if digit == chain + 2 { chain } else { digit + 1 }
+}
+
+/// The packed label of so many digits as a person would write it.
+pub fn show(label: u64, digits: u8) -> String {
+    let mut out = String::new();
+    for place in (0..u32::from(digits)).rev() {
+        let _ = write!(out, "{}", (label >> (DIGIT_BITS * place) & DIGIT) + 1);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn label(digits: &[u64]) -> Stamp {
+        Stamp(digits.iter().fold(0, |label, digit| label << DIGIT_BITS | (digit - 1)))
+    }
+
+    #[test]
+    fn digits_are_a_chain_and_a_cycle() {
+        let before = |a, b| Stamp::precedes(CHAIN, (label(&[a]), 1), (label(&[b]), 0));
+        for (a, b) in
+            [(1, 2), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5), (3, 4), (4, 5), (5, 3)]
+        {
+            assert!(before(a, b) && !before(b, a), "{a} {b}");
+        }
+        assert!(!before(3, 3)); // equal labels go by process
+    }
+
+    #[test]
+    fn the_first_difference_decides() {
+        let before = |a: &[u64], b: &[u64]| Stamp::precedes(CHAIN, (label(a), 0), (label(b), 1));
+        assert!(before(&[3, 5, 5], &[4, 1, 1]));
+        assert!(before(&[5, 1, 1], &[3, 5, 1]));
+        assert!(before(&[2, 5, 4], &[2, 3, 1]));
+        assert_eq!(label(&[2, 5, 4]).label(), 0o143);
+        assert_eq!(show(0o143, 3), "254");
+    }
+
+    #[test]
+    fn one_after_another_each_is_later() {
+        for n in 2..=MOST_PROCESSES {
+            let mut held: Vec<Stamp> = (0..n).map(|_| Stamp::FIRST).collect();
+            for round in 0..200 {
+                let i = (round * 7 + round / n) % n;
+                if let Some(new) = Stamp::later(CHAIN, n, i, |j| held[j]) {
+                    held[i] = new;
+                }
+                for j in (0..n).filter(|&j| j != i) {
+                    assert!(Stamp::precedes(CHAIN, (held[j], j), (held[i], i)), "n={n} {round}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fields_keep_label_and_mark() {
+        let stamp = label(&[2, 5, 4]).marked(5);
+        assert_eq!(Stamp::unpack(stamp.pack(4), 4, 3), stamp);
+        assert_eq!((stamp.mark(), stamp.marked(0)), (5, label(&[2, 5, 4])));
+    }
+}

@@ -1,0 +1,161 @@
+//! Label: a scan, and an update for every reader.
+
+use super::{Hand, Linear, scan::Scanning};
+use crate::{
+    framework::memory::{Memory, Pid, Word},
+    papers::timestamps::{
+        All,
+        Turn::{self, Done, Goto},
+        labels::Stamp,
+        marked::fresh,
+        rules::{Form, Otherwise, Rules},
+        shape::NONE,
+    },
+};
+
+/// What a process has in hand in the second part of Label.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Update {
+    pub(super) own: Stamp,
+    pub(super) new: Stamp,
+    /// The next reader's place among the others.
+    pub(super) slot: u8,
+    /// The register with its hands, as it will be written.
+    pub(super) word: u64,
+}
+
+/// Where a process stands in Label.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
+pub enum Labelling {
+    /// It scans.
+    Scan(Scanning<All<Stamp>>),
+    /// It reads its own hands.
+    Mine(Update),
+    /// It reads a reader's colour.
+    Ask(Update),
+    /// It announces the colours.
+    Announce(Update),
+    /// It reads a reader's colour again.
+    Again(Update),
+    /// It keeps a copy for a reader.
+    Save(Update),
+    /// It writes its hands; with them the label, where both are in one register.
+    Hands(Update),
+    /// It writes its label.
+    Commit(Stamp),
+}
+
+impl<R: Rules> Linear<R> {
+    pub(super) fn label_step<M: Memory>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        at: Labelling,
+    ) -> Turn<Labelling, ()> {
+        match at {
+            Labelling::Scan(scan) => match self.wscan(m, p, scan) {
+                Goto(scan) => Goto(Labelling::Scan(scan)),
+                Done(view) => self.decide(p, view),
+            },
+            Labelling::Mine(update) => {
+                let word = m.read(self.hand_var(p, update.slot as usize)) as u64;
+                // The label in it is `own`, which is put back where it is written.
+                Goto(Labelling::Ask(Update { word: self.with(word, Stamp::FIRST), ..update }))
+            }
+            Labelling::Ask(update) => {
+                let slot = update.slot as usize;
+                let ann = self.colour_of(m, p, slot);
+                let Hand { copy, .. } = self.hand(update.word, slot);
+                let word = self.with_hand(update.word, slot, Hand { ann, copy });
+                let last = if R::ANNOUNCE { Labelling::Announce } else { Labelling::Again };
+                self.next_reader(Update { word, ..update }, Labelling::Ask, last)
+            }
+            Labelling::Announce(update) => {
+                let word = self.with(update.word, update.own);
+                m.write(self.hand_var(p, update.slot as usize), word as Word);
+                Goto(Labelling::Again(update))
+            }
+            Labelling::Again(update) => {
+                let slot = update.slot as usize;
+                let seen = self.colour_of(m, p, slot);
+                let colour = if R::AGAIN { seen } else { self.hand(update.word, slot).ann };
+                self.answer(update, colour)
+            }
+            Labelling::Save(update) => {
+                let slot = update.slot as usize;
+                m.write(self.saved_var(p, Self::at_slot(p, slot)), update.own.pack(self.n) as Word);
+                let Hand { ann, .. } = self.hand(update.word, slot);
+                let word = self.with_hand(update.word, slot, Hand { ann, copy: ann });
+                self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
+            }
+            Labelling::Hands(update) => {
+                let word = self.with(update.word, update.new);
+                m.write(self.hand_var(p, update.slot as usize), word as Word);
+                self.next_group(update)
+            }
+            Labelling::Commit(new) => {
+                m.write(self.label.at(p), self.with_label(0, new) as Word);
+                Done(())
+            }
+        }
+    }
+
+    /// What Label does with the view of its Scan.
+    fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
+        let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
+        let later = Stamp::later(R::CHAIN, self.n, p, stamp);
+        let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
+            return Done(());
+        };
+        let new = if R::RENEW { new } else { Stamp::FIRST }.marked(fresh(R::MARK_BITS));
+        match self.form {
+            Form::Whole if !R::SNAPSHOT => Goto(Labelling::Commit(new)),
+            _ => Goto(Labelling::Mine(Update { own: stamp(p), new, slot: 0, word: 0 })),
+        }
+    }
+
+    /// The part of Label that comes after an `update` for one reader: the same for the next one of
+    /// the group, or `last`.
+    fn next_reader(
+        &self,
+        update: Update,
+        same: fn(Update) -> Labelling,
+        last: fn(Update) -> Labelling,
+    ) -> Turn<Labelling, ()> {
+        let next = update.slot as usize + 1;
+        let update = Update { slot: next as u8, ..update };
+        if next < self.n - 1 && !next.is_multiple_of(self.readers) {
+            return Goto(same(update));
+        }
+        Goto(last(Update { slot: ((next - 1) / self.readers * self.readers) as u8, ..update }))
+    }
+
+    /// S2: what the writer says to the reader at `slot`, who has shown `colour` at the second look.
+    fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
+        let slot = update.slot as usize;
+        let Hand { ann, copy } = self.hand(update.word, slot);
+        if colour == ann && ann != copy {
+            return Goto(Labelling::Save(update));
+        }
+        let copy = match R::OTHERWISE {
+            Otherwise::None if colour != ann => NONE,
+            Otherwise::Made => ann,
+            _ => copy,
+        };
+        let word = self.with_hand(update.word, slot, Hand { ann, copy });
+        self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
+    }
+
+    /// The hands of one group are written.
+    fn next_group(&self, update: Update) -> Turn<Labelling, ()> {
+        let slot = update.slot as usize + self.readers;
+        if slot < self.n - 1 {
+            return Goto(Labelling::Mine(Update { slot: slot as u8, word: 0, ..update }));
+        }
+        match self.form {
+            Form::Split(_) => Goto(Labelling::Commit(update.new)),
+            _ => Done(()),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Bounded timestamps over a weak snapshot: Label and Scan in O(n), as Zehavi's algorithm needs.
+//!
+//! A *weak snapshot* returns for each other process r the timestamp that r had at one instant T of
+//! the scan, or the one that r was in the middle of writing at T. That is enough for
+//! [labels] (the lab checks it). One write makes it one instant for all: at T the
+//! scanner p gives every writer a new *colour*. A writer that finds the new colour before it
+//! commits keeps a copy of the timestamp that it had, for p to take.
+//!
+//! | register | | written by |
+//! |---|---|---|
+//! | MAIN\[r\] | label; for each reader p a colour *ann*, and a colour or none *copy* | r |
+//! | TOG\[p\] | a colour for each r; the write of it is T | p |
+//! | SAVED\[r\]\[p\] | label | r |
+//!
+//! Why p sees no third timestamp. Let X be the colour that p writes at T, for r.
+//! - S1: until T, nothing that r has says X: not TOG, and neither ann nor copy when p looked. If r
+//!   has read an old X and not yet announced it, then it reads the colour once more after p has
+//!   looked, and either finds another one (*none*) or the X of T.
+//! - S2: an update that reads X after T finds X again, because p waits for nobody but writes no
+//!   other colour before its scan ends. So it saves what r had before, once: the next one finds
+//!   copy = X.
+//! - S3: so copy = X says that SAVED has the timestamp that r had, or was writing, at T; and
+//!   copy /= X, that no update that began after T has committed.
+//!
+//! Above eight processes MAIN does not fit 63 bits, and is split: LABEL\[r\], and HAND\[r\]\[g\]
+//! with ann and copy for a group of readers. An update writes copy before it commits the label; a
+//! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
+//! the other would not do, though it keeps S1 to S3 for each reader: of two scans, one after the
+//! other, the first may see the new timestamp and the second the old one, which no register
+//! allows, and even property (1) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
+//!
+//! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
+//!
+//! The *none* of S1 could be left out: with what copy said before in its place, the guarantee holds
+//! as well (`linear:same-copy` in the lab), for p avoids that colour, too.
+//!
+//! The labels are those of Dolev & Shavit ("Bounded concurrent time-stamp systems are
+//! constructible"); that a weaker snapshot than an atomic one is enough, and that writers keep copies
+//! for scanners, is the idea of Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"). A process
+//! keeps nothing between procedures here, so it reads its own registers, two for Scan and one more
+//! for Label.
+
+use alloc::{format, string::String};
+use core::marker::PhantomData;
+
+use super::{
+    Collect, Timestamps, Turn,
+    labels::{self, Stamp},
+    rules::{Form, Rules, Sound},
+    shape::{COLOUR_BITS, COLOURS, HAND_BITS, MOST_BITS, Shape},
+};
+use crate::framework::{
+    layout::{Array, Layout},
+    memory::{Memory, Pid, Var, Word},
+};
+
+mod label;
+mod marks;
+mod scan;
+
+pub use label::{Labelling, Update};
+pub use scan::Scanning;
+
+use scan::colour;
+
+/// The system; `R` says which parts a wrong variant leaves out.
+pub struct Linear<R = Sound> {
+    n: usize,
+    form: Form,
+    /// Announcements and copies that a register holds.
+    readers: usize,
+    /// MAIN or LABEL.
+    label: Array,
+    /// HAND, with [`Form::Split`].
+    hand: Array,
+    tog: Array,
+    saved: Array,
+    rules: PhantomData<R>,
+}
+
+/// What a writer says to one reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Hand {
+    ann: u64,
+    copy: u64,
+}
+
+impl<R: Rules> Linear<R> {
+    /// Bits of a label in a register.
+    fn label_bits(n: usize) -> u32 {
+        labels::bits(n) + R::MARK_BITS
+    }
+
+    fn form(n: usize) -> Form {
+        let whole = Self::label_bits(n) + HAND_BITS * (n as u32 - 1) <= MOST_BITS;
+        R::FORM.unwrap_or(if whole {
+            Form::Whole
+        } else {
+            Form::Split((MOST_BITS / HAND_BITS) as usize)
+        })
+    }
+
+    fn groups(&self) -> usize {
+        (self.n - 1).div_ceil(self.readers)
+    }
+
+    /// The place of `q` among the others than `p`.
+    fn slot(p: Pid, q: Pid) -> usize {
+        if q < p { q } else { q - 1 }
+    }
+
+    /// Who has this place among the others than `p`.
+    fn at_slot(p: Pid, slot: usize) -> Pid {
+        if slot < p { slot } else { slot + 1 }
+    }
+
+    /// The next other process, from `q` on.
+    fn other(&self, p: Pid, q: usize) -> Option<u8> {
+        let q = if q == p { q + 1 } else { q };
+        (q < self.n).then_some(q as u8)
+    }
+
+    /// The register from which `p` reads the label of `r`.
+    fn label_var(&self, r: Pid, p: Pid) -> Var {
+        match self.form {
+            Form::Whole | Form::Split(_) => self.label.at(r),
+            Form::Grouped(_) if p == r => self.label.at(r * self.groups()),
+            Form::Grouped(_) => self.hand_var(r, Self::slot(r, p)),
+        }
+    }
+
+    /// The register of `r` with the hand for the reader at `slot`.
+    fn hand_var(&self, r: Pid, slot: usize) -> Var {
+        match self.form {
+            Form::Whole => self.label.at(r),
+            Form::Grouped(_) => self.label.at(r * self.groups() + slot / self.readers),
+            Form::Split(_) => self.hand.at(r * self.groups() + slot / self.readers),
+        }
+    }
+
+    /// The register for a copy of the label of `r` for `p`.
+    fn saved_var(&self, r: Pid, p: Pid) -> Var {
+        self.saved.at(r * (self.n - 1) + Self::slot(r, p))
+    }
+
+    fn stamp(&self, word: Word) -> Stamp {
+        Stamp::unpack(word as u64, self.n, R::MARK_BITS)
+    }
+
+    /// `word` with another label in it.
+    fn with_label(&self, word: u64, stamp: Stamp) -> u64 {
+        word & !((1 << Self::label_bits(self.n)) - 1) | stamp.pack(self.n)
+    }
+
+    /// The word of a register with hands, and with this label where both are in one register.
+    fn with(&self, word: u64, stamp: Stamp) -> u64 {
+        match self.form {
+            Form::Split(_) => word,
+            Form::Whole | Form::Grouped(_) => self.with_label(word, stamp),
+        }
+    }
+
+    fn hand_shift(&self, slot: usize) -> u32 {
+        let below = match self.form {
+            Form::Split(_) => 0,
+            _ => Self::label_bits(self.n),
+        };
+        below + (slot % self.readers) as u32 * HAND_BITS
+    }
+
+    fn hand(&self, word: u64, slot: usize) -> Hand {
+        let hand = word >> self.hand_shift(slot);
+        Hand { ann: hand & (COLOURS - 1), copy: hand >> COLOUR_BITS & 7 }
+    }
+
+    fn with_hand(&self, word: u64, slot: usize, hand: Hand) -> u64 {
+        let shift = self.hand_shift(slot);
+        word & !(((1 << HAND_BITS) - 1) << shift) | (hand.ann | hand.copy << COLOUR_BITS) << shift
+    }
+
+    /// The colour that the reader at `slot` shows to `p`.
+    fn colour_of<M: Memory>(&self, m: &mut M, p: Pid, slot: usize) -> u64 {
+        let reader = Self::at_slot(p, slot);
+        colour(m.read(self.tog.at(reader)) as u32, Self::slot(reader, p))
+    }
+}
+
+impl<R: Rules> Timestamps for Linear<R> {
+    const NAME: &'static str = "linear";
+    const MOST_PROCESSES: usize = labels::MOST_PROCESSES;
+
+    type Stamp = Stamp;
+    type Labelling = Labelling;
+    type Scanning<C: Collect<Stamp>> = Scanning<C>;
+
+    fn new(layout: &mut Layout, n: usize) -> Self {
+        let form = Self::form(n);
+        let others = n - 1;
+        let readers = match form {
+            Form::Whole => others,
+            Form::Split(readers) | Form::Grouped(readers) => readers.min(others),
+        };
+        let groups = others.div_ceil(readers);
+        let hands = Shape { hands: readers as u8, ..Shape::default() };
+        let label = Shape {
+            labels: 1,
+            digits: n as u8 - 1,
+            mark_bits: R::MARK_BITS as u8,
+            ..Shape::default()
+        };
+        let both = Shape { hands: hands.hands, ..label };
+        let grouped = |name: &str, shape: Shape| {
+            let name = String::from(name);
+            move |index: usize| {
+                let (r, group) = (index / groups, index % groups);
+                shape.declare(format!("{name}[{r}][{group}]")).at(r)
+            }
+        };
+        let none = layout.array(0, |_| unreachable!("of none"));
+        let (label_at, hand) = match form {
+            Form::Whole => (layout.array(n, |r| both.declare(format!("MAIN[{r}]")).at(r)), none),
+            Form::Grouped(_) => (layout.array(n * groups, grouped("MAIN", both)), none),
+            Form::Split(_) => (
+                layout.array(n, |r| label.declare(format!("LABEL[{r}]")).at(r)),
+                layout.array(n * groups, grouped("HAND", hands)),
+            ),
+        };
+        let colours = Shape { colours: others as u8, ..Shape::default() };
+        let tog = layout.array(n, |p| colours.declare(format!("TOG[{p}]")).at(p));
+        let saved = layout.array(n * others, |index| {
+            let (r, p) = (index / others, Self::at_slot(index / others, index % others));
+            label.declare(format!("SAVED[{r}][{p}]")).at(r)
+        });
+        Linear { n, form, readers, label: label_at, hand, tog, saved, rules: PhantomData }
+    }
+
+    fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
+        Stamp::precedes(R::CHAIN, a, b)
+    }
+
+    fn begin_label(&self, _: Pid) -> Labelling {
+        Labelling::Scan(self.begin())
+    }
+
+    fn label<M: Memory>(&self, m: &mut M, p: Pid, at: Labelling) -> Turn<Labelling, ()> {
+        self.label_step(m, p, at)
+    }
+
+    fn begin_scan<C: Collect<Stamp>>(&self, _: Pid) -> Scanning<C> {
+        self.begin()
+    }
+
+    fn scan<M: Memory, C: Collect<Stamp>>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        at: Scanning<C>,
+    ) -> Turn<Scanning<C>, C> {
+        self.wscan(m, p, at)
+    }
+
+    fn label_line(at: Labelling) -> &'static str {
+        match at {
+            Labelling::Scan(scan) => Self::scan_line(scan),
+            Labelling::Mine(_) => "mine",
+            Labelling::Ask(_) => "ask",
+            Labelling::Announce(_) => "announce",
+            Labelling::Again(_) => "again",
+            Labelling::Save(_) => "save",
+            Labelling::Hands(_) => "hands",
+            Labelling::Commit(_) => "commit",
+        }
+    }
+
+    fn scan_line<C: Collect<Stamp>>(at: Scanning<C>) -> &'static str {
+        match at {
+            Scanning::Toggles => "toggles",
+            Scanning::Pick { .. } => "pick",
+            Scanning::Toggle { .. } => "toggle",
+            Scanning::Own { .. } => "own",
+            Scanning::Look { .. } => "look",
+            Scanning::Hand { .. } => "hand",
+            Scanning::Saved { .. } => "saved",
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Scan: the weak snapshot.
+
+use super::{Hand, Linear};
+use crate::{
+    framework::memory::{Memory, Pid, Word},
+    papers::timestamps::{
+        Collect,
+        Turn::{self, Done, Goto},
+        labels::Stamp,
+        rules::{Form, Rules},
+        shape::{COLOUR_BITS, COLOURS},
+    },
+};
+
+/// Where a process stands in Scan.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scanning<C> {
+    /// It reads its own TOG.
+    Toggles,
+    /// It reads the hand of r and picks a colour.
+    Pick {
+        /// The next writer.
+        r: u8,
+        /// New colours for those before r, old ones for the others.
+        colours: u32,
+    },
+    /// It writes TOG: the instant T.
+    Toggle {
+        /// The new colours.
+        colours: u32,
+    },
+    /// It reads its own label.
+    Own {
+        /// The new colours.
+        colours: u32,
+    },
+    /// It reads the label of r, and its hand where both are in one register.
+    Look {
+        /// The next writer.
+        r: u8,
+        /// The new colours of those not looked at.
+        colours: u32,
+        /// What it has seen.
+        seen: C,
+    },
+    /// It reads the hand of r.
+    Hand {
+        /// The writer.
+        r: u8,
+        /// As above.
+        colours: u32,
+        /// As above.
+        seen: C,
+        /// The label it has read.
+        label: Stamp,
+    },
+    /// It reads the copy that r has made.
+    Saved {
+        /// The writer.
+        r: u8,
+        /// As above.
+        colours: u32,
+        /// As above.
+        seen: C,
+    },
+}
+
+impl<R: Rules> Linear<R> {
+    pub(super) fn after_pick<C>(&self, p: Pid, r: usize, colours: u32) -> Scanning<C> {
+        match self.other(p, r) {
+            Some(r) => Scanning::Pick { r, colours },
+            None => Scanning::Toggle { colours },
+        }
+    }
+
+    /// `p` has seen the label of `r`.
+    pub(super) fn after_look<C: Collect<Stamp>>(
+        &self,
+        p: Pid,
+        r: u8,
+        colours: u32,
+        seen: C,
+    ) -> Turn<Scanning<C>, C> {
+        let colours = set_colour(colours, Self::slot(p, r as Pid), 0); // not needed any more
+        match self.other(p, r as usize + 1) {
+            Some(r) => Goto(Scanning::Look { r, colours, seen }),
+            None => Done(seen),
+        }
+    }
+
+    pub(super) fn begin<C>(&self) -> Scanning<C> {
+        if R::SNAPSHOT { Scanning::Toggles } else { Scanning::Own { colours: 0 } }
+    }
+
+    pub(super) fn wscan<M: Memory, C: Collect<Stamp>>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        at: Scanning<C>,
+    ) -> Turn<Scanning<C>, C> {
+        match at {
+            Scanning::Toggles => Goto(self.after_pick(p, 0, m.read(self.tog.at(p)) as u32)),
+            Scanning::Pick { r, colours } => {
+                let q = r as Pid;
+                let slot = Self::slot(p, q);
+                let reader = Self::slot(q, p);
+                let hand = self.hand(m.read(self.hand_var(q, reader)) as u64, reader);
+                let colour = pick::<R>(colour(colours, slot), hand);
+                Goto(self.after_pick(p, q + 1, set_colour(colours, slot, colour)))
+            }
+            Scanning::Toggle { colours } => {
+                m.write(self.tog.at(p), colours.into());
+                Goto(Scanning::Own { colours })
+            }
+            Scanning::Own { colours } => {
+                let seen = C::begin(p, self.stamp(m.read(self.label_var(p, p))));
+                match self.other(p, 0) {
+                    Some(r) => Goto(Scanning::Look { r, colours, seen }),
+                    None => Done(seen),
+                }
+            }
+            Scanning::Look { r, colours, seen } => {
+                let word = m.read(self.label_var(r as Pid, p));
+                let label = self.stamp(word);
+                match self.form {
+                    Form::Split(_) if R::COPY => Goto(Scanning::Hand { r, colours, seen, label }),
+                    _ => self.choose(p, r, colours, seen, label, word),
+                }
+            }
+            Scanning::Hand { r, colours, seen, label } => {
+                let word = m.read(self.hand_var(r as Pid, Self::slot(r as Pid, p)));
+                self.choose(p, r, colours, seen, label, word)
+            }
+            Scanning::Saved { r, colours, seen } => {
+                let copy = self.stamp(m.read(self.saved_var(r as Pid, p)));
+                self.after_look(p, r, colours, seen.see::<Self>(p, r as Pid, copy))
+            }
+        }
+    }
+
+    /// S3: takes the label of `r`, unless its hand says that a copy was made after T.
+    pub(super) fn choose<C: Collect<Stamp>>(
+        &self,
+        p: Pid,
+        r: u8,
+        colours: u32,
+        seen: C,
+        label: Stamp,
+        hand: Word,
+    ) -> Turn<Scanning<C>, C> {
+        let (mine, theirs) = (Self::slot(p, r as Pid), Self::slot(r as Pid, p));
+        if R::COPY && self.hand(hand as u64, theirs).copy == colour(colours, mine) {
+            return Goto(Scanning::Saved { r, colours, seen });
+        }
+        self.after_look(p, r, colours, seen.see::<Self>(p, r as Pid, label))
+    }
+}
+
+/// A colour that nobody uses.
+pub(super) fn pick<R: Rules>(old: u64, hand: Hand) -> u64 {
+    let used = |colour: u64| colour == hand.ann || colour == hand.copy;
+    let mut colours = (1..COLOURS).map(|by| (old + by) % COLOURS);
+    colours.find(|&colour| !R::AVOID || !used(colour)).unwrap_or(old)
+}
+
+pub(super) fn colour(colours: u32, slot: usize) -> u64 {
+    u64::from(colours) >> (slot as u32 * COLOUR_BITS) & (COLOURS - 1)
+}
+
+pub(super) fn set_colour(colours: u32, slot: usize, colour: u64) -> u32 {
+    let shift = slot as u32 * COLOUR_BITS;
+    colours & !((COLOURS as u32 - 1) << shift) | (colour as u32) << shift
+}

@@ -1,0 +1,158 @@
+//! What the systems do when one procedure runs after another, and what that costs at most.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::framework::memory::{Op, Var};
+
+struct Plain {
+    words: Vec<Word>,
+    accesses: usize,
+}
+
+impl Memory for Plain {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        self.accesses += 1;
+        let old = self.words[var.index()];
+        self.words[var.index()] = op.leaves(old);
+        old
+    }
+}
+
+type Place<T> = <T as Timestamps>::Scanning<All<<T as Timestamps>::Stamp>>;
+type Seen<T> = All<<T as Timestamps>::Stamp>;
+
+struct World<T> {
+    system: T,
+    layout: Layout,
+    memory: Plain,
+    n: usize,
+}
+
+impl<T: Timestamps> World<T> {
+    fn new(n: usize) -> Self {
+        let mut layout = Layout::default();
+        let system = T::new(&mut layout, n);
+        let memory = Plain { words: layout.first_initial(), accesses: 0 };
+        World { system, layout, memory, n }
+    }
+
+    fn label_step(&mut self, p: Pid, at: T::Labelling) -> Turn<T::Labelling, ()> {
+        let before = self.memory.accesses;
+        let turn = self.system.label(&mut self.memory, p, at);
+        assert_eq!(self.memory.accesses, before + 1, "one access a step");
+        turn
+    }
+
+    fn label(&mut self, p: Pid) {
+        let mut at = self.system.begin_label(p);
+        while let Turn::Goto(next) = self.label_step(p, at) {
+            at = next;
+        }
+    }
+
+    fn scan_step(&mut self, p: Pid, at: Place<T>) -> Turn<Place<T>, Seen<T>> {
+        let before = self.memory.accesses;
+        let turn = self.system.scan(&mut self.memory, p, at);
+        assert_eq!(self.memory.accesses, before + 1, "one access a step");
+        turn
+    }
+
+    fn scan(&mut self, p: Pid) -> All<T::Stamp> {
+        let mut at = self.system.begin_scan(p);
+        loop {
+            match self.scan_step(p, at) {
+                Turn::Goto(next) => at = next,
+                Turn::Done(seen) => return seen,
+            }
+        }
+    }
+
+    fn others(&self, p: Pid) -> impl Iterator<Item = Pid> + use<T> {
+        (0..self.n).filter(move |&q| q != p)
+    }
+}
+
+/// One procedure after another, in an order that looks like none.
+fn one_after_another<T: Timestamps>() {
+    for n in 2..=T::MOST_PROCESSES {
+        let mut world = World::<T>::new(n);
+        let mut order: Vec<Pid> = (0..n).collect();
+        for round in 0..300usize {
+            let p = (round * 5 + round / n * 3) % n;
+            world.label(p);
+            order.retain(|&q| q != p);
+            order.push(p);
+            let seen = world.scan((p + round) % n);
+            for (place, &i) in order.iter().enumerate() {
+                assert!(order[place + 1..].iter().all(|&j| seen.orders::<T>(i, j)), "n = {n}");
+                assert!(order[..place].iter().all(|&j| !seen.orders::<T>(i, j)), "n = {n}");
+            }
+            for (decl, &word) in world.layout.decls().iter().zip(&world.memory.words) {
+                assert!(decl.allows(word), "n = {n}: {} = {}", decl.name, decl.show(word));
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_one_after_another_are_in_that_order() {
+    one_after_another::<Uctss>();
+    one_after_another::<Linear>();
+    one_after_another::<Linear<broken::Marked>>();
+    one_after_another::<Quadratic>();
+}
+
+/// The steps of a Scan during which everybody else labels right after the line `after`.
+fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
+    let mut world = World::<T>::new(n);
+    let mut steps = 0;
+    for _ in 0..3 {
+        world.label(0);
+        let mut at = world.system.begin_scan(0);
+        steps = 1;
+        while let Turn::Goto(next) = world.scan_step(0, at) {
+            if T::scan_line(at) == after {
+                world.others(0).for_each(|q| world.label(q));
+            }
+            at = next;
+            steps += 1;
+        }
+    }
+    steps
+}
+
+/// The same for a Label, where all others also scan, and show new colours, when it is to write.
+fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
+    let mut world = World::<T>::new(n);
+    let mut steps = 0;
+    for _ in 0..3 {
+        world.others(0).for_each(|q| world.label(q));
+        let mut at = world.system.begin_label(0);
+        steps = 1;
+        while let Turn::Goto(next) = world.label_step(0, at) {
+            if T::label_line(at) == after {
+                world.others(0).for_each(|q| world.label(q));
+            }
+            if T::label_line(next) == "mine" {
+                world.others(0).for_each(|q| _ = world.scan(q));
+            }
+            at = next;
+            steps += 1;
+        }
+    }
+    steps
+}
+
+#[test]
+fn linear_costs_what_it_says() {
+    for n in 2..=Linear::<Sound>::MOST_PROCESSES {
+        let groups = (n - 1).div_ceil(12);
+        let (scan, label) =
+            if n <= 8 { (3 * n, 6 * n) } else { (4 * n - 1, 7 * n - 3 + 3 * groups) };
+        assert_eq!(scan_among_labels::<Linear>(n, "toggle"), scan, "n = {n}");
+        // Of two, who sees the other as later cannot also find a copy by it.
+        let label = if n == 2 { label - 1 } else { label };
+        assert_eq!(label_among_others::<Linear>(n, "toggle"), label, "n = {n}");
+    }
+}

@@ -1,0 +1,205 @@
+//! UCTSS: timestamps that grow for ever.
+//! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 1.
+//!
+//! label\[i\]: the timestamp of process i; equal ones are ordered by process.
+//!
+//! Cost: at most n + 1 references for Label, n for Scan.
+//!
+//! Differs from the paper: it lets Label choose any larger number, and this is the next one; it
+//! reads in any order, and this is ascending, but for Scan's own label, which comes first. As
+//! printed, Label keeps a timestamp that equals the largest. With two equal largest ones that is
+//! wrong for the one which the tie puts first: it stays before a process whose Label was finished
+//! when its own began, against property (1). [`Uctss`] therefore keeps a timestamp only if no
+//! other process is ordered after it; `Uctss<true>` is what is printed.
+//!
+//! Normal form. Only the order of timestamps matters, and how many new ones still fit between two
+//! that are there. Let u < v be neighbours among all timestamps, registers and private maxima
+//! alike. Some register holds v or more from now on, because a register never decreases, so a
+//! Label that begins later takes more than v. Only a process that is in Label now, that has seen
+//! nothing above u and will read no register that is above u already, can still write a number
+//! between them, and each such process writes once, one more than what it has seen. With c such
+//! processes no number beyond u + c appears below v. So a gap of c + 1 does whatever a larger gap
+//! does; and c never grows while u and v are neighbours, so the form is the same whenever it is
+//! taken. The smallest timestamp becomes 1. (Not 0: a scanner may still know that somebody was
+//! before it whose timestamp is gone, and the explorer must find a smaller number for that one.)
+
+use alloc::{format, vec::Vec};
+
+use super::{Collect, Inside, InsideOf, Timestamps, Turn};
+use crate::framework::{
+    layout::{Array, Decl, Layout},
+    memory::{Memory, Pid, Word},
+};
+use Turn::{Done, Goto};
+
+/// The system; with `PRINTED`, as the figure prints it.
+pub struct Uctss<const PRINTED: bool = false> {
+    n: usize,
+    label: Array,
+}
+
+/// Where a process stands in Label.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Labelling {
+    /// It reads label\[j\].
+    Read {
+        /// The next process.
+        j: u8,
+        /// The largest timestamp so far; -1 before the first.
+        max: Word,
+        /// Whether that is its own, and none ordered after it has been seen.
+        own: bool,
+    },
+    /// It writes its own.
+    Write {
+        /// The largest timestamp there was.
+        max: Word,
+    },
+}
+
+/// Where a process stands in Scan.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scanning<C> {
+    /// It reads its own label.
+    Own,
+    /// It reads label\[j\].
+    Read {
+        /// The next process.
+        j: u8,
+        /// What it has seen.
+        seen: C,
+    },
+}
+
+impl<const PRINTED: bool> Uctss<PRINTED> {
+    /// The next process to read, after those below `j`.
+    fn other(&self, p: Pid, j: usize) -> Option<u8> {
+        let j = if j == p { j + 1 } else { j };
+        (j < self.n).then_some(j as u8)
+    }
+}
+
+impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
+    const NAME: &'static str = "UCTSS";
+    const UNBOUNDED: bool = true;
+
+    type Stamp = Word;
+    type Labelling = Labelling;
+    type Scanning<C: Collect<Word>> = Scanning<C>;
+
+    fn new(layout: &mut Layout, n: usize) -> Self {
+        // In normal form: from 1 on at most 2n numbers, with gaps of at most n + 1; and a step more.
+        let most = ((2 * n - 1) * (n + 1) + 2) as Word;
+        let label =
+            layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, most, 0).at(i).unbounded());
+        Uctss { n, label }
+    }
+
+    fn precedes(a: (Word, Pid), b: (Word, Pid)) -> bool {
+        a < b
+    }
+
+    fn begin_label(&self, _: Pid) -> Labelling {
+        Labelling::Read { j: 0, max: -1, own: false }
+    }
+
+    fn label<M: Memory>(&self, m: &mut M, p: Pid, at: Labelling) -> Turn<Labelling, ()> {
+        match at {
+            Labelling::Read { j, max, own } => {
+                let x = m.read(self.label.at(j as usize));
+                let mine = j as Pid == p;
+                let own = match x.cmp(&max) {
+                    core::cmp::Ordering::Greater => mine,
+                    core::cmp::Ordering::Equal if PRINTED => own || mine,
+                    core::cmp::Ordering::Equal => mine, // of equal ones the last is ordered last
+                    core::cmp::Ordering::Less => own,
+                };
+                let max = max.max(x);
+                match j as usize + 1 {
+                    j if j < self.n => Goto(Labelling::Read { j: j as u8, max, own }),
+                    _ if own => Done(()),
+                    _ => Goto(Labelling::Write { max }),
+                }
+            }
+            Labelling::Write { max } => {
+                m.write(self.label.at(p), max + 1);
+                Done(())
+            }
+        }
+    }
+
+    fn begin_scan<C: Collect<Word>>(&self, _: Pid) -> Scanning<C> {
+        Scanning::Own
+    }
+
+    fn scan<M: Memory, C: Collect<Word>>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        at: Scanning<C>,
+    ) -> Turn<Scanning<C>, C> {
+        let (seen, next) = match at {
+            Scanning::Own => (C::begin(p, m.read(self.label.at(p))), 0),
+            Scanning::Read { j, seen } => {
+                let j = j as usize;
+                (seen.see::<Self>(p, j, m.read(self.label.at(j))), j + 1)
+            }
+        };
+        match self.other(p, next) {
+            Some(j) => Goto(Scanning::Read { j, seen }),
+            None => Done(seen),
+        }
+    }
+
+    fn label_line(at: Labelling) -> &'static str {
+        match at {
+            Labelling::Read { .. } => "read",
+            Labelling::Write { .. } => "write",
+        }
+    }
+
+    fn scan_line<C: Collect<Word>>(_: Scanning<C>) -> &'static str {
+        "read"
+    }
+
+    fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
+        let labels = self.label.at(0).index()..self.label.at(0).index() + self.n;
+        let mut old: Vec<Word> = memory[labels.clone()].to_vec();
+        // Of each who may still write, the largest number that it has seen or will see.
+        let mut pending: Vec<Word> = Vec::new();
+        for inside in inside.iter() {
+            let (max, unread) = match *inside {
+                Inside::Label(Labelling::Read { j, max, .. }) => (max, j as usize),
+                Inside::Label(Labelling::Write { max }) => (max, self.n),
+                _ => continue,
+            };
+            let unread = &memory[labels.start + unread..labels.end];
+            pending.push(unread.iter().copied().fold(max, Word::max));
+            old.extend((max >= 0).then_some(max));
+        }
+        old.sort_unstable();
+        old.dedup();
+        let mut new = Vec::with_capacity(old.len());
+        new.push(1);
+        for (index, pair) in old.windows(2).enumerate() {
+            let writers = pending.iter().filter(|&&most| most <= pair[0]).count() as Word;
+            new.push(new[index] + (pair[1] - pair[0]).min(writers + 1));
+        }
+        if old == new {
+            return;
+        }
+        let renew = |x: &mut Word| {
+            if let Ok(index) = old.binary_search(x) {
+                *x = new[index];
+            }
+        };
+        memory[labels].iter_mut().for_each(renew);
+        for inside in inside {
+            match inside {
+                Inside::Label(Labelling::Read { max, .. } | Labelling::Write { max }) => renew(max),
+                Inside::Scan(Scanning::Read { seen, .. }) => renew(&mut seen.own),
+                _ => {}
+            }
+        }
+    }
+}

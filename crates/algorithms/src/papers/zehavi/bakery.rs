@@ -1,0 +1,171 @@
+//! The Bakery algorithm, from which Zehavi's starts: mutual exclusion, first come first served.
+//! Zehavi, section III; Lamport 1974.
+//!
+//! choosing\[p\]: p is taking a ticket.   num\[p\]: its ticket, 0 if it has none.
+//!
+//! Doorway: lines 1 to 3.
+//!
+//! Differs from the paper: p does not read its own ticket, which it knows. Reads of line 2 are
+//! ascending.
+//!
+//! Tickets grow without bound. For two processes there is a normal form: who takes a ticket takes
+//! one more than the other's, so of two tickets only the order matters, and of a maximum that was
+//! read, only that it is no less than the other's ticket, or that it is 0. For more there is none:
+//! while one process stands between reading a large ticket and taking a larger one, the others can
+//! start again from 1 and climb past it, and how long that takes is the difference. The checker
+//! then goes up to [`MOST`] and says so.
+
+use alloc::format;
+
+use crate::framework::{
+    layout::{Array, Decl, Layout},
+    machine::{
+        Algorithm, Label, Loc,
+        Next::{self, Enter, Goto, Leave, Spin},
+    },
+    memory::{Memory, Pid, Word},
+    pids::Pids,
+};
+
+/// The largest ticket that is explored.
+pub const MOST: Word = 6;
+
+/// The algorithm; k is 1.
+pub struct Bakery {
+    n: usize,
+    layout: Layout,
+    num: Array,
+    choosing: Array,
+}
+
+/// The paper's lines; `i` is the process a loop has come to, `num` the own ticket.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line {
+    L1,
+    /// Line 2 reads the tickets.
+    L2Read {
+        i: u8,
+        max: Word,
+    },
+    /// Line 2 takes one.
+    L2 {
+        max: Word,
+    },
+    L3 {
+        num: Word,
+    },
+    L4a {
+        i: u8,
+        num: Word,
+    },
+    L4b {
+        i: u8,
+        num: Word,
+    },
+    L5,
+}
+use Line::*;
+
+impl Bakery {
+    /// For `n` processes, of which one may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        assert_eq!(k, 1, "the Bakery algorithm is for k = 1");
+        let mut layout = Layout::default();
+        let num = layout.array(n, |p| {
+            Decl::number(format!("num[{p}]"), 0, MOST, 0).at(p).waited_on().unbounded()
+        });
+        let choosing =
+            layout.array(n, |p| Decl::flag(format!("choosing[{p}]"), false).at(p).waited_on());
+        Bakery { n, layout, num, choosing }
+    }
+
+    fn others(&self, p: Pid) -> Pids {
+        Pids::others(self.n, p)
+    }
+}
+
+impl Algorithm for Bakery {
+    type State = Line;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        1
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, _: Pid) -> Line {
+        L1
+    }
+
+    #[rustfmt::skip] // a line of the paper is a line here
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
+        let others = self.others(p);
+        let first = others.first().unwrap_or(0) as u8;
+        match at {
+            L1 => { m.write(self.choosing.at(p), 1); Goto(L2Read { i: first, max: 0 }) }
+            L2Read { i, max } => {
+                let max = max.max(m.read(self.num.at(i as Pid)));
+                Goto(others.after(i as Pid).map_or(L2 { max }, |i| L2Read { i: i as u8, max }))
+            }
+            L2 { max } => { m.write(self.num.at(p), max + 1); Goto(L3 { num: max + 1 }) }
+            L3 { num } => { m.write(self.choosing.at(p), 0); Goto(L4a { i: first, num }) }
+            L4a { i, num } => if m.read(self.choosing.at(i as Pid)) != 0 { Spin(at) } else { Goto(L4b { i, num }) },
+            L4b { i, num } => {
+                let other = m.read(self.num.at(i as Pid));
+                if other != 0 && (other, i as Pid) < (num, p) { return Spin(at); }
+                others.after(i as Pid).map_or(Enter(L5), |i| Goto(L4a { i: i as u8, num }))
+            }
+            L5 => { m.write(self.num.at(p), 0); Leave }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: Line) -> bool {
+        matches!(at, L4a { .. } | L4b { .. })
+    }
+
+    fn label(&self, _: Pid, at: Line) -> Label {
+        let (line, i) = match at {
+            L1 => ("1", None),
+            L2Read { i, .. } => ("2", Some(i)),
+            L2 { .. } => ("2", None),
+            L3 { .. } => ("3", None),
+            L4a { i, .. } => ("4a", Some(i)),
+            L4b { i, .. } => ("4b", Some(i)),
+            L5 => ("5", None),
+        };
+        let instance = i.map_or_else(Default::default, |i| format!("{i}"));
+        Label { figure: "bakery", line: line.into(), instance }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        true
+    }
+
+    fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
+        if self.n > 2 {
+            return;
+        }
+        let first = self.num.at(0).index();
+        let num = &mut memory[first..first + 2];
+        let held = [num[0], num[1]];
+        let least = held.into_iter().filter(|&x| x != 0).min().unwrap_or(0);
+        let rank = |x: Word| Word::from(x != 0) + Word::from(x > least);
+        num.iter_mut().for_each(|x| *x = rank(*x));
+        for loc in processes {
+            match loc {
+                Loc::Entry(L3 { num } | L4a { num, .. } | L4b { num, .. }) => *num = rank(*num),
+                Loc::Entry(L2Read { max, .. } | L2 { max }) => {
+                    *max = Word::from(*max != 0);
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Variants of Zehavi's algorithm that are wrong on purpose.
+
+use super::{At, Line::*, Zehavi};
+use crate::{
+    framework::{
+        changed::changes,
+        machine::Next::{self, Goto, Leave},
+        memory::Pid,
+    },
+    papers::timestamps::Turn,
+};
+
+changes! {
+    Zehavi, At;
+    /// One cell of `discover` in place of two: lines 4b, 4e, 4f and 14b are gone.
+    OneCell: |s, m, p| {
+        L4 { i, .. } => match m.read(s.discovered(0, p, i as Pid)) != 0 {
+            true => Goto(s.line_4(p, i)),
+            false => Goto(L4a { i }),
+        },
+        L4a { i } => { m.write(s.discovered(0, p, i as Pid), 0); Goto(L4c { i }) },
+        L4d { i } => match m.read(s.reveal.at(i as Pid)) != 0 {
+            true => Goto(L4dSet { i }),
+            false => Goto(s.line_4(p, i)),
+        },
+        L4dSet { i } => { m.write(s.discovered(0, p, i as Pid), 1); Goto(s.line_4(p, i)) },
+        L11aii { i, part: 0, ahead } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+            true => Goto(L11aii { i, part: 2, ahead }),
+            false => Goto(s.line_11a(p, i, ahead)),
+        },
+        L11b { i, ahead, .. } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+            true => Goto(L11bi { i, ahead }),
+            false => s.line_11b(p, i, ahead),
+        },
+        L14a { i } => {
+            m.write(s.discovered(0, i as Pid, p), 0);
+            Goto(s.next(p, i).map_or(L15 { i: s.first(p) }, |i| L14a { i }))
+        },
+    }
+    /// Line 11(a)ii does not look at `ignore`.
+    NoIgnore: |s, m, p| {
+        L11aii { i, part: 1, ahead } => match m.read(s.discovered(1, i as Pid, p)) != 0 {
+            true => Goto(L11aii { i, part: 3, ahead }),
+            false => Goto(s.line_11a(p, i, ahead)),
+        },
+    }
+    /// Line 11(a)ii does not look at `discover`.
+    NoDiscover: |s, m, p| {
+        L11ai { i, ahead } => match m.read(s.told(s.compete, i as Pid, p)) != 0 {
+            true => Goto(L11aii { i, part: 2, ahead }),
+            false => Goto(s.line_11a(p, i, ahead.without(i))),
+        },
+    }
+    /// Line 11(a)i dropped: it waits for those who have gone.
+    NoCompete: |s, m, p| {
+        L11ai { i, ahead } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+            true => Goto(L11aii { i, part: 1, ahead }),
+            false => Goto(s.line_11a(p, i, ahead)),
+        },
+    }
+    /// Line 11(a)ii dropped: what others say about the order changes nothing.
+    NoOrder: |s, _m, p| {
+        L11aii { i, ahead, .. } => Goto(s.line_11a(p, i, ahead)),
+    }
+    /// Line 12 dropped: nobody is let in ahead of its order.
+    NoAllow: |_s, _m, _p| {
+        L12 { .. } => Next::Enter(L13),
+    }
+    /// Line 4c dropped: an old permission is never taken back.
+    NoCancel: |s, m, p| {
+        L4b { i } => { m.write(s.discovered(1, p, i as Pid), 0); Goto(L4d { i }) },
+    }
+    /// Line 14 dropped: its traces stay.
+    NoDelete: |s, m, p| {
+        L13 => { m.write(s.reveal.at(p), 0); Goto(L15 { i: s.first(p) }) },
+    }
+    /// Line 3 dropped: whoever comes keeps the timestamp it had.
+    NoLabel: |s, _m, p| {
+        L3(_) => Goto(L4 { i: s.first(p), cell: 0 }),
+    }
+    /// Line 15 dropped: it competes for ever.
+    NoRetreat: |s, m, p| {
+        L14b { i } => {
+            m.write(s.discovered(1, i as Pid, p), 0);
+            s.next(p, i).map_or(Leave, |i| Goto(L14a { i }))
+        },
+    }
+    /// Lines 5 and 6 swapped: it reveals itself after it has looked.
+    LateReveal: |s, m, p| {
+        L5 => match s.stamps.scan(m, p, s.stamps.begin_scan(p)) {
+            Turn::Goto(scan) => Goto(L6(scan)),
+            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before.with(p) }),
+        },
+        L6(scan) => match s.stamps.scan(m, p, scan) {
+            Turn::Goto(scan) => Goto(L6(scan)),
+            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before.with(p) }),
+        },
+        L7 { i, before } if before.contains(p) => {
+            m.write(s.reveal.at(p), 1);
+            Goto(L7 { i, before: before.without(p) })
+        },
+    }
+}

@@ -1,0 +1,139 @@
+//! The paper's lines.
+
+use alloc::{format, string::String};
+
+use crate::framework::{memory::Pid, pids::Pids};
+
+/// Who is before p, and whom of these it still waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ahead {
+    /// Ordered before p by its Scan.
+    pub before: Pids,
+    /// The paper's `precede`.
+    pub precede: Pids,
+}
+
+impl Ahead {
+    /// `precede.delete(i)`.
+    pub(super) fn without(self, i: u8) -> Self {
+        Ahead { precede: self.precede.without(i as Pid), ..self }
+    }
+}
+
+/// The paper's lines; i is the process a loop has come to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Line<L, S> {
+    L1 {
+        i: u8,
+    },
+    L2 {
+        i: u8,
+    },
+    L3(L),
+    /// The condition of line 4 reads this cell.
+    L4 {
+        i: u8,
+        cell: u8,
+    },
+    L4a {
+        i: u8,
+    },
+    L4b {
+        i: u8,
+    },
+    L4c {
+        i: u8,
+    },
+    L4d {
+        i: u8,
+    },
+    /// Line 4d found `reveal`.
+    L4dSet {
+        i: u8,
+    },
+    L4e {
+        i: u8,
+    },
+    /// Line 4e found `reveal`.
+    L4eSet {
+        i: u8,
+    },
+    /// The condition of line 4f reads this cell.
+    L4f {
+        i: u8,
+        cell: u8,
+    },
+    L4fi {
+        i: u8,
+    },
+    L4fii {
+        i: u8,
+    },
+    L5,
+    L6(S),
+    L7 {
+        i: u8,
+        before: Pids,
+    },
+    L8 {
+        i: u8,
+        before: Pids,
+    },
+    L11ai {
+        i: u8,
+        ahead: Ahead,
+    },
+    /// The condition of line 11(a)ii has come to its first, second, third or fourth part.
+    L11aii {
+        i: u8,
+        part: u8,
+        ahead: Ahead,
+    },
+    /// The condition of line 11(b) reads this cell.
+    L11b {
+        i: u8,
+        cell: u8,
+        ahead: Ahead,
+    },
+    L11bi {
+        i: u8,
+        ahead: Ahead,
+    },
+    L12 {
+        i: u8,
+        before: Pids,
+    },
+    L13,
+    L14a {
+        i: u8,
+    },
+    L14b {
+        i: u8,
+    },
+    L15 {
+        i: u8,
+    },
+}
+use Line::*;
+
+impl<L, S> Line<L, S> {
+    /// The line as it is printed, and the process its loop has come to.
+    #[rustfmt::skip]
+    pub(super) fn printed(self) -> (&'static str, String) {
+        let (line, i) = match self {
+            L3(_) => ("3", None), L6(_) => ("6", None),
+            L5 => ("5", None), L13 => ("13", None),
+            L1 { i } => ("1", Some(i)), L2 { i } => ("2", Some(i)),
+            L4 { i, .. } => ("4", Some(i)), L4a { i } => ("4a", Some(i)), L4b { i } => ("4b", Some(i)), L4c { i } => ("4c", Some(i)),
+            L4d { i } | L4dSet { i } => ("4d", Some(i)), L4e { i } | L4eSet { i } => ("4e", Some(i)),
+            L4f { i, .. } => ("4f", Some(i)), L4fi { i } => ("4(f)i", Some(i)), L4fii { i } => ("4(f)ii", Some(i)),
+            L7 { i, .. } => ("7", Some(i)), L8 { i, .. } => ("8", Some(i)),
+            L11ai { i, .. } => ("11(a)i", Some(i)), L11aii { i, .. } => ("11(a)ii", Some(i)),
+            L11b { i, .. } => ("11b", Some(i)), L11bi { i, .. } => ("11(b)i", Some(i)),
+            L12 { i, .. } => ("12", Some(i)),
+            L14a { i } => ("14a", Some(i)), L14b { i } => ("14b", Some(i)), L15 { i } => ("15", Some(i)),
+        };
+        (line, i.map_or_else(String::new, |i| format!("{i}")))
+    }
+}

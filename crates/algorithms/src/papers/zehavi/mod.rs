@@ -1,0 +1,312 @@
+//! Bounded space, reads and writes only, O(n) remote references: k-exclusion by Zehavi.
+//! Zehavi, "An Improved k-Exclusion Algorithm", Algorithm 1, on any timestamp system.
+//!
+//! Entry \[p\]\[i\] of an array is what p tells i, and lies in i's memory.
+//! compete: p competes.   ignore: i should not rely on what p says.   order: p comes before i.
+//! reveal\[p\]: p may be discovered.   discover: p has discovered i, if both cells say so.
+//! allow: i may go in.
+//!
+//! Observation1: compete\[p\]\[i\] holds from line 1 for i to line 15 for i.
+//! Observation2: ignore\[p\]\[i\] holds from line 2 for i to line 8 for i.
+//! Observation3: reveal\[p\] holds from line 5 to line 13.
+//!
+//! Doorway: lines 1 to 10. Cost: O(n), if Label and Scan cost O(n).
+//!
+//! Differs from the paper: "for each i" leaves out p itself, whose entries nobody else reads and
+//! which say nothing to p; a process that line 11(a)i has deleted is not looked at by 11(a)ii; once
+//! line 11(b)i has emptied `precede`, the loop ends. The set that line 10 makes is kept for line 12
+//! in place of the order.
+
+use alloc::{format, vec::Vec};
+
+use crate::{
+    framework::{
+        layout::{Array, Decl, Init, Kind, Layout},
+        machine::{
+            Algorithm, Label, Loc,
+            Next::{self, Enter, Goto, Leave, Spin},
+            View,
+        },
+        memory::{Memory, Pid, Var, Word},
+        pids::Pids,
+    },
+    papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
+};
+
+pub mod bakery;
+pub mod broken;
+mod lines;
+mod observations;
+
+pub use bakery::Bakery;
+pub use lines::{Ahead, Line};
+
+/// The algorithm on the timestamp system `T`.
+pub struct Zehavi<T> {
+    n: usize,
+    k: usize,
+    layout: Layout,
+    compete: Array,
+    ignore: Array,
+    order: Array,
+    reveal: Array,
+    allow: Array,
+    discover: [Array; 2],
+    stamps: T,
+}
+
+use Line::*;
+
+/// Where a process stands on the system `T`.
+pub type At<T> = Line<
+    <T as Timestamps>::Labelling,
+    <T as Timestamps>::Scanning<Before<<T as Timestamps>::Stamp>>,
+>;
+
+impl<T: Timestamps> Zehavi<T> {
+    /// For `n` processes of which `k` may be in.
+    pub fn new(n: usize, k: usize) -> Self {
+        let mut layout = Layout::default();
+        let layout_ = &mut layout;
+        // Row p of a square array: what p tells the others. An entry of p for itself is never used.
+        let mut square = |name: &str, cell: &str, init: Init| {
+            layout_.array(n * n, |index| {
+                let (p, i) = (index / n, index % n);
+                let init = if p == i { Init::Is(0) } else { init.clone() };
+                let domain = if p == i { [0].into() } else { [0, 1].into() };
+                let name = format!("{name}[{p}][{i}]{cell}");
+                Decl::listed(name, Kind::Flag, domain, init).at(i).waited_on()
+            })
+        };
+        let compete = square("compete", "", Init::Is(0));
+        let ignore = square("ignore", "", Init::Is(0));
+        let order = square("order", "", Init::Open);
+        let allow = square("allow", "", Init::Open);
+        let discover =
+            [square("discover", "[0]", Init::Is(0)), square("discover", "[1]", Init::Is(0))];
+        let reveal = layout.array(n, |p| Decl::flag(format!("reveal[{p}]"), false).at(p));
+        let stamps = T::new(&mut layout, n);
+        Zehavi { n, k, layout, compete, ignore, order, reveal, allow, discover, stamps }
+    }
+
+    /// The entry of `array` that `from` writes for `to`.
+    fn told(&self, array: Array, from: Pid, to: Pid) -> Var {
+        array.at(from * self.n + to)
+    }
+
+    fn discovered(&self, cell: u8, by: Pid, whom: Pid) -> Var {
+        self.told(self.discover[cell as usize], by, whom)
+    }
+
+    fn others(&self, p: Pid) -> Pids {
+        Pids::others(self.n, p)
+    }
+
+    fn first(&self, p: Pid) -> u8 {
+        self.others(p).first().unwrap_or(0) as u8
+    }
+
+    fn next(&self, p: Pid, i: u8) -> Option<u8> {
+        self.others(p).after(i as Pid).map(|i| i as u8)
+    }
+
+    /// The next round of line 4, or line 5.
+    fn line_4(&self, p: Pid, i: u8) -> At<T> {
+        self.next(p, i).map_or(L5, |i| L4 { i, cell: 0 })
+    }
+
+    /// Line 11: whether it has to wait.
+    fn line_11(&self, ahead: Ahead) -> Next<At<T>> {
+        match ahead.precede.first() {
+            Some(i) if ahead.precede.len() >= self.k => Spin(L11ai { i: i as u8, ahead }),
+            _ => self.line_12(ahead.before),
+        }
+    }
+
+    /// The next round of line 11(a), or line 11(b).
+    fn line_11a(&self, p: Pid, i: u8, ahead: Ahead) -> At<T> {
+        match ahead.precede.after(i as Pid) {
+            Some(i) => L11ai { i: i as u8, ahead },
+            None => L11b { i: self.first(p), cell: 0, ahead },
+        }
+    }
+
+    /// The next round of line 11(b), or back to line 11.
+    fn line_11b(&self, p: Pid, i: u8, ahead: Ahead) -> Next<At<T>> {
+        match self.next(p, i) {
+            Some(i) => Goto(L11b { i, cell: 0, ahead }),
+            None => self.line_11(ahead),
+        }
+    }
+
+    fn line_12(&self, before: Pids) -> Next<At<T>> {
+        before.first().map_or(Enter(L13), |i| Goto(L12 { i: i as u8, before }))
+    }
+}
+
+impl<T: Timestamps> Algorithm for Zehavi<T> {
+    type State = At<T>;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> At<T> {
+        L1 { i: self.first(p) }
+    }
+
+    #[rustfmt::skip] // a line of the paper is a line here
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: At<T>) -> Next<At<T>> {
+        let first = self.first(p);
+        match at {
+            L1 { i } => {
+                m.write(self.told(self.compete, p, i as Pid), 1);
+                Goto(self.next(p, i).map_or(L2 { i: first }, |i| L1 { i }))
+            }
+            L2 { i } => {
+                m.write(self.told(self.ignore, p, i as Pid), 1);
+                Goto(self.next(p, i).map_or_else(|| L3(self.stamps.begin_label(p)), |i| L2 { i }))
+            }
+            L3(label) => match self.stamps.label(m, p, label) {
+                Turn::Goto(label) => Goto(L3(label)),
+                Turn::Done(()) => Goto(L4 { i: first, cell: 0 }),
+            },
+            L4 { i, cell } => match m.read(self.discovered(cell, p, i as Pid)) != 0 {
+                false => Goto(L4a { i }),
+                true if cell == 0 => Goto(L4 { i, cell: 1 }),
+                true => Goto(self.line_4(p, i)),
+            },
+            L4a { i } => { m.write(self.discovered(0, p, i as Pid), 0); Goto(L4b { i }) }
+            L4b { i } => { m.write(self.discovered(1, p, i as Pid), 0); Goto(L4c { i }) }
+            L4c { i } => { m.write(self.told(self.allow, p, i as Pid), 0); Goto(L4d { i }) }
+            L4d { i } => if m.read(self.reveal.at(i as Pid)) != 0 { Goto(L4dSet { i }) } else { Goto(L4e { i }) },
+            L4dSet { i } => { m.write(self.discovered(0, p, i as Pid), 1); Goto(L4e { i }) }
+            L4e { i } => if m.read(self.reveal.at(i as Pid)) != 0 { Goto(L4eSet { i }) } else { Goto(L4f { i, cell: 0 }) },
+            L4eSet { i } => { m.write(self.discovered(1, p, i as Pid), 1); Goto(L4f { i, cell: 0 }) }
+            L4f { i, cell } => match m.read(self.discovered(cell, p, i as Pid)) != 0 {
+                false => Goto(L4fi { i }),
+                true if cell == 0 => Goto(L4f { i, cell: 1 }),
+                true => Goto(self.line_4(p, i)),
+            },
+            L4fi { i } => { m.write(self.discovered(0, p, i as Pid), 0); Goto(L4fii { i }) }
+            L4fii { i } => { m.write(self.discovered(1, p, i as Pid), 0); Goto(self.line_4(p, i)) }
+            L5 => { m.write(self.reveal.at(p), 1); Goto(L6(self.stamps.begin_scan(p))) }
+            L6(scan) => match self.stamps.scan(m, p, scan) {
+                Turn::Goto(scan) => Goto(L6(scan)),
+                Turn::Done(seen) => Goto(L7 { i: first, before: seen.before }),
+            },
+            L7 { i, before } => {
+                m.write(self.told(self.order, p, i as Pid), (!before.contains(i as Pid)).into());
+                Goto(self.next(p, i).map_or(L8 { i: first, before }, |i| L7 { i, before }))
+            }
+            L8 { i, before } => {
+                m.write(self.told(self.ignore, p, i as Pid), 0);
+                match self.next(p, i) {
+                    Some(i) => Goto(L8 { i, before }),
+                    None => match self.line_11(Ahead { before, precede: before }) { // lines 9, 10
+                        Spin(at) => Goto(at),
+                        next => next,
+                    }
+                }
+            }
+            L11ai { i, ahead } => match m.read(self.told(self.compete, i as Pid, p)) != 0 {
+                true => Goto(L11aii { i, part: 0, ahead }),
+                false => Goto(self.line_11a(p, i, ahead.without(i))),
+            },
+            L11aii { i, part, ahead } => {
+                let from = i as Pid;
+                let holds = match part {
+                    0 | 1 => m.read(self.discovered(part, from, p)) != 0,
+                    2 => m.read(self.told(self.ignore, from, p)) == 0,
+                    _ => m.read(self.told(self.order, from, p)) == 0,
+                };
+                match (holds, part) {
+                    (false, _) => Goto(self.line_11a(p, i, ahead)),
+                    (true, 0..3) => Goto(L11aii { i, part: part + 1, ahead }),
+                    (true, _) => Goto(self.line_11a(p, i, ahead.without(i))),
+                }
+            }
+            L11b { i, cell, ahead } => match m.read(self.discovered(cell, i as Pid, p)) != 0 {
+                false => self.line_11b(p, i, ahead),
+                true if cell == 0 => Goto(L11b { i, cell: 1, ahead }),
+                true => Goto(L11bi { i, ahead }),
+            },
+            L11bi { i, ahead } => match m.read(self.told(self.allow, i as Pid, p)) != 0 {
+                true => self.line_12(ahead.before),
+                false => self.line_11b(p, i, ahead),
+            },
+            L12 { i, before } => {
+                m.write(self.told(self.allow, p, i as Pid), 1);
+                before.after(i as Pid).map_or(Enter(L13), |i| Goto(L12 { i: i as u8, before }))
+            }
+            L13 => { m.write(self.reveal.at(p), 0); Goto(L14a { i: first }) }
+            L14a { i } => { m.write(self.discovered(0, i as Pid, p), 0); Goto(L14b { i }) }
+            L14b { i } => {
+                m.write(self.discovered(1, i as Pid, p), 0);
+                Goto(self.next(p, i).map_or(L15 { i: first }, |i| L14a { i }))
+            }
+            L15 { i } => {
+                m.write(self.told(self.compete, p, i as Pid), 0);
+                self.next(p, i).map_or(Leave, |i| Goto(L15 { i }))
+            }
+        }
+    }
+
+    fn waits(&self, _: Pid, at: At<T>) -> bool {
+        matches!(at, L11ai { .. } | L11aii { .. } | L11b { .. } | L11bi { .. } | L12 { .. })
+    }
+
+    fn label(&self, _: Pid, at: At<T>) -> Label {
+        let (line, instance) = match at {
+            L3(label) => ("3", T::label_line(label).into()),
+            L6(scan) => ("6", T::scan_line(scan).into()),
+            at => at.printed(),
+        };
+        Label { figure: "zehavi", line: line.into(), instance }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        T::UNBOUNDED
+    }
+
+    fn counts(&self, at: &Loc<At<T>>) -> bool {
+        inside::<T>(at) != Inside::Neither
+    }
+
+    fn normalize(&self, processes: &mut [Loc<At<T>>], memory: &mut [Word]) {
+        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside::<T>).collect();
+        self.stamps.normalize(&mut inside, memory);
+        for (loc, inside) in processes.iter_mut().zip(inside) {
+            match (loc, inside) {
+                (Loc::Entry(L3(at)), Inside::Label(new)) => *at = new,
+                (Loc::Entry(L6(at)), Inside::Scan(new)) => *at = new,
+                _ => {}
+            }
+        }
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        &["Observation1", "Observation2", "Observation3"]
+    }
+
+    fn broken_invariant(&self, state: &View<'_, At<T>>) -> Option<&'static str> {
+        self.broken_observation(state)
+    }
+}
+
+/// Where a process stands in the timestamp system.
+fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
+    match *loc {
+        Loc::Entry(L3(label)) => Inside::Label(label),
+        Loc::Entry(L6(scan)) => Inside::Scan(scan),
+        _ => Inside::Neither,
+    }
+}

@@ -1,0 +1,99 @@
+//! A heap under the queue lock of Mellor-Crummey and Scott, as in the paper's experiments.
+//!
+//! [`Spin`] only spins, as theirs does. With more threads than cores that takes for ever: the next in
+//! the queue is most often not running. [`Yield`] offers its core to others each time it has looked.
+#![allow(unsafe_code)]
+
+use std::{
+    hint,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use hallpass_objects::Object;
+use mcslock::{
+    raw::{Mutex, MutexNode},
+    relax::Relax,
+};
+
+use super::Queue;
+use crate::objects::heap::{Heap, Op};
+
+/// How many measurements are being ended.
+static DRAINING: AtomicUsize = AtomicUsize::new(0);
+
+/// While there is one, those who spin yield: a measurement is over, and a queue of threads that spin
+/// would need seconds to dissolve.
+#[derive(Debug)]
+pub struct Draining(());
+
+impl Draining {
+    /// From now on.
+    #[expect(clippy::new_without_default, reason = "it is not a value")]
+    pub fn new() -> Self {
+        // ORDERING: it only makes spinning kinder, and orders nothing.
+        DRAINING.fetch_add(1, Relaxed);
+        Draining(())
+    }
+}
+
+impl Drop for Draining {
+    fn drop(&mut self) {
+        // ORDERING: as above.
+        DRAINING.fetch_sub(1, Relaxed);
+    }
+}
+
+pub struct Spin;
+pub struct Yield;
+
+// SAFETY: neither function panics.
+unsafe impl Relax for Spin {
+    #[inline]
+    fn new() -> Self {
+        Spin
+    }
+
+    #[inline]
+    fn relax(&mut self) {
+        // ORDERING: see `Draining`.
+        match DRAINING.load(Relaxed) {
+            0 => hint::spin_loop(),
+            _ => thread::yield_now(),
+        }
+    }
+}
+
+// SAFETY: neither function panics.
+unsafe impl Relax for Yield {
+    #[inline]
+    fn new() -> Self {
+        Yield
+    }
+
+    #[inline]
+    fn relax(&mut self) {
+        thread::yield_now();
+    }
+}
+
+pub struct Mcs<R>(Mutex<Heap, R>);
+
+impl<R: Relax> Mcs<R> {
+    pub fn new(heap: Heap) -> Self {
+        Mcs(Mutex::new(heap))
+    }
+}
+
+impl<R: Relax + 'static> Queue for Mcs<R> {
+    type Handle<'a> = MutexNode;
+
+    fn join(&self) -> MutexNode {
+        MutexNode::new()
+    }
+
+    #[inline]
+    fn apply(&self, node: &mut MutexNode, op: Op) -> Option<u64> {
+        self.0.lock_with_then(node, |heap| heap.apply(&op))
+    }
+}

@@ -1,0 +1,136 @@
+//! The object: a priority queue, and what is done to it.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use hallpass_objects::Object;
+
+use super::stall;
+
+/// An operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Puts an element in.
+    Push(u64),
+    /// Takes the smallest one out, if there is one.
+    Pop,
+}
+
+/// A binary heap, the smallest first.
+#[derive(Debug, Default)]
+pub struct Heap(BinaryHeap<Reverse<u64>>);
+
+/// Not derived, for what is derived does not keep the memory of the copy that is written over.
+impl Clone for Heap {
+    fn clone(&self) -> Self {
+        Heap(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
+
+impl Heap {
+    /// With so many elements.
+    pub fn of_size(size: usize) -> Self {
+        let mut numbers = Numbers::new(0);
+        Heap((0..size).map(|_| Reverse(numbers.next())).collect())
+    }
+
+    /// What is in it, in no set order.
+    pub fn elements(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(|element| element.0)
+    }
+}
+
+impl Object for Heap {
+    type Op = Op;
+    type Ret = Option<u64>;
+
+    /// A thread that is to stop inside its operation stops here: the heap it works on has changed, be
+    /// it a copy or the one under a lock.
+    fn apply(&mut self, op: &Op) -> Option<u64> {
+        let ret = match op {
+            Op::Push(element) => {
+                self.0.push(Reverse(*element));
+                None
+            }
+            Op::Pop => self.0.pop().map(|element| element.0),
+        };
+        stall::point();
+        ret
+    }
+}
+
+/// Numbers that look random, and are the same for the same seed (SplitMix64).
+#[derive(Clone, Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// Those of a seed.
+    pub fn new(seed: u64) -> Self {
+        // Seeds that are near each other begin far apart.
+        Numbers(seed.wrapping_mul(0xd134_2543_de82_ef95))
+    }
+
+    /// The next one.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "there is always a next one")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// Push and pop in turns.
+#[derive(Clone, Debug)]
+pub struct Ops {
+    numbers: Numbers,
+    pushes: bool,
+}
+
+impl Ops {
+    /// Those of one thread.
+    pub fn new(thread: usize) -> Self {
+        Ops { numbers: Numbers::new(1 + thread as u64), pushes: false }
+    }
+
+    /// The next one.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "there is always a next one")]
+    pub fn next(&mut self) -> Op {
+        self.pushes = !self.pushes;
+        if self.pushes { Op::Push(self.numbers.next()) } else { Op::Pop }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_comes_first_and_an_empty_heap_has_none() {
+        let mut heap = Heap::of_size(0);
+        assert_eq!(heap.apply(&Op::Pop), None);
+        for element in [3, 1, 2] {
+            heap.apply(&Op::Push(element));
+        }
+        assert_eq!([(); 4].map(|()| heap.apply(&Op::Pop)), [Some(1), Some(2), Some(3), None]);
+        assert_eq!(Heap::of_size(100).elements().count(), 100);
+    }
+
+    #[test]
+    fn threads_push_different_numbers_in_turns_with_pops() {
+        let (mut one, mut other) = (Ops::new(0), Ops::new(1));
+        let (first, second) = (one.next(), one.next());
+        assert!(matches!(first, Op::Push(_)) && second == Op::Pop);
+        assert_ne!(other.next(), first);
+    }
+}

@@ -1,0 +1,42 @@
+//! This project's semaphore.
+
+use std::path::{Path, PathBuf};
+
+use hallpass_processes::{Place, SharedHall, SharedPass};
+
+use super::Venue;
+use crate::Semaphore;
+
+pub struct Hall {
+    k: usize,
+    folder: PathBuf,
+}
+
+impl Venue for Hall {
+    type Handle = SharedHall;
+
+    fn make(k: usize, folder: &Path) -> Result<Self, String> {
+        let hall = Hall { k, folder: folder.to_path_buf() };
+        // Whether it can be made; each process opens it for itself.
+        Place::at(folder).open("bench", k).map_err(|error| error.to_string())?;
+        Ok(hall)
+    }
+
+    fn join(&self) -> SharedHall {
+        Place::at(&self.folder).open("bench", self.k).expect("it was made")
+    }
+}
+
+impl Semaphore for SharedHall {
+    type Guard<'a> = SharedPass<'a>;
+
+    #[inline]
+    fn enter(&self, _: usize) -> SharedPass<'_> {
+        self.acquire().expect("it is not closed")
+    }
+
+    #[inline]
+    fn slot(pass: &SharedPass<'_>) -> Option<usize> {
+        Some(pass.slot())
+    }
+}

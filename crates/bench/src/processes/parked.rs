@@ -1,0 +1,71 @@
+//! What it costs to wait.
+
+use std::{
+    fs, io,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::Place;
+use serde::Serialize;
+
+use super::{folder, memory::Shared, process::Process};
+
+const NAME: &str = "parked";
+
+/// What one who waits used.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parked {
+    /// How long it was watched, in milliseconds.
+    pub wall_ms: u64,
+    /// For how long it ran meanwhile, in nanoseconds.
+    pub cpu_ns: u64,
+    /// How often it was given a core.
+    pub runs: u64,
+}
+
+/// Watches one that waits for a slot that does not come.
+pub fn measure(time: Duration) -> Result<Parked, String> {
+    let failed = |error: io::Error| error.to_string();
+    let folder = folder().map_err(failed)?;
+    let asks: Shared<AtomicU64> = Shared::new(AtomicU64::new(0)).map_err(failed)?;
+    let visit = || {
+        let hall = Place::at(folder.path()).open(NAME, 1).expect("it can be made");
+        asks.fetch_add(1, SeqCst);
+        let _pass = hall.acquire().expect("it is not closed");
+        loop {
+            thread::park();
+        }
+    };
+    let come = |count| {
+        let begun = Instant::now();
+        while asks.load(SeqCst) < count {
+            if begun.elapsed() > Duration::from_secs(20) {
+                return Err("a process did not come".to_string());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        // Then it takes a moment until it is in, or asleep.
+        thread::sleep(Duration::from_millis(200));
+        Ok(())
+    };
+    let _holder = Process::new(visit).map_err(failed)?;
+    come(1)?;
+    let waiter = Process::new(visit).map_err(failed)?;
+    come(2)?;
+    let used = || {
+        let text = fs::read_to_string(format!("/proc/{}/schedstat", waiter.pid()));
+        let numbers = text.map_err(|error| format!("schedstat: {error}"))?;
+        let numbers: Vec<u64> = numbers.split_whitespace().flat_map(str::parse).collect();
+        match numbers[..] {
+            [cpu, _, runs] => Ok((cpu, runs)),
+            _ => Err("schedstat says nothing".to_string()),
+        }
+    };
+    let before = used()?;
+    thread::sleep(time);
+    let after = used()?;
+    let wall_ms = time.as_millis() as u64;
+    Ok(Parked { wall_ms, cpu_ns: after.0 - before.0, runs: after.1 - before.1 })
+}

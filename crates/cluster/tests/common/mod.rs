@@ -1,0 +1,53 @@
+//! What the tests have in common.
+#![allow(dead_code, reason = "not each test needs all of it")]
+
+use std::{
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake},
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+use hallpass_cluster::{Etcd, EtcdHall, Options};
+use hallpass_testbed::Cluster;
+
+/// Short, so that tests are.
+pub const TTL: Duration = Duration::from_secs(3);
+
+pub fn options(url: &str) -> Options {
+    let mut options = Options::at(url).expect("a good address");
+    options.ttl = TTL;
+    options
+}
+
+pub fn connect(cluster: &Cluster) -> Etcd {
+    Etcd::connect(options(&cluster.url())).expect("good options")
+}
+
+/// Waits until so many wait.
+pub fn await_queue(hall: &EtcdHall, length: usize) {
+    let begun = Instant::now();
+    while hall.waiting().expect("reachable") != length {
+        assert!(begun.elapsed() < Duration::from_secs(10), "they do not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits for a future, without a runtime.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

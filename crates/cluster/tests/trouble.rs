@@ -1,0 +1,168 @@
+//! What goes wrong between a hall and those who use it.
+
+mod common;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{TTL, await_queue, connect, options, wait};
+use hallpass_cluster::{Clock, Error, Etcd, EtcdHall, Loss, Options};
+use hallpass_testbed::{Cluster, Proxy, etcd};
+
+/// Options for one that reaches the first member through this, with a clock of that rate.
+fn skewed(path: &str, rate: f64) -> Options {
+    let begun = Instant::now();
+    let clock = Clock::from_fn(move || Duration::from_secs(1000) + begun.elapsed().mul_f64(rate));
+    Options { clock, ..options(path) }
+}
+
+/// A hall of one slot for one whose way to it can be cut.
+fn far_hall(cluster: &Cluster) -> (Proxy, EtcdHall) {
+    let path = Proxy::before(cluster.member(0));
+    let url = Cluster::url_through(std::slice::from_ref(&path));
+    let far = Etcd::connect(options(&url)).expect("good options");
+    (path, far.open("gpu", 1).expect("new"))
+}
+
+#[test]
+fn a_slow_clock_and_a_fast_one_are_allowed_for() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let slow = Etcd::connect(skewed(&Cluster::url_through(std::slice::from_ref(&path)), 0.92));
+    let fast = Etcd::connect(skewed(&cluster.url(), 1.08)).expect("good options");
+    let slow = slow.expect("good options").open("gpu", 1).expect("new");
+    let fast = fast.open("gpu", 1).expect("there");
+    let pass = slow.acquire().expect("free");
+    path.cut();
+    thread::scope(|scope| {
+        let lost = scope.spawn(|| {
+            let loss = wait(pass.lost());
+            (loss, Instant::now())
+        });
+        let next = fast.acquire().expect("the slot is free after a while");
+        let entered = Instant::now();
+        let (loss, lost) = lost.join().expect("no panic");
+        assert_eq!(loss, Loss::OutOfTouch);
+        assert!(lost < entered, "two were in for {:?}", lost - entered);
+        assert!(!pass.is_valid() && next.is_valid());
+    });
+}
+
+#[test]
+fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let (path, far) = far_hall(&cluster);
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let first = near.acquire().expect("free");
+    thread::scope(|scope| {
+        let second = scope.spawn(|| far.acquire().expect("its turn comes").token());
+        await_queue(&near, 1);
+        let third = scope.spawn(|| near.acquire().expect("its turn comes").token());
+        await_queue(&near, 2);
+        path.cut();
+        thread::sleep(TTL / 3);
+        path.heal();
+        thread::sleep(Duration::from_millis(200));
+        first.release().expect("ours");
+        let (second, third) = (second.join(), third.join());
+        assert!(second.expect("no panic") < third.expect("no panic"), "the second was before");
+    });
+}
+
+#[test]
+fn a_waiter_outlives_a_partition_that_takes_its_claim() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let (path, far) = far_hall(&cluster);
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let first = near.acquire().expect("free");
+    thread::scope(|scope| {
+        let second = scope.spawn(|| far.acquire());
+        await_queue(&near, 1);
+        path.cut();
+        await_queue(&near, 0);
+        path.heal();
+        await_queue(&near, 1);
+        first.release().expect("ours");
+        second.join().expect("no panic").expect("it came back by itself").release().expect("ours");
+    });
+}
+
+#[test]
+fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(3);
+    // Longer than an election with split votes.
+    let options = Options { ttl: Duration::from_secs(10), ..options(&cluster.url()) };
+    let hall = Etcd::connect(options).expect("good options").open("gpu", 1).expect("new");
+    let first = hall.acquire().expect("free");
+    thread::scope(|scope| {
+        let second = scope.spawn(|| hall.acquire());
+        await_queue(&hall, 1);
+        let leader = cluster.leader().expect("there is one");
+        let current = leader.index();
+        leader.kill();
+        // Other members have to elect one.
+        let revision = loop {
+            match hall.status() {
+                Ok(_) => break first.token() + 1,
+                Err(error) => assert!(matches!(error, Error::Unreachable { .. }), "{error}"),
+            }
+        };
+        for _ in 0..20 {
+            let put = cluster.etcdctl(&["put", "elsewhere", "x"]).output().expect("it runs");
+            assert!(put.status.success(), "{put:?}");
+        }
+        let compacted = cluster.etcdctl(&["compact", &(revision + 10).to_string()]).output();
+        assert!(compacted.expect("it runs").status.success());
+        cluster.member(current).restart();
+        assert!(first.is_valid(), "a change of leaders is no loss");
+        first.release().expect("ours");
+        let second = second.join().expect("no panic").expect("its turn comes");
+        assert_eq!(second.slot(), 0);
+    });
+}
+
+#[test]
+fn time_that_runs_out_while_the_cluster_is_down_says_so() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let hall = connect(&cluster).open("gpu", 1).expect("new");
+    let _pass = hall.acquire().expect("free");
+    thread::scope(|scope| {
+        let begun = Instant::now();
+        let waiter = scope.spawn(|| hall.try_acquire_for(Duration::from_secs(4)));
+        await_queue(&hall, 1);
+        cluster.member(0).kill();
+        let error = waiter.join().expect("no panic").expect_err("nobody is there");
+        assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn who_does_not_wait_gets_what_a_vanished_holder_had_in_the_end() {
+    let Some(()) = etcd() else { return };
+    let cluster = Cluster::start(1);
+    let (path, far) = far_hall(&cluster);
+    let pass = far.acquire().expect("free");
+    path.cut();
+    // A program that looks in now and then, each time anew.
+    let begun = Instant::now();
+    let next = loop {
+        match connect(&cluster).open("gpu", 1).expect("there").try_acquire() {
+            Ok(next) => break next,
+            Err(Error::NoPermits) => thread::sleep(Duration::from_millis(100)),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(begun.elapsed() < 4 * TTL, "the slot is lost");
+    };
+    assert!(!pass.is_valid() && next.is_valid());
+    assert!(begun.elapsed() > TTL, "{:?}", begun.elapsed());
+    let left = cluster.etcdctl(&["get", "--prefix", "/hallpass/gpu/gone/"]).output();
+    assert_eq!(left.expect("it runs").stdout, b"", "what was seen is forgotten");
+}

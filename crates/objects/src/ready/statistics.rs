@@ -1,0 +1,226 @@
+//! Numbers that come in, and what they are like together.
+
+use std::fmt;
+
+use crate::{object::Object, resilient::Resilient};
+
+/// Count, sum, mean, variance and range of numbers that any number of threads record. An operation
+/// completes as long as fewer than k others have stopped inside theirs.
+///
+/// A [`Summary`] is of one moment: mean and count in it belong together.
+///
+/// ```
+/// use hallpass_objects::Statistics;
+///
+/// let latency = Statistics::new(2);
+/// std::thread::scope(|scope| {
+///     for time in [2.0, 4.0, 9.0] {
+///         let latency = &latency;
+///         scope.spawn(move || latency.record(time));
+///     }
+/// });
+/// let summary = latency.summary();
+/// assert_eq!((summary.count(), summary.sum()), (3, 15.0));
+/// assert_eq!((summary.min(), summary.max()), (Some(2.0), Some(9.0)));
+/// assert_eq!((summary.mean(), summary.variance()), (Some(5.0), Some(13.0)));
+/// ```
+pub struct Statistics {
+    shared: Resilient<Tally>,
+}
+
+/// What recorded numbers are like together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Summary {
+    count: u64,
+    /// What is too small for `sum` to hold is collected in `rest` (Neumaier 1974).
+    sum: f64,
+    rest: f64,
+    /// Mean, and the sum of squared distances from it, brought up to date with each number: the sums
+    /// of numbers and squares would lose all digits where the mean is large (Welford 1962).
+    mean: f64,
+    squares: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Summary {
+    const EMPTY: Summary = Summary {
+        count: 0,
+        sum: 0.0,
+        rest: 0.0,
+        mean: 0.0,
+        squares: 0.0,
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
+    };
+
+    fn record(&mut self, x: f64) {
+        self.count += 1;
+        let sum = self.sum + x;
+        let (large, small) = if self.sum.abs() >= x.abs() { (self.sum, x) } else { (x, self.sum) };
+        self.rest += (large - sum) + small;
+        self.sum = sum;
+        let distance = x - self.mean;
+        self.mean += distance / self.count as f64;
+        self.squares += distance * (x - self.mean);
+        self.min = self.min.min(x);
+        self.max = self.max.max(x);
+    }
+
+    fn if_any(&self, value: f64) -> Option<f64> {
+        (self.count > 0).then_some(value)
+    }
+
+    /// How many numbers there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum.
+    pub fn sum(&self) -> f64 {
+        self.sum + self.rest
+    }
+
+    /// Their mean, if there are any.
+    pub fn mean(&self) -> Option<f64> {
+        self.if_any(self.mean)
+    }
+
+    /// The variance of what they are a sample of (divided by one less than there are), if there are
+    /// two or more.
+    pub fn variance(&self) -> Option<f64> {
+        (self.count > 1).then(|| self.squares / (self.count - 1) as f64)
+    }
+
+    /// The root of the variance.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        self.variance().map(f64::sqrt)
+    }
+
+    /// The smallest, if there are any.
+    pub fn min(&self) -> Option<f64> {
+        self.if_any(self.min)
+    }
+
+    /// The greatest, if there are any.
+    pub fn max(&self) -> Option<f64> {
+        self.if_any(self.max)
+    }
+}
+
+#[derive(Clone)]
+struct Tally(Summary);
+
+enum Op {
+    Record(f64),
+    RecordAll(Vec<f64>),
+    Take,
+}
+
+impl Object for Tally {
+    type Op = Op;
+    /// All before.
+    type Ret = Summary;
+
+    fn apply(&mut self, op: &Op) -> Summary {
+        let before = self.0;
+        match op {
+            Op::Record(x) => self.0.record(*x),
+            Op::RecordAll(all) => all.iter().for_each(|&x| self.0.record(x)),
+            Op::Take => self.0 = Summary::EMPTY,
+        }
+        before
+    }
+}
+
+impl Statistics {
+    /// Nothing recorded yet. At most `k` threads work on it at once.
+    ///
+    /// # Panics
+    /// If k is 0 or more than 64.
+    pub fn new(k: usize) -> Self {
+        Statistics { shared: Resilient::new(k, Tally(Summary::EMPTY)) }
+    }
+
+    /// Records a number.
+    ///
+    /// # Panics
+    /// If it is infinite or not a number: it would spoil all others for ever.
+    pub fn record(&self, x: f64) {
+        assert!(x.is_finite(), "{x} cannot be averaged");
+        self.shared.apply(Op::Record(x));
+    }
+
+    /// Records all of them, in one operation.
+    ///
+    /// # Panics
+    /// If one is infinite or not a number. Then none is recorded.
+    pub fn record_all(&self, all: impl IntoIterator<Item = f64>) {
+        let all: Vec<_> = all.into_iter().collect();
+        all.iter().for_each(|x| assert!(x.is_finite(), "{x} cannot be averaged"));
+        self.shared.apply(Op::RecordAll(all));
+    }
+
+    /// What the numbers so far are like.
+    pub fn summary(&self) -> Summary {
+        self.shared.read(|tally| tally.0)
+    }
+
+    /// The same, and begins anew: each number is in one summary. For reports at intervals.
+    ///
+    /// ```
+    /// # use hallpass_objects::Statistics;
+    /// let statistics = Statistics::new(2);
+    /// statistics.record_all([1.0, 2.0]);
+    /// assert_eq!(statistics.take().count(), 2);
+    /// assert_eq!(statistics.take().mean(), None);
+    /// ```
+    pub fn take(&self) -> Summary {
+        self.shared.apply(Op::Take)
+    }
+
+    /// How many may be in at once: one more than may stop.
+    pub fn k(&self) -> usize {
+        self.shared.k()
+    }
+}
+
+impl fmt::Debug for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Statistics").field("k", &self.k()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(numbers: impl IntoIterator<Item = f64>) -> Summary {
+        let mut summary = Summary::EMPTY;
+        numbers.into_iter().for_each(|x| summary.record(x));
+        summary
+    }
+
+    #[test]
+    fn a_large_mean_leaves_the_variance_its_digits() {
+        // The sums of numbers and squares would make it negative.
+        let summary = of([4.0, 7.0, 13.0, 16.0].map(|x| x + 1e9));
+        assert_eq!(summary.mean(), Some(1e9 + 10.0));
+        assert_eq!(summary.variance(), Some(30.0));
+    }
+
+    #[test]
+    fn a_sum_keeps_what_large_numbers_would_swallow() {
+        assert_eq!(of([1.0, 1e100, 1.0, -1e100]).sum(), 2.0);
+        let many = of((0..1_000_000).map(|_| 0.1));
+        assert!((many.sum() - 100_000.0).abs() < 1e-9, "{}", many.sum());
+        assert!((many.mean().unwrap() - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_and_one_are_special() {
+        assert_eq!(of([]).mean(), None);
+        assert_eq!(of([]).max(), None);
+        assert_eq!((of([3.0]).mean(), of([3.0]).variance()), (Some(3.0), None));
+    }
+}

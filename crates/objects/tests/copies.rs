@@ -1,0 +1,212 @@
+//! Every value that is made is dropped once, and there are never many copies of the object, whoever
+//! has stopped.
+
+mod common;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicIsize, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use common::{Gate, stop_if_told, tell_to_stop, within};
+use hallpass_objects::{Object, Resilient, WaitFree};
+
+/// Who is there of a kind.
+#[derive(Default)]
+struct Census {
+    live: AtomicIsize,
+    most: AtomicIsize,
+}
+
+/// Stands in a census from when it is made until it is dropped.
+struct Counted {
+    census: Arc<Census>,
+    /// On the heap, so that a memory checker would see if one were used or dropped too often.
+    alive: Box<bool>,
+}
+
+impl Counted {
+    fn new(census: &Arc<Census>) -> Self {
+        let live = census.live.fetch_add(1, SeqCst) + 1;
+        census.most.fetch_max(live, SeqCst);
+        Counted { census: Arc::clone(census), alive: Box::new(true) }
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        assert!(*self.alive, "a copy of something that was dropped");
+        Counted::new(&self.census)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        assert!(std::mem::replace(&mut *self.alive, false), "dropped twice");
+        let live = self.census.live.fetch_sub(1, SeqCst);
+        assert!(live > 0, "more were dropped than made");
+    }
+}
+
+/// Objects, operations and results are counted each for themselves.
+#[derive(Clone, Default)]
+struct Censuses {
+    objects: Arc<Census>,
+    ops: Arc<Census>,
+    rets: Arc<Census>,
+}
+
+impl Censuses {
+    fn object(&self) -> Tally {
+        Tally { sum: 0, counted: Counted::new(&self.objects), rets: Arc::clone(&self.rets) }
+    }
+
+    fn op(&self) -> Counted {
+        Counted::new(&self.ops)
+    }
+
+    fn assert_all_gone(&self) {
+        for (what, census) in
+            [("objects", &self.objects), ("operations", &self.ops), ("results", &self.rets)]
+        {
+            assert_eq!(census.live.load(SeqCst), 0, "{what} that were never dropped");
+            println!("at most {} {what} at once", census.most.load(SeqCst));
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Tally {
+    sum: usize,
+    counted: Counted,
+    rets: Arc<Census>,
+}
+
+impl Object for Tally {
+    type Op = Counted;
+    type Ret = (usize, Counted);
+
+    fn apply(&mut self, op: &Counted) -> (usize, Counted) {
+        assert!(*op.alive && *self.counted.alive, "used after it was dropped");
+        self.sum += 1;
+        stop_if_told();
+        (self.sum, Counted::new(&self.rets))
+    }
+}
+
+const OPERATIONS: usize = 100_000;
+const WORKERS: usize = 4;
+
+/// k - 1 stop in operations and reads while many operations pass.
+fn few_copies(k: usize) {
+    let censuses = Censuses::default();
+    let shared = Resilient::new(k, censuses.object());
+    let gate = Arc::new(Gate::default());
+    thread::scope(|scope| {
+        let _opens = gate.opens_at_end();
+        for process in 0..k - 1 {
+            let (shared, gate, censuses) = (&shared, &gate, &censuses);
+            scope.spawn(move || {
+                tell_to_stop(gate);
+                if process % 2 == 0 {
+                    shared.apply(censuses.op());
+                } else {
+                    shared.read(|tally| {
+                        stop_if_told();
+                        assert!(*tally.counted.alive, "what is read was dropped");
+                    });
+                }
+            });
+            gate.wait_for(process + 1);
+        }
+        thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                scope.spawn(|| {
+                    for _ in 0..OPERATIONS / WORKERS {
+                        shared.apply(censuses.op());
+                    }
+                });
+            }
+        });
+        let copies = censuses.objects.most.load(SeqCst);
+        assert!(copies <= 4 * k as isize + 4, "{copies} copies of the object for k = {k}");
+    });
+    assert_eq!(shared.read(|tally| tally.sum), OPERATIONS + k / 2);
+    // One that is taken out lives on, and only that.
+    let tally = shared.into_inner();
+    assert_eq!(censuses.objects.live.load(SeqCst), 1);
+    drop(tally);
+    censuses.assert_all_gone();
+}
+
+#[test]
+fn few_copies_with_one_stopped() {
+    within("k = 2", || few_copies(2));
+}
+
+#[test]
+fn few_copies_with_three_stopped() {
+    within("k = 4", || few_copies(4));
+}
+
+#[test]
+fn few_copies_with_seven_stopped() {
+    within("k = 8", || few_copies(8));
+}
+
+/// All are at work and nobody stops; the object is dropped, not taken out.
+#[test]
+fn nothing_is_left_when_the_object_is_dropped() {
+    for k in 1..=6 {
+        within("nobody has stopped", move || {
+            let censuses = Censuses::default();
+            let shared = Resilient::new(k, censuses.object());
+            thread::scope(|scope| {
+                for _ in 0..6 {
+                    scope.spawn(|| {
+                        for i in 0..2_000 {
+                            let (sum, ret) = shared.apply(censuses.op());
+                            assert!(*ret.alive && sum > 0);
+                            if i % 8 == 0 {
+                                shared.snapshot();
+                            }
+                        }
+                    });
+                }
+            });
+            // Copies that readers keep are theirs.
+            let copies = censuses.objects.most.load(SeqCst);
+            assert!(copies <= 4 * k as isize + 4 + 6, "{copies} copies of the object for k = {k}");
+            drop(shared);
+            censuses.assert_all_gone();
+        });
+    }
+}
+
+#[test]
+fn nothing_is_left_of_handles() {
+    within("handles", || {
+        let censuses = Censuses::default();
+        let shared = WaitFree::new(3, censuses.object());
+        for _ in 0..3 {
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    let mut handle = shared.handle().expect("the last ones were given back");
+                    let censuses = &censuses;
+                    scope.spawn(move || {
+                        for _ in 0..1_000 {
+                            handle.apply(censuses.op());
+                        }
+                    });
+                }
+            });
+        }
+        let copies = censuses.objects.most.load(SeqCst);
+        assert!(copies <= 16, "{copies} copies of the object for k = 3");
+        drop(shared);
+        censuses.assert_all_gone();
+    });
+}

@@ -1,0 +1,224 @@
+//! Values that are shared.
+
+use std::{
+    fs::{self, OpenOptions},
+    os::unix::fs::{FileExt, MetadataExt, symlink},
+    panic::{self, AssertUnwindSafe},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Error, Place, SharedCell, bytemuck::Pod};
+use tempfile::TempDir;
+
+const NAME: &str = "cell";
+
+fn place() -> (TempDir, Place) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::at(folder.path());
+    (folder, place)
+}
+
+fn file_in(place: &Place) -> PathBuf {
+    place.path().join(NAME).join("value")
+}
+
+/// Writes a word of the file: these know how it is laid out.
+fn set(path: &Path, at: u64, word: u64) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&word.to_ne_bytes(), at).unwrap();
+}
+
+/// Opens it, which must fail, and says why.
+fn refused<T: Pod + Send>(place: &Place, initial: T) -> (Error, String) {
+    let error = place.open_cell(NAME, initial).unwrap_err();
+    let text = error.to_string();
+    (error, text)
+}
+
+#[test]
+fn a_value_stays_and_who_comes_later_finds_it() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, 5_u64).unwrap();
+    assert_eq!(cell.update(|value| std::mem::replace(value, 6)).unwrap(), 5);
+    let other: SharedCell<u64> = place.open_cell(NAME, 7).unwrap();
+    assert_eq!(other.read().unwrap(), 6);
+    drop((cell, other));
+    assert_eq!(place.open_existing_cell::<u64>(NAME).unwrap().read().unwrap(), 6);
+    assert!(matches!(place.open_existing_cell::<u64>("other"), Err(Error::Missing { .. })));
+    assert!(matches!(place.open_cell("a/b", 0_u64), Err(Error::BadName { .. })));
+}
+
+#[test]
+fn values_of_any_size() {
+    fn try_with<const N: usize>(place: &Place) {
+        let name = format!("{N}-bytes");
+        let cell = place.open_cell(&name, [1_u8; N]).unwrap();
+        for round in 0..3 {
+            assert_eq!(cell.read().unwrap(), [1 + round; N]);
+            cell.update(|bytes| bytes.iter_mut().for_each(|byte| *byte += 1)).unwrap();
+        }
+    }
+    let (_folder, place) = place();
+    try_with::<0>(&place);
+    try_with::<1>(&place);
+    try_with::<8>(&place);
+    try_with::<13>(&place);
+    try_with::<64>(&place);
+    try_with::<65>(&place);
+    try_with::<10_001>(&place);
+    place.open_cell(NAME, 1_u128 << 100).unwrap().update(|value| *value += 1).unwrap();
+    assert_eq!(place.open_cell(NAME, 0_u128).unwrap().read().unwrap(), (1 << 100) + 1);
+}
+
+#[test]
+fn threads_and_clones_lose_nothing() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, [0_u64; 2]).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let cell = cell.clone();
+            scope.spawn(move || {
+                for _ in 0..1000 {
+                    cell.update(|[one, other]| (*one += 1, *other += 1)).unwrap();
+                    let [one, other] = cell.read().unwrap();
+                    assert_eq!(one, other);
+                }
+            });
+        }
+    });
+    assert_eq!(cell.read().unwrap(), [4000; 2]);
+}
+
+#[test]
+fn a_closure_that_panics_changes_nothing() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, [1_u64; 2]).unwrap();
+    let panicked = panic::catch_unwind(AssertUnwindSafe(|| {
+        cell.update(|numbers| {
+            numbers[0] = 2;
+            panic::resume_unwind(Box::new("on purpose"))
+        })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(cell.read().unwrap(), [1; 2]);
+    cell.try_update(|numbers| numbers[1] = 3).unwrap();
+    assert_eq!(cell.read().unwrap(), [1, 3]);
+}
+
+#[test]
+fn while_somebody_is_at_it() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, 1_u64).unwrap();
+    let pass = cell.hall().acquire().unwrap();
+    let busy = |answer: Result<(), Error>| assert!(matches!(answer, Err(Error::NoPermits)));
+    let short = Duration::from_millis(20);
+    busy(cell.try_update(|value| *value = 2));
+    busy(cell.try_update_for(short, |value| *value = 2));
+    busy(cell.try_update_until(Instant::now() + short, |value| *value = 2));
+    assert_eq!(cell.read().unwrap(), 1, "reading does not wait");
+    drop(pass);
+    cell.try_update_for(short, |value| *value = 2).unwrap();
+    assert_eq!(cell.read().unwrap(), 2);
+}
+
+#[test]
+fn another_type_is_refused() {
+    let (_folder, place) = place();
+    place.open_cell(NAME, [1_u32; 4]).unwrap();
+    let (error, text) = refused(&place, [1_u64; 3]);
+    assert!(matches!(error, Error::Value { .. }));
+    assert!(text.contains("16 bytes aligned to 4 and 24 bytes aligned to 8"), "{text}");
+    assert!(matches!(refused(&place, [1_u64; 2]).0, Error::Value { .. }));
+    assert_eq!(place.open_cell(NAME, [2_i32; 4]).unwrap().read().unwrap(), [1; 4]);
+}
+
+#[test]
+fn another_version_is_refused() {
+    let (_folder, place) = place();
+    place.open_cell(NAME, 1_u64).unwrap();
+    set(&file_in(&place), 8, 77);
+    assert!(matches!(refused(&place, 1_u64).0, Error::Version { found: 77, .. }));
+}
+
+#[test]
+fn other_things_in_place_of_the_file_are_refused() {
+    type Thing = (&'static str, fn(&Path));
+    let things: [Thing; 8] = [
+        ("an empty file", |path| fs::write(path, []).unwrap()),
+        ("text", |path| fs::write(path, "no value at all\n".repeat(500)).unwrap()),
+        ("a cut file", |path| {
+            OpenOptions::new().write(true).open(path).unwrap().set_len(200).unwrap()
+        }),
+        ("a longer file", |path| {
+            OpenOptions::new().write(true).open(path).unwrap().set_len(10_000).unwrap();
+        }),
+        ("a size that cannot be", |path| set(path, 16, u64::MAX)),
+        ("an alignment that cannot be", |path| set(path, 24, 3)),
+        ("a directory", |path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }),
+        ("a symlink", |path| {
+            fs::rename(path, path.with_extension("old")).unwrap();
+            symlink(path.with_extension("old"), path).unwrap();
+        }),
+    ];
+    for (what, put) in things {
+        let (_folder, place) = place();
+        place.open_cell(NAME, 1_u64).unwrap();
+        put(&file_in(&place));
+        let (error, text) = refused(&place, 1_u64);
+        assert!(matches!(error, Error::Damaged { .. } | Error::System { .. }), "{what}: {error:?}");
+        assert!(text.contains("value"), "{what}: {text}");
+        place.remove(NAME, true).unwrap();
+        assert_eq!(place.open_cell(NAME, 1_u64).unwrap().read().unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_count_that_cannot_be_does_no_harm() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, [0_u64; 3]).unwrap();
+    for count in [2, 2_u64.pow(40), i64::MAX as u64 - 1, i64::MAX as u64, u64::MAX - 1, u64::MAX] {
+        set(&file_in(&place), 64, count);
+        cell.update(|numbers| numbers.fill(count)).unwrap();
+        assert_eq!(cell.read().unwrap(), [count; 3]);
+        cell.update(|numbers| numbers[0] = 1).unwrap();
+        assert_eq!(cell.read().unwrap(), [1, count, count]);
+    }
+}
+
+#[test]
+fn a_cell_is_a_hall_and_not_every_hall_a_cell() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, 1_u64).unwrap();
+    assert_eq!(place.names().unwrap(), [NAME]);
+    let hall = place.open(NAME, 1).unwrap();
+    assert_eq!(hall.slots(), 1);
+    let mode = |name: &str| fs::metadata(cell.hall().path().join(name)).unwrap().mode();
+    assert_eq!(mode("value"), mode("hall"));
+    place.remove(NAME, false).unwrap();
+    assert!(place.names().unwrap().is_empty() && !file_in(&place).exists());
+    assert!(matches!(cell.read(), Err(Error::Closed)));
+    assert!(matches!(cell.update(|value| *value = 2), Err(Error::Closed)));
+
+    place.open(NAME, 1).unwrap();
+    let (error, text) = refused(&place, 1_u64);
+    assert!(matches!(error, Error::NoValue { .. }) && text.contains(NAME), "{text}");
+}
+
+#[test]
+fn a_resized_hall_still_lets_one_at_a_time_change_the_value() {
+    let (_folder, place) = place();
+    let cell = place.open_cell(NAME, 1_u64).unwrap();
+    cell.hall().resize(2).unwrap();
+    cell.update(|value| *value = 2).unwrap();
+    let pass = cell.hall().acquire().unwrap();
+    assert_eq!(pass.slot(), 0);
+    let refused = cell.update(|value| *value = 3);
+    assert!(matches!(refused, Err(Error::Slots { asked: 1, found: 2, .. })));
+    drop(pass);
+    assert_eq!(cell.read().unwrap(), 2);
+}

@@ -1,0 +1,134 @@
+//! Disks that are full or may not be written to, which needs mounts. A puppet makes them in a mount
+//! namespace of its own, so that they are gone when it is; where that is not allowed, the tests say so
+//! and do nothing.
+
+use std::{ffi::CString, fs, io, path::Path, ptr};
+
+use hallpass_processes::{Error, Place};
+
+use crate::{
+    puppet::Puppet,
+    support::{NAME, Scene},
+};
+
+fn c(text: &str) -> CString {
+    CString::new(text).expect("no zero in it")
+}
+
+/// Mounts without anybody else noticing.
+fn mount(
+    source: &str,
+    target: &str,
+    kind: &str,
+    flags: libc::c_ulong,
+    data: &str,
+) -> io::Result<()> {
+    let (source, target, kind, data) = (c(source), c(target), c(kind), c(data));
+    // SAFETY: all strings end with a zero and outlive the call.
+    let result = unsafe {
+        libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn alone() -> io::Result<()> {
+    // SAFETY: it concerns this thread only, which has no files open by relative paths.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    mount("none", "/", "", libc::MS_REC | libc::MS_PRIVATE, "")
+}
+
+fn done(result: io::Result<()>) -> String {
+    result.map_or_else(|error| error.to_string(), |()| "done".into())
+}
+
+/// `SIZE PATH`: a disk of that size there.
+pub fn mount_small(order: &str) -> String {
+    let (size, path) = order.split_once(' ').unwrap();
+    done(alone().and_then(|()| mount("tmpfs", path, "tmpfs", 0, &format!("size={size}"))))
+}
+
+/// What is there can be read only.
+pub fn mount_read_only(path: &str) -> String {
+    let again = libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY;
+    let bind = || mount(path, path, "", libc::MS_BIND, "");
+    done(alone().and_then(|()| bind()).and_then(|()| mount("none", path, "", again, "")))
+}
+
+/// Becomes the user of that number.
+pub fn become_user(uid: u32) -> String {
+    // SAFETY: an empty list needs no pointer.
+    let groups = unsafe { libc::setgroups(0, ptr::null()) };
+    // SAFETY: it is always allowed, if not to everybody.
+    match groups | unsafe { libc::setuid(uid) } {
+        0 => "done".into(),
+        _ => io::Error::last_os_error().to_string(),
+    }
+}
+
+/// Makes a hall on the disk and uses all of it: `works`, or why not.
+pub fn try_disk(path: &str) -> String {
+    let hall = match Place::at(path).open(NAME, 64) {
+        Ok(hall) => hall,
+        Err(Error::System { source, .. }) => return format!("{:?}", source.kind()),
+        Err(error) => return format!("{error:?}"),
+    };
+    // Now there is no room for anything else.
+    let rest = fs::write(Path::new(path).join("rest"), vec![1; 8 << 20]);
+    let passes: Result<Vec<_>, _> = (0..64).map(|_| hall.acquire()).collect();
+    let Ok(passes) = passes else { return format!("{:?}", passes.err()) };
+    let refused = matches!(hall.try_acquire(), Err(Error::NoPermits));
+    drop(passes);
+    let again = Place::at(path).open_existing(NAME).and_then(|hall| hall.acquire_owned()).is_ok();
+    format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
+}
+
+/// Opens a hall that is there: `works`, or why not.
+pub fn try_file(path: &str) -> String {
+    match Place::at(path).open_existing(NAME) {
+        Ok(hall) => format!("works, {} slots", hall.slots()),
+        Err(error @ Error::System { .. }) => error.to_string(),
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+/// Whether it could be mounted; if not, says so.
+fn mounted(answer: &str) -> bool {
+    if answer != "done" {
+        println!("skipped: cannot mount: {answer}");
+    }
+    answer == "done"
+}
+
+#[test]
+fn a_disk_is_full() {
+    for kilobytes in [4, 8, 16, 32, 64, 256, 1024, 4096] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let mut puppet = Puppet::new();
+        if !mounted(&puppet.order(&format!("mount {kilobytes}k {path}"))) {
+            return;
+        }
+        // A hall that is too large for the disk is one that nobody has, not one that crashes later.
+        let answer = puppet.order(&format!("try-disk {path}"));
+        let works = answer == "works, refused true, again true, no room true";
+        assert!(works || answer == "StorageFull", "{kilobytes} KiB: {answer}");
+        assert!(works || kilobytes < 4096, "{kilobytes} KiB should be enough");
+        println!("{kilobytes} KiB: {answer}");
+    }
+}
+
+#[test]
+fn a_disk_cannot_be_written_to() {
+    let scene = Scene::new(3);
+    let mut puppet = Puppet::new();
+    if !mounted(&puppet.order(&format!("mount-read-only {}", scene.path().display()))) {
+        return;
+    }
+    let answer = puppet.order(&format!("try-file {}", scene.path().display()));
+    assert!(answer.contains("Read-only file system"), "{answer}");
+    let answer = puppet.order(&format!("try-disk {}/new", scene.path().display()));
+    assert_eq!(answer, "ReadOnlyFilesystem");
+    scene.assert_whole();
+}

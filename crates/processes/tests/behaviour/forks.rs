@@ -1,0 +1,83 @@
+//! Processes that fork, and processes that become another program.
+
+use hallpass_processes::{SharedHall, SharedPass};
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use crate::support::{Scene, is_full};
+
+/// Runs `f` in a forked process; what it ended with.
+fn forked(f: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: this is called in puppets, whose other threads wait and hold no locks.
+    match unsafe { libc::fork() } {
+        0 => {
+            let code = f();
+            // SAFETY: it is always allowed.
+            unsafe { libc::_exit(code) }
+        }
+        pid => {
+            let pid = Pid::from_raw(pid).expect("it could fork");
+            let ended = waitpid(Some(pid), WaitOptions::empty()).unwrap();
+            ended.and_then(|(_, status)| status.exit_status()).unwrap_or(-1)
+        }
+    }
+}
+
+/// A child drops what it inherited.
+pub fn drops_inherited(passes: &mut Vec<SharedPass>) -> i32 {
+    forked(|| {
+        passes.clear();
+        0
+    })
+}
+
+/// A child asks on its own: the slot it gets, or 100. It is left with the slot.
+pub fn acquires(hall: &SharedHall) -> i32 {
+    forked(|| match hall.try_acquire() {
+        Ok(pass) => {
+            let slot = pass.slot() as i32;
+            std::mem::forget(pass);
+            slot
+        }
+        Err(_) => 100,
+    })
+}
+
+#[test]
+fn a_forked_child_does_not_give_back_its_parents_slot() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    assert_eq!(holder.order("fork-drop"), "0");
+    assert!(is_full(&scene.hall));
+    holder.leave(0);
+    assert_eq!(scene.hall.available(), 1);
+    drop(holder);
+    scene.assert_whole();
+}
+
+#[test]
+fn a_forked_child_asks_for_itself() {
+    let scene = Scene::new(2);
+    let (mut parent, _) = scene.holder();
+    // It dies with its slot, so that the next one has the same; the parent keeps its own.
+    for _ in 0..3 {
+        assert_eq!(parent.order("fork-acquire"), "1");
+    }
+    assert_eq!(parent.acquire(), Ok(1));
+    assert_eq!(parent.order("fork-acquire"), "100");
+    parent.leave(1);
+    assert_eq!(parent.order("fork-acquire"), "1");
+    assert_eq!(scene.hall.try_acquire().unwrap().slot(), 1);
+    drop(parent);
+    scene.assert_whole();
+}
+
+#[test]
+fn another_program_does_not_keep_the_slot() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let mut waiter = scene.waiter();
+    assert_eq!(holder.order("exec"), "off");
+    assert_eq!(waiter.answer(), Ok(0));
+    drop((holder, waiter));
+    scene.assert_whole();
+}

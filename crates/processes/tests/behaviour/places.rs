@@ -1,0 +1,139 @@
+//! Where halls are, and what they are called.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use hallpass_processes::{Error, Place};
+
+use crate::{
+    puppet::Puppet,
+    support::{NAME, Scene},
+};
+
+#[test]
+fn names_that_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::at(folder.path().join("place"));
+    let long = "n".repeat(300);
+    for name in ["", "/", "a/b", "../a", ".", "..", ".hidden", "a\0b", "\0", "line\nbreak", &long] {
+        let errors = [
+            place.open(name, 1).err(),
+            place.open_existing(name).err(),
+            place.remove(name, true).err(),
+        ];
+        for error in errors {
+            match error {
+                Some(error @ Error::BadName { .. }) => assert!(!error.to_string().is_empty()),
+                other => panic!("`{name}`: {other:?}"),
+            }
+        }
+    }
+    assert!(!folder.path().join("a").exists());
+    assert!(place.names().unwrap().is_empty());
+}
+
+#[test]
+fn names_that_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::at(folder.path());
+    let mut names = ["a", "build", "with-dash", "with_under.score", "a.b", "Z9", "-dash"];
+    for name in names {
+        let hall = place.open(name, 2).unwrap();
+        assert_eq!(hall.name(), name);
+        assert_eq!(hall.acquire().unwrap().slot(), 0);
+    }
+    names.sort_unstable();
+    assert_eq!(place.names().unwrap(), names);
+    for name in names {
+        place.remove(name, false).unwrap();
+    }
+    assert!(place.names().unwrap().is_empty());
+}
+
+#[test]
+fn a_place_is_made_when_it_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("not/yet/there");
+    let place = Place::at(&path);
+    assert_eq!(place.path(), path);
+    assert!(place.names().unwrap().is_empty());
+    match place.open_existing(NAME).err() {
+        Some(error @ Error::Missing { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains(NAME) && text.contains("not/yet/there"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(!path.exists());
+    place.open(NAME, 1).unwrap();
+    assert_eq!(place.names().unwrap(), [NAME]);
+}
+
+#[test]
+fn what_is_used_is_not_removed() {
+    let scene = Scene::new(1);
+    let (mut holder, _) = scene.holder();
+    let waiter = scene.waiter();
+    match scene.place().remove(NAME, false) {
+        Err(error @ Error::InUse { holders: 1, waiting: 1, .. }) => {
+            assert!(error.to_string().contains(NAME), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    drop(waiter);
+    holder.leave(0);
+    scene.hall.reap().unwrap();
+    scene.place().remove(NAME, false).unwrap();
+    assert!(matches!(scene.place().remove(NAME, false), Err(Error::Missing { .. })));
+    assert!(matches!(scene.place().open_existing(NAME).err(), Some(Error::Missing { .. })));
+}
+
+#[test]
+fn what_is_used_is_removed_by_force() {
+    let scene = Scene::new(1);
+    let (holder, _) = scene.holder();
+    scene.place().remove(NAME, true).unwrap();
+    let new = scene.place().open(NAME, 1).unwrap();
+    assert_eq!(new.try_acquire().unwrap().slot(), 0);
+    drop(holder);
+}
+
+#[test]
+fn the_dead_do_not_keep_a_hall_from_being_removed() {
+    let scene = Scene::new(1);
+    let (holder, _) = scene.holder();
+    let waiter = scene.waiter();
+    waiter.kill();
+    holder.kill();
+    scene.place().remove(NAME, false).unwrap();
+}
+
+/// Root may do anything, so a puppet becomes somebody else.
+#[test]
+fn who_may_not_open_it_hears_why() {
+    let scene = Scene::new(1);
+    fs::set_permissions(scene.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let mut puppet = Puppet::new();
+    let became = puppet.order("become 65534");
+    if became != "done" {
+        println!("skipped: cannot become another user: {became}");
+        return;
+    }
+    let answer = puppet.order(&format!("open {NAME} {}", scene.path().display()));
+    assert!(answer.to_lowercase().contains("permission denied"), "{answer}");
+    assert!(answer.contains(scene.path().to_str().unwrap()), "{answer}");
+}
+
+#[test]
+fn opening_many_times_at_once_makes_one_hall() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::at(folder.path().join("place"));
+        let open = || place.open(NAME, 8).unwrap().acquire_owned().unwrap();
+        let mut passes = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        passes.sort_by_key(|pass| pass.slot());
+        assert!(passes.iter().map(|pass| pass.slot()).eq(0..8));
+    }
+}

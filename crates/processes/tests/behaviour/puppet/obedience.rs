@@ -1,0 +1,114 @@
+//! The puppet's side.
+
+use std::{
+    io::{self, Write},
+    os::unix::process::CommandExt,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use hallpass_processes::{Error, Place, SharedHall, SharedPass};
+
+use super::MARK;
+use crate::{disks, forks};
+
+/// What a puppet has.
+#[derive(Default)]
+struct Things {
+    hall: Option<&'static SharedHall>,
+    passes: Vec<SharedPass<'static>>,
+}
+
+/// Does what it is told until nobody tells it anything.
+pub fn obey() {
+    let mut things = Things::default();
+    // The test harness has not ended its line.
+    println!();
+    for line in io::stdin().lines() {
+        let line = line.unwrap();
+        let (order, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        println!("{MARK}{}", things.act(order, rest));
+        io::stdout().flush().unwrap();
+    }
+}
+
+impl Things {
+    fn act(&mut self, order: &str, rest: &str) -> String {
+        match order {
+            "open" => {
+                let (name, place) = rest.split_once(' ').unwrap();
+                match Place::at(place).open_existing(name) {
+                    Ok(hall) => self.hall = Some(Box::leak(Box::new(hall))),
+                    Err(error) => return error.to_string(),
+                }
+                "open".into()
+            }
+            "acquire" => self.came_in(self.hall().acquire()),
+            "try" => self.came_in(self.hall().try_acquire()),
+            "for" => {
+                let time = Duration::from_millis(rest.parse().unwrap());
+                self.came_in(self.hall().try_acquire_for(time))
+            }
+            "leave" => {
+                drop(self.pass(rest));
+                "left".into()
+            }
+            "reap" => self.hall().reap().unwrap().to_string(),
+            "crowd" => self.crowd(rest.parse().unwrap()).to_string(),
+            // A process that has the lifeline open and knows nothing of it.
+            "heir" => {
+                let place = self.passes.iter().position(|pass| pass.slot().to_string() == rest);
+                let lifeline = self.passes[place.unwrap()].lifeline().try_clone_to_owned();
+                let mut sleep = Command::new("sleep");
+                let sleep = sleep.arg("1000").stdin(Stdio::from(lifeline.unwrap()));
+                sleep.stdout(Stdio::null()).spawn().unwrap().id().to_string()
+            }
+            "bequeath" => {
+                self.pass(rest).leave_to_lifeline();
+                "left".into()
+            }
+            "fork-drop" => forks::drops_inherited(&mut self.passes).to_string(),
+            "fork-acquire" => forks::acquires(self.hall()).to_string(),
+            "exec" => {
+                println!("{MARK}off");
+                Command::new("sleep").arg("1000").exec().to_string()
+            }
+            "become" => disks::become_user(rest.parse().unwrap()),
+            "mount" => disks::mount_small(rest),
+            "mount-read-only" => disks::mount_read_only(rest),
+            "try-disk" => disks::try_disk(rest),
+            "try-file" => disks::try_file(rest),
+            _ => panic!("no such order: {order}"),
+        }
+    }
+
+    fn hall(&self) -> &'static SharedHall {
+        self.hall.expect("it is open")
+    }
+
+    fn came_in(&mut self, answer: Result<SharedPass<'static>, Error>) -> String {
+        match answer {
+            Ok(pass) => {
+                let slot = pass.slot();
+                self.passes.push(pass);
+                format!("in {slot}")
+            }
+            Err(error) => format!("{error:?}"),
+        }
+    }
+
+    fn pass(&mut self, slot: &str) -> SharedPass<'static> {
+        let place = self.passes.iter().position(|pass| pass.slot().to_string() == slot);
+        self.passes.swap_remove(place.expect("it holds the slot"))
+    }
+
+    /// So many threads that each come and go once; how many of them did.
+    fn crowd(&self, count: usize) -> usize {
+        let visit = || self.hall().acquire().map(drop).is_ok();
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..count).map(|_| scope.spawn(visit)).collect();
+            threads.into_iter().filter_map(|thread| thread.join().ok()).filter(|was| *was).count()
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! Slots: distinct, the smallest first; how many there can be.
+
+use std::fs;
+
+use hallpass_processes::{Error, MOST_SLOTS, Place, SharedPass};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::support::{NAME, Scene, is_full};
+
+#[test]
+fn slots_are_distinct_and_the_smallest_comes_first() {
+    for k in [1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 128, 200] {
+        let scene = Scene::new(k);
+        let hall = &scene.hall;
+        assert_eq!((hall.slots(), hall.available()), (k, k));
+        let mut passes: Vec<_> = (0..k).map(|_| Some(hall.acquire().unwrap())).collect();
+        for (slot, pass) in passes.iter().enumerate() {
+            assert_eq!(pass.as_ref().map(SharedPass::slot), Some(slot), "k = {k}");
+        }
+        assert!(is_full(hall));
+        assert_eq!(hall.available(), 0);
+        // Given back in any order, they come again from the smallest on.
+        let mut gone = vec![k / 2, 0, k - 1, k / 3];
+        for &slot in &gone {
+            passes[slot] = None;
+        }
+        gone.sort_unstable();
+        gone.dedup();
+        assert_eq!(hall.available(), gone.len());
+        let again: Vec<_> = gone.iter().map(|_| hall.try_acquire().unwrap()).collect();
+        assert!(again.iter().map(SharedPass::slot).eq(gone));
+        drop((passes, again));
+        scene.assert_whole();
+    }
+}
+
+#[test]
+fn the_largest_hall_there_can_be() {
+    // Each pass has a descriptor at least.
+    let limit = getrlimit(Resource::Nofile);
+    let needed = 3 * MOST_SLOTS as u64;
+    if limit.maximum.is_some_and(|most| most < needed) {
+        return println!("skipped: a process may not open {needed} files here");
+    }
+    if limit.current.is_some_and(|most| most < needed) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit }).unwrap();
+    }
+    let scene = Scene::new(MOST_SLOTS);
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let (mut passes, before) = (Vec::new(), open());
+    while passes.len() < MOST_SLOTS {
+        passes.push(scene.hall.acquire().unwrap());
+        // Other tests run meanwhile, and have files of their own.
+        let taken = open().saturating_sub(before);
+        assert!(taken < 2 * passes.len() + 400, "{taken} files for {} passes", passes.len());
+    }
+    assert!(passes.iter().map(SharedPass::slot).eq(0..MOST_SLOTS));
+    assert!(is_full(&scene.hall));
+    drop(passes);
+    assert_eq!(scene.hall.available(), MOST_SLOTS);
+}
+
+#[test]
+fn processes_have_distinct_slots_and_the_smallest_comes_first() {
+    let scene = Scene::new(4);
+    let mut puppets: Vec<_> = (0..4).map(|_| scene.holder()).collect();
+    assert!(puppets.iter().map(|(_, slot)| *slot).eq(0..4));
+    assert!(is_full(&scene.hall));
+    puppets[2].0.leave(2);
+    puppets[1].0.leave(1);
+    assert_eq!(puppets[0].0.try_acquire(), Ok(1));
+    assert_eq!(puppets[1].0.try_acquire(), Ok(2));
+    assert_eq!(puppets[2].0.try_acquire(), Err("NoPermits".into()));
+    drop(puppets);
+    scene.assert_whole();
+}
+
+#[test]
+fn sizes_that_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::at(folder.path());
+    for k in [0, MOST_SLOTS + 1, usize::MAX] {
+        match place.open(NAME, k).err() {
+            Some(error @ Error::BadSlots { asked }) => {
+                assert_eq!(asked, k);
+                assert!(error.to_string().contains(&k.to_string()), "{error}");
+            }
+            other => panic!("k = {k}: {other:?}"),
+        }
+    }
+    // Nothing was made.
+    assert!(matches!(place.open_existing(NAME).err(), Some(Error::Missing { .. })));
+    assert!(place.names().unwrap().is_empty());
+    let hall = place.open(NAME, 1).unwrap();
+    for k in [0, MOST_SLOTS + 1] {
+        assert!(matches!(hall.resize(k), Err(Error::BadSlots { .. })), "resized to {k}");
+    }
+    assert_eq!(hall.slots(), 1);
+}
+
+#[test]
+fn one_who_asks_for_other_slots_hears_both_numbers() {
+    let scene = Scene::new(3);
+    match scene.place().open(NAME, 5).err() {
+        Some(error @ Error::Slots { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains('3') && text.contains('5') && text.contains(NAME), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(scene.place().open(NAME, 3).unwrap().slots(), 3);
+    assert_eq!(scene.place().open_existing(NAME).unwrap().slots(), 3);
+}
+
+#[test]
+fn clones_are_one_handle_and_handles_are_one_hall() {
+    let scene = Scene::new(2);
+    let (clone, other) = (scene.hall.clone(), scene.place().open(NAME, 2).unwrap());
+    let (a, b) = (clone.acquire_owned().unwrap(), other.acquire_owned().unwrap());
+    assert_eq!((a.slot(), b.slot()), (0, 1));
+    assert!(is_full(&scene.hall) && is_full(&other));
+    // A pass keeps what it needs.
+    drop((clone, other));
+    assert!(is_full(&scene.hall));
+    drop(a);
+    assert_eq!(scene.hall.available(), 1);
+    drop(b);
+    scene.assert_whole();
+}
+
+#[test]
+fn a_pass_goes_back_when_dropped_from_any_thread() {
+    let scene = Scene::new(2);
+    let (one, other) = (scene.hall.acquire_owned().unwrap(), scene.hall.acquire().unwrap());
+    std::thread::spawn(|| drop(one)).join().unwrap();
+    std::thread::scope(|scope| drop(scope.spawn(|| drop(other))));
+    scene.assert_whole();
+}
+
+#[test]
+fn halls_know_nothing_of_each_other() {
+    let scene = Scene::new(1);
+    let place = scene.place();
+    let others: Vec<_> = (0..20).map(|i| place.open(&format!("other-{i}"), 1).unwrap()).collect();
+    let passes: Vec<_> = others.iter().map(|hall| hall.try_acquire().unwrap()).collect();
+    assert!(passes.iter().all(|pass| pass.slot() == 0));
+    scene.assert_whole();
+}

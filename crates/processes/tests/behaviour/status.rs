@@ -1,0 +1,48 @@
+//! What a hall says of itself.
+
+use std::time::{Duration, SystemTime};
+
+use rustix::process::getuid;
+
+use crate::support::Scene;
+
+#[test]
+fn who_holds_and_who_waits() {
+    let scene = Scene::new(2);
+    let (holder, _) = scene.holder();
+    let own = scene.hall.acquire().unwrap();
+    let (first, second) = (scene.waiter(), scene.waiter());
+    let status = scene.hall.status();
+    assert_eq!((status.name.as_str(), status.slots, status.closed), ("hall", 2, false));
+    assert_eq!(scene.hall.name(), "hall");
+    let of = |list: &[hallpass_processes::Participant]| -> Vec<(Option<usize>, u32)> {
+        list.iter().map(|one| (one.slot, one.pid)).collect()
+    };
+    assert_eq!(of(&status.holders), [(Some(0), holder.pid()), (Some(1), std::process::id())]);
+    assert_eq!(of(&status.queue), [(None, first.pid()), (None, second.pid())]);
+    for one in status.holders.iter().chain(&status.queue) {
+        assert!(one.alive);
+        assert_eq!(one.uid, getuid().as_raw());
+        let age = SystemTime::now().duration_since(one.since).unwrap_or_default();
+        assert!(age < Duration::from_secs(60), "{age:?}");
+        assert!(!one.command.is_empty());
+    }
+    assert!(status.queue[0].command.contains("puppet::obey"), "{status:#?}");
+    drop((holder, own, first, second));
+    scene.assert_whole();
+}
+
+#[test]
+fn a_process_can_say_what_it_does() {
+    let scene = Scene::new(1);
+    for command in
+        ["make -j4", "", "ein sehr langer Befehl mit Umlauten: äöü ".repeat(100).as_str()]
+    {
+        scene.hall.describe_as(command);
+        let _pass = scene.hall.acquire().unwrap();
+        let shown = scene.hall.status().holders[0].command.clone();
+        // Of a long one, the beginning will do.
+        assert!(command.starts_with(shown.trim_end_matches('…')), "{shown}");
+        assert_eq!(shown.is_empty(), command.is_empty());
+    }
+}

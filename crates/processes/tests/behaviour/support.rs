@@ -1,0 +1,111 @@
+//! What the tests share.
+
+use std::{
+    path::Path,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Error, OwnedSharedPass, Place, SharedHall, SharedPass};
+use tempfile::TempDir;
+
+use crate::puppet::Puppet;
+
+/// What halls are called if nothing depends on it.
+pub const NAME: &str = "hall";
+
+/// A hall in a place of its own.
+pub struct Scene {
+    pub folder: TempDir,
+    pub hall: SharedHall,
+}
+
+impl Scene {
+    pub fn new(slots: usize) -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = Place::at(folder.path()).open(NAME, slots).unwrap();
+        Scene { folder, hall }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn place(&self) -> Place {
+        Place::at(self.path())
+    }
+
+    /// A process that has the hall open.
+    pub fn puppet(&self) -> Puppet {
+        let mut puppet = Puppet::new();
+        puppet.open(self.path(), NAME);
+        puppet
+    }
+
+    /// A process that holds a slot.
+    pub fn holder(&self) -> (Puppet, usize) {
+        let mut puppet = self.puppet();
+        let slot = puppet.acquire().unwrap();
+        (puppet, slot)
+    }
+
+    /// A process that is last in the queue.
+    pub fn waiter(&self) -> Puppet {
+        let mut puppet = self.puppet();
+        puppet.say("acquire");
+        let last = || self.hall.status().queue.last().map(|one| one.pid);
+        wait_until("the puppet is last in the queue", || last() == Some(puppet.pid()));
+        puppet
+    }
+
+    /// A thread that is last in the queue.
+    pub fn waiting_thread<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(Result<OwnedSharedPass, Error>) -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let before = self.hall.status().queue.len();
+        let hall = self.hall.clone();
+        let thread = thread::spawn(move || f(hall.acquire_owned()));
+        wait_until("one more in the queue", || self.hall.status().queue.len() == before + 1);
+        thread
+    }
+
+    /// Everything is free, nobody waits, and each slot can be had.
+    pub fn assert_whole(&self) {
+        let hall = &self.hall;
+        wait_until("all slots are free", || {
+            hall.reap().unwrap();
+            (hall.available(), hall.waiting()) == (hall.slots(), 0)
+        });
+        let all: Vec<_> = (0..hall.slots()).map(|_| hall.try_acquire().unwrap()).collect();
+        assert!(all.iter().map(SharedPass::slot).eq(0..hall.slots()));
+        assert!(is_full(hall));
+        let status = hall.status();
+        assert_eq!((status.holders.len(), status.queue.len()), (hall.slots(), 0), "{status:#?}");
+        drop(all);
+        assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0));
+    }
+}
+
+/// Whether one who does not wait is turned away.
+pub fn is_full(hall: &SharedHall) -> bool {
+    match hall.try_acquire() {
+        Ok(_) => false,
+        Err(Error::NoPermits) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Waits until `f` holds, and not for ever.
+pub fn wait_until(what: &str, f: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !f() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Long enough to see that nothing happens.
+pub fn a_while() {
+    thread::sleep(Duration::from_millis(60));
+}

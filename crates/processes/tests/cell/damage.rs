@@ -1,0 +1,54 @@
+//! Words of the file change under those who use it.
+
+use std::{
+    path::Path,
+    sync::atomic::Ordering::SeqCst,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use hallpass_processes::Place;
+use rustix::process::Pid;
+
+use crate::{Signs, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
+
+/// Longer than the damage takes.
+const TIME: Duration = Duration::from_millis(200);
+const ROUNDS: u64 = 3;
+/// Nothing here takes half as long.
+const SECONDS: u32 = 10;
+
+/// All that is promised is that nobody crashes, waits for ever, or hears of an error: any bytes are a
+/// value. A queue's items may be any, but no more than there is room for.
+pub fn changed_under_its_users() {
+    for round in 0..ROUNDS {
+        let folder = tempfile::tempdir().unwrap();
+        let place = &folder.path().join("place");
+        let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+        in_a_process(|| drop(Place::at(place).open_queue::<20>("queue").unwrap()));
+        let users = (0..3).map(|_| process::fork(|| uses(place, &signs)));
+        let mut pids: Vec<Pid> = users.collect();
+        // With another header, it could not be opened.
+        until("all have it open", || signs.ready.load(SeqCst) == 3);
+        pids.push(process::fork(|| {
+            mutate::live(&place.join("queue/value"), &mut Rng::with_seed(round));
+            0
+        }));
+        pids.into_iter().for_each(ends_well);
+    }
+}
+
+fn uses(place: &Path, signs: &Signs) -> i32 {
+    // SAFETY: it is always allowed.
+    unsafe { libc::alarm(SECONDS) };
+    let queue = Place::at(place).open_queue::<20>("queue").unwrap();
+    signs.ready.fetch_add(1, SeqCst);
+    let end = Instant::now() + TIME;
+    let mut item = 0;
+    while Instant::now() < end {
+        let _ = queue.push(item);
+        item += queue.pop().unwrap().unwrap_or(1) % 7;
+        assert!(queue.snapshot().unwrap().len() <= 20);
+    }
+    0
+}

@@ -1,0 +1,206 @@
+//! SIGKILL after every instruction of an update.
+//!
+//! The victim is run one instruction at a time, from where the scenario says on, in which it makes one
+//! update. Stopped anywhere, it keeps nobody from reading. Killed there, it has made its update or it has
+//! not; those who waited make theirs, and so does one that comes then.
+
+use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
+
+use fastrand::Rng;
+use hallpass_processes::{Place, SharedCell};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    PATIENCE, Signs, add_one, ends_well, in_a_process,
+    mapped::Mapped,
+    number::number,
+    process,
+    step::{self, Reached, Traced},
+    until, whole,
+};
+
+/// At how many instructions of each scenario it is tried, unless more are asked for.
+const SAMPLE: usize = 8;
+/// More than any scenario has.
+const THROUGH: usize = 1_000_000;
+
+/// Small, so that it can be tried at all instructions.
+type Numbers = [u64; 8];
+
+fn cell(place: &Path) -> SharedCell<Numbers> {
+    Place::at(place).open_cell("cell", [0; 8]).unwrap()
+}
+
+struct Scenario {
+    name: &'static str,
+    /// Whether somebody was killed in an update before.
+    dead: bool,
+    /// How many wait behind the victim.
+    waiters: u64,
+    /// How many updates the victim makes before it comes to the instructions that count.
+    earlier: u64,
+    victim: fn(&Path, &dyn Fn()),
+}
+
+const SCENARIOS: [Scenario; 5] = [
+    Scenario {
+        name: "update again",
+        dead: false,
+        waiters: 0,
+        earlier: 2,
+        victim: |place, ready| {
+            let cell = cell(place);
+            cell.update(add_one).unwrap();
+            cell.update(add_one).unwrap();
+            ready();
+            cell.update(add_one).unwrap();
+            mem::forget(cell); // leaving the hall is another scenario's
+        },
+    },
+    Scenario {
+        name: "first update",
+        dead: false,
+        waiters: 0,
+        earlier: 0,
+        victim: |place, ready| {
+            let cell = cell(place);
+            ready();
+            cell.update(add_one).unwrap();
+        },
+    },
+    Scenario {
+        name: "update while others wait",
+        dead: false,
+        waiters: 2,
+        earlier: 0,
+        victim: |place, ready| {
+            let inside = |numbers: &mut Numbers| {
+                ready();
+                add_one(numbers);
+            };
+            cell(place).update(inside).unwrap();
+        },
+    },
+    Scenario {
+        name: "update after one that died",
+        dead: true,
+        waiters: 0,
+        earlier: 0,
+        victim: |place, ready| {
+            let cell = cell(place);
+            ready();
+            cell.update(add_one).unwrap();
+        },
+    },
+    Scenario {
+        name: "make a cell",
+        dead: false,
+        waiters: 0,
+        earlier: 0,
+        victim: |place, ready| {
+            ready();
+            cell(place).update(add_one).unwrap();
+        },
+    },
+];
+
+pub fn killed_at_any_instruction() {
+    step::stay_on_one_core();
+    let sample = number("HALLPASS_INSTRUCTIONS").map_or(SAMPLE, |number| number as usize);
+    let wanted = std::env::var("HALLPASS_INSTRUCTIONS_OF").unwrap_or_default();
+    let mut random = Rng::new();
+    for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(&wanted)) {
+        let begun = Instant::now();
+        let (Reached::End(count), true) = run(scenario, THROUGH) else {
+            panic!("{}: it does not come to an end", scenario.name)
+        };
+        let sample = sample.min(count);
+        let mut made = 0;
+        for number in 0..sample {
+            // Evenly spread, but not always the same.
+            let (start, end) = (number * count / sample, (number + 1) * count / sample);
+            let (_, new) = run(scenario, random.usize(start..end.max(start + 1)));
+            made += usize::from(new);
+        }
+        println!(
+            "{}: killed at {sample} of {count} instructions, {made} times after the update was made, \
+             in {:.1?}",
+            scenario.name,
+            begun.elapsed()
+        );
+    }
+}
+
+/// Kills the victim after so many instructions, and looks what becomes of the others. Has it made its
+/// update?
+fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let [go, ready, came] = [&signs.go, &signs.ready, &signs.words[0]];
+    let place = &folder.path().join("place");
+    if scenario.dead {
+        die_inside(place, signs);
+    }
+    let victim = Traced::new(|mark| {
+        (scenario.victim)(place, &|| {
+            ready.store(1, SeqCst);
+            until("the victim may go on", || go.load(SeqCst) == 1);
+            mark();
+        });
+        mark();
+    });
+    until("the victim is ready", || ready.load(SeqCst) == 1);
+    let waiter = |number: u64| {
+        let pid = process::fork(|| {
+            cell(place).update(add_one).unwrap();
+            came.fetch_add(1, SeqCst);
+            0
+        });
+        in_a_process(|| until("it waits", || cell(place).hall().waiting() as u64 == number + 1));
+        pid
+    };
+    let waiters: Vec<Pid> = (0..scenario.waiters).map(waiter).collect();
+    go.store(1, SeqCst);
+    let reached = victim.run(steps);
+    let old = scenario.earlier;
+    let name = scenario.name;
+    // Stopped here, nobody is kept from reading.
+    let seen = &signs.words[1];
+    in_a_process(|| seen.store(whole(cell(place).read().unwrap()), SeqCst));
+    victim.kill();
+    waiters.into_iter().for_each(ends_well);
+    in_a_process(|| {
+        let cell = cell(place);
+        let value = whole(cell.read().unwrap());
+        let others = came.load(SeqCst);
+        assert_eq!(others, scenario.waiters);
+        let mine = value.checked_sub(old + others).filter(|mine| *mine <= 1);
+        let mine = mine.unwrap_or_else(|| panic!("{name}: {value} after {steps} instructions"));
+        signs.words[2].store(mine, SeqCst);
+        cell.try_update_for(PATIENCE, add_one).unwrap();
+        assert_eq!(whole(cell.read().unwrap()), value + 1);
+    });
+    let made = signs.words[2].load(SeqCst) == 1;
+    let seen = seen.load(SeqCst);
+    // Those who waited may have been in already when it was stopped.
+    let most = old + u64::from(made) * (1 + scenario.waiters);
+    assert!((old + u64::from(made)..=most).contains(&seen), "{name}: {seen} after {steps}");
+    (reached, made)
+}
+
+/// Somebody is killed in the closure of an update.
+fn die_inside(place: &Path, signs: Mapped<Signs>) {
+    let inside = &signs.words[3];
+    let pid = process::fork(|| {
+        let stay = |numbers: &mut Numbers| {
+            add_one(numbers);
+            inside.store(1, SeqCst);
+            until("it is dead", || false);
+        };
+        cell(place).update(stay).unwrap();
+        0
+    });
+    until("it is in", || inside.load(SeqCst) == 1);
+    kill_process(pid, Signal::KILL).unwrap();
+    process::wait(pid);
+}

@@ -1,0 +1,162 @@
+//! SIGKILL at random times over processes that make updates.
+
+use std::{
+    hint, iter,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    thread,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use hallpass_processes::{Place, PushError, SharedCell, SharedPriorityQueue};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    PATIENCE, Signs, add_one, in_a_process, mapped::Mapped, number::number, process, whole,
+};
+
+const WORKERS: usize = 6;
+/// The longest that one lives.
+const LIFE: u64 = 3_000;
+/// More than an update takes.
+const LOOPS: u32 = 2_000;
+
+/// Large, so that many are killed while it is written.
+fn cell(place: &Path) -> SharedCell<[u64; 16_384]> {
+    Place::at(place).open_cell("cell", [0; 16_384]).unwrap()
+}
+
+fn seconds() -> Duration {
+    Duration::from_secs(number("HALLPASS_CELL_SECONDS").unwrap_or(2))
+}
+
+/// Runs workers and kills them one after another, each to be followed by the next, until time is over
+/// and all are dead. Every other time it is the one that `writes` names, while it does. Says how many
+/// that were.
+fn rage(writes: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
+    let mut random = Rng::new();
+    let mut start = |number: u64| process::fork(|| worker(number));
+    let mut pids: Vec<Pid> = (0..WORKERS as u64).map(&mut start).collect();
+    let mut kills = 0;
+    let end = Instant::now() + seconds();
+    while Instant::now() < end {
+        thread::sleep(Duration::from_micros(random.u64(0..LIFE)));
+        let mut victim = random.usize(0..WORKERS);
+        if random.bool() {
+            let named = || writes.load(SeqCst);
+            let index = || pids.iter().position(|pid| pid.as_raw_pid() as u64 == named());
+            let soon = Instant::now() + Duration::from_millis(1);
+            let writer =
+                iter::repeat_with(index).find(|one| one.is_some() || Instant::now() > soon);
+            victim = writer.flatten().unwrap_or(victim);
+            (0..random.u32(0..LOOPS)).for_each(|_| hint::spin_loop());
+        }
+        kill(pids[victim]);
+        kills += 1;
+        pids[victim] = start(kills);
+    }
+    pids.into_iter().for_each(kill);
+    kills + WORKERS as u64
+}
+
+/// Whoever has ended by itself has complained of something.
+fn kill(pid: Pid) {
+    kill_process(pid, Signal::KILL).unwrap();
+    let status = process::wait(pid);
+    assert_eq!(status.terminating_signal(), Some(libc::SIGKILL), "{status:?}");
+}
+
+/// Each worker counts what it has done. Of each that was killed, one more update may have been made.
+fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
+    println!(
+        "{what}: {found} updates, {} of them by who died in it, {kills} kills",
+        found - counted
+    );
+    assert!((counted..=counted + kills).contains(&found), "{found}, and {counted} were counted");
+    assert!(counted > 0, "nobody ever got in");
+}
+
+pub fn storm() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = &folder.path().join("place");
+    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let [done, writes, ..] = &signs.words;
+    let worker = |number: u64| {
+        let cell = cell(place);
+        let mut last = 0;
+        loop {
+            if number.is_multiple_of(3) {
+                let read = whole(cell.read().unwrap());
+                assert!(read >= last, "{read} after {last}");
+                last = read;
+            }
+            let mine = cell.update(|numbers| {
+                let before = whole(*numbers);
+                add_one(numbers);
+                writes.store(std::process::id().into(), SeqCst);
+                before
+            });
+            writes.store(0, SeqCst);
+            let mine = mine.unwrap();
+            done.fetch_add(1, SeqCst);
+            assert!(mine >= last, "{mine} after {last}");
+            last = mine;
+        }
+    };
+    let kills = rage(writes, worker);
+    in_a_process(|| {
+        let cell = cell(place);
+        let value = whole(cell.read().unwrap());
+        assert_counted("cell", value, done.load(SeqCst), kills);
+        // Everybody is dead, and somebody new gets in.
+        cell.try_update_for(PATIENCE, add_one).unwrap();
+        assert_eq!(whole(cell.read().unwrap()), value + 1);
+        cell.hall().reap().unwrap();
+        let status = cell.hall().status();
+        assert_eq!((status.holders.len(), status.queue.len()), (0, 0), "{status:#?}");
+    });
+}
+
+const ROOM: usize = 32;
+
+fn queue(place: &Path) -> SharedPriorityQueue<ROOM> {
+    Place::at(place).open_queue("queue").unwrap()
+}
+
+pub fn storm_over_a_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = &folder.path().join("place");
+    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let [pushed, popped, tried, nobody, ..] = &signs.words;
+    let worker = |seed: u64| {
+        let queue = queue(place);
+        let mut random = Rng::with_seed(seed);
+        loop {
+            let items = queue.snapshot().unwrap();
+            assert!(items.is_sorted() && items.len() <= ROOM, "{items:?}");
+            tried.fetch_add(1, SeqCst);
+            if random.bool() {
+                match queue.push(random.u64(..)) {
+                    Ok(()) => drop(pushed.fetch_add(1, SeqCst)),
+                    Err(PushError::Full(_)) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            } else if queue.pop().unwrap().is_some() {
+                popped.fetch_add(1, SeqCst);
+            }
+        }
+    };
+    let kills = rage(nobody, worker);
+    in_a_process(|| {
+        let queue = queue(place);
+        let items = queue.snapshot().unwrap();
+        let [pushed, popped, tried] = [pushed, popped, tried].map(|word| word.load(SeqCst));
+        println!("queue: {pushed} pushed, {popped} popped, {} left, {kills} kills", items.len());
+        let off = (pushed as i64 - popped as i64 - items.len() as i64).unsigned_abs();
+        assert!(off <= kills && tried > kills, "{off} items are not accounted for");
+        // All that is there comes out, in order.
+        assert!(items.iter().all(|item| queue.pop().unwrap() == Some(*item)));
+        assert_eq!((queue.pop().unwrap(), queue.is_empty().unwrap()), (None, true));
+    });
+}

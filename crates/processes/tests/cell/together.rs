@@ -1,0 +1,155 @@
+//! Several processes, none of which is killed in an update.
+
+use std::{
+    sync::atomic::Ordering::SeqCst,
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Error, Place};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    Numbers, Signs, add_one, cell, ends_well, in_a_process, mapped::Mapped, process, step, until,
+    whole,
+};
+
+const PROCESSES: usize = 4;
+const UPDATES: u64 = 500;
+
+pub fn the_sum_is_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let work = || {
+        let cell = cell(place);
+        let mut last = 0;
+        for _ in 0..UPDATES {
+            let mine = cell.update(|numbers| {
+                add_one(numbers);
+                whole(*numbers)
+            });
+            let mine = mine.unwrap();
+            assert!(mine > last, "an update of this process is gone");
+            last = mine;
+            let read = whole(cell.read().unwrap());
+            assert!(read >= last, "what this process has done is not there");
+        }
+        0
+    };
+    let pids: Vec<Pid> = (0..PROCESSES).map(|_| process::fork(work)).collect();
+    pids.into_iter().for_each(ends_well);
+    in_a_process(|| {
+        assert_eq!(whole(cell(place).read().unwrap()), PROCESSES as u64 * UPDATES);
+        assert_eq!(Place::at(place).names().unwrap(), ["cell"]);
+    });
+}
+
+/// One reads while another makes updates. They share a core, so that the one is often interrupted in the
+/// middle of its copy while the other makes many.
+pub fn what_is_read_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Place::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
+    let end = Instant::now() + Duration::from_millis(400);
+    let work = |reads: bool| {
+        step::stay_on_one_core();
+        let cell = open();
+        let (mut last, mut times) = (0, 0);
+        while Instant::now() < end || times == 0 {
+            if reads {
+                let read = whole(cell.read().unwrap());
+                assert!(read >= last, "{read} after {last}");
+                last = read;
+            } else {
+                cell.update(add_one).unwrap();
+            }
+            times += 1;
+        }
+        0
+    };
+    let pids: Vec<Pid> =
+        [true, false].into_iter().map(|reads| process::fork(|| work(reads))).collect();
+    pids.into_iter().for_each(ends_well);
+}
+
+pub fn all_who_open_at_once_have_one_value() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+        let open = |index: usize| {
+            signs.ready.fetch_add(1, SeqCst);
+            while signs.go.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
+            let cell = Place::at(&place).open_cell("cell", [index as u64 + 1; 64]).unwrap();
+            signs.words[index].store(whole(cell.read().unwrap()), SeqCst);
+            0
+        };
+        let pids: Vec<Pid> = (0..8).map(|index| process::fork(|| open(index))).collect();
+        until("all are there", || signs.ready.load(SeqCst) == 8);
+        signs.go.store(1, SeqCst);
+        pids.into_iter().for_each(ends_well);
+        let seen: Vec<u64> = signs.words[..8].iter().map(|word| word.load(SeqCst)).collect();
+        assert!(seen.iter().all(|value| (1..=8).contains(value) && *value == seen[0]), "{seen:?}");
+        // What those have made who were not first is gone.
+        let names: Vec<_> = std::fs::read_dir(&place).unwrap().flatten().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+}
+
+/// Reading goes on; updates wait; when it is killed, they go on from the old value.
+pub fn who_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = &folder.path().join("place");
+    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let stopped = process::fork(|| {
+        let inside = |numbers: &mut Numbers| {
+            add_one(numbers);
+            signs.ready.store(1, SeqCst);
+            thread::sleep(Duration::from_secs(60));
+        };
+        cell(place).update(inside).unwrap();
+        0
+    });
+    until("it is in", || signs.ready.load(SeqCst) == 1);
+    kill_process(stopped, Signal::STOP).unwrap();
+    in_a_process(|| {
+        let cell = cell(place);
+        assert_eq!(whole(cell.read().unwrap()), 0);
+        let short = Duration::from_millis(30);
+        assert!(matches!(cell.try_update_for(short, add_one), Err(Error::NoPermits)));
+        assert!(matches!(cell.try_update(add_one), Err(Error::NoPermits)));
+        assert_eq!(cell.hall().status().holders.len(), 1);
+    });
+    let waiter = process::fork(|| {
+        cell(place).update(add_one).unwrap();
+        0
+    });
+    in_a_process(|| until("one waits", || cell(place).hall().waiting() == 1));
+    kill_process(stopped, Signal::KILL).unwrap();
+    process::wait(stopped);
+    ends_well(waiter);
+    in_a_process(|| assert_eq!(whole(cell(place).read().unwrap()), 1));
+}
+
+pub fn a_child_that_is_forked_in_the_closure() {
+    let folder = tempfile::tempdir().unwrap();
+    in_a_process(|| {
+        let cell = cell(folder.path());
+        let mut pid = 0;
+        let updated = cell.update(|numbers| {
+            // SAFETY: there are no other threads, so the new process may do whatever this one may.
+            pid = unsafe { libc::fork() };
+            numbers.fill(if pid == 0 { 100 } else { 7 });
+        });
+        if pid == 0 {
+            let refused = matches!(updated, Err(Error::Forked));
+            // From now on it has turns of its own.
+            let own = cell.update(add_one).is_ok();
+            process::exit(if refused && own { 0 } else { 1 });
+        }
+        updated.unwrap();
+        ends_well(Pid::from_raw(pid).unwrap());
+        assert_eq!(whole(cell.read().unwrap()), 8);
+    });
+}

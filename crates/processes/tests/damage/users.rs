@@ -1,0 +1,82 @@
+//! Processes that use a hall while somebody damages it.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use hallpass_processes::Place;
+
+use crate::{
+    check,
+    exercise::{NAME, heard, look, looked_at, set_alarm},
+    halls::{file_in, open},
+    process,
+};
+
+const USERS: usize = 4;
+/// Longer than any damage takes.
+const TIME: Duration = Duration::from_millis(200);
+
+/// Some use a new hall while `damage` works on its file. All of them must end in an orderly way, or by
+/// this signal, and what is left can be removed. How many were ended by the signal?
+pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i32>) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let mut process = |f: &dyn Fn(&mut Rng)| {
+        let mut random = random.fork();
+        process::fork(|| {
+            set_alarm();
+            f(&mut random);
+            0
+        })
+    };
+    check(process::wait(process(&|_| drop(open(place)))), "a new hall");
+    let file = file_in(place);
+    let mut pids: Vec<_> = (0..USERS).map(|_| process(&|random| uses(place, random))).collect();
+    pids.push(process(&|random| damage(&file, random)));
+    let mut ended = 0;
+    for pid in pids {
+        let status = process::wait(pid);
+        if signal.is_some() && status.terminating_signal() == signal {
+            ended += 1;
+        } else {
+            check(status, "one of those who used the hall while it was damaged");
+        }
+    }
+    let renew = process(&|_| {
+        Place::at(place).remove(NAME, true).unwrap();
+        drop(open(place).try_acquire().unwrap());
+    });
+    check(process::wait(renew), "a new hall in place of the damaged one");
+    ended
+}
+
+fn uses(place: &Path, random: &mut Rng) {
+    let end = Instant::now() + TIME;
+    let mut hall = heard(Place::at(place).open_existing(NAME));
+    while Instant::now() < end {
+        let Some(open) = &hall else {
+            thread::sleep(Duration::from_millis(1));
+            hall = heard(Place::at(place).open_existing(NAME));
+            continue;
+        };
+        let time = Duration::from_micros(random.u64(0..5000));
+        match random.u8(0..12) {
+            0 => look(open),
+            1 => drop(heard(open.reap())),
+            2 => drop(heard(open.resize(random.usize(1..6)))),
+            3 => hall = None,
+            4..7 => drop(looked_at(open.try_acquire())),
+            _ => {
+                let pass = looked_at(open.try_acquire_for(time));
+                if random.bool() {
+                    thread::sleep(time / 10);
+                }
+                drop(pass);
+            }
+        }
+    }
+}

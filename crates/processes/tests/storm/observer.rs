@@ -1,0 +1,35 @@
+//! Looks at the queue all the time, and notes whom it has seen there.
+
+use std::{path::Path, thread, time::Duration};
+
+use hallpass_processes::Place;
+
+use crate::{
+    board::{Board, now},
+    cases::Case,
+    mapped::Mapped,
+};
+
+/// How long it does something else between two looks.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Looks until it is killed.
+pub fn observe(case: &Case, folder: &Path) -> i32 {
+    let board = Mapped::<Board>::open(&folder.join("board"));
+    let hall = Place::at(folder.join("halls")).open_existing(case.name).unwrap();
+    loop {
+        let pids: Vec<u32> = hall.status().queue.iter().map(|one| one.pid).collect();
+        let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
+        // Who asked the same before and after, and is in the queue between, has its place there.
+        let began = now();
+        let queue = hall.status().queue;
+        for (pid, asks) in pids.into_iter().zip(before) {
+            let Some((note, asked)) = asks else { continue };
+            let waits = queue.iter().any(|one| one.pid == pid);
+            if waits && board.asks_since(pid).is_some_and(|(_, again)| again == asked) {
+                note.seen_in_queue(asked, began);
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}

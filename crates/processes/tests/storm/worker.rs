@@ -1,0 +1,269 @@
+//! One of the processes that are killed.
+
+use std::{
+    env, os::unix::process::CommandExt, path::PathBuf, process::Command,
+    sync::atomic::Ordering::SeqCst, thread, time::Duration,
+};
+
+use fastrand::Rng;
+use hallpass_processes::{Error, Place, SharedHall, SharedPass};
+
+use crate::{
+    board::{Board, Note, State},
+    cases::Case,
+    life::Life,
+    mapped::Mapped,
+    process,
+    witness::{Stay, Witness},
+};
+
+/// Where a process that was replaced by itself finds what to do.
+const JOB: &str = "HALLPASS_STORM_WORKER";
+
+/// What a worker is to do.
+#[derive(Clone)]
+pub struct Job {
+    pub case: &'static Case,
+    pub folder: PathBuf,
+    pub index: usize,
+    pub seed: u64,
+}
+
+impl Job {
+    /// What this process was told by the one it replaced.
+    pub fn of_environment() -> Option<Job> {
+        let text = env::var(JOB).ok()?;
+        let fields: Vec<&str> = text.splitn(4, ' ').collect();
+        let [case, index, seed, folder] = fields[..] else { panic!("{JOB}={text}") };
+        Some(Job {
+            case: Case::named(case),
+            folder: folder.into(),
+            index: index.parse().unwrap(),
+            seed: seed.parse().unwrap(),
+        })
+    }
+
+    fn to_text(&self) -> String {
+        format!("{} {} {} {}", self.case.name, self.index, self.seed, self.folder.display())
+    }
+}
+
+/// What sort of worker it is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Waits, works, leaves.
+    Plain,
+    /// Does not wait long.
+    Impatient,
+    /// Asks without waiting, all the time.
+    Busy,
+    /// Two threads.
+    Pair,
+    /// Frees what the dead hold.
+    Rescuer,
+    /// Becomes another program while it is in.
+    Execs,
+    /// Leaves its slot to a child.
+    Testator,
+    /// Changes the number of slots, where the case allows it.
+    Resizer,
+}
+
+fn kind(random: &mut Rng) -> Kind {
+    match random.u8(0..100) {
+        0..50 => Kind::Plain,
+        50..68 => Kind::Impatient,
+        68..72 => Kind::Busy,
+        72..82 => Kind::Pair,
+        82..88 => Kind::Rescuer,
+        88..92 => Kind::Execs,
+        92..95 => Kind::Testator,
+        _ => Kind::Resizer,
+    }
+}
+
+/// How a thread asks.
+#[derive(Clone, Copy)]
+enum How {
+    Waits,
+    WaitsFor(Duration),
+    Tries,
+}
+
+struct Worker {
+    job: Job,
+    hall: SharedHall,
+    witness: Witness,
+}
+
+/// Works until it is killed, or ends by itself.
+pub fn work(mut job: Job) -> i32 {
+    // Those who are killed do not get in the way of the one who kills.
+    let _ = rustix::process::nice(10);
+    let mut random = Rng::with_seed(job.seed);
+    job.seed = random.u64(..);
+    let board = Mapped::<Board>::open(&job.folder.join("board"));
+    board.notes[job.index].iter().for_each(|note| note.set(State::Outside));
+    board.pids[job.index].store(0, SeqCst);
+    let note = &board.notes[job.index][0];
+    note.set(State::Opening);
+    let witness = Witness { board, folder: job.folder.clone(), me: Life::own() };
+    let hall = match Place::at(job.folder.join("halls")).open_existing(job.case.name) {
+        Ok(hall) => hall,
+        Err(error) => {
+            board.accuse(&job.folder, &format!("open_existing: {error}"));
+            return 1;
+        }
+    };
+    note.set(State::Outside);
+    let worker = Worker { job, hall, witness };
+    let kind = kind(&mut random);
+    if !matches!(kind, Kind::Pair) {
+        board.pids[worker.job.index].store(std::process::id().into(), SeqCst);
+    }
+    match worker.run(kind, &mut random) {
+        Ok(()) => 0,
+        Err(what) => {
+            board.accuse(&worker.job.folder, &what);
+            1
+        }
+    }
+}
+
+impl Worker {
+    fn board(&self) -> &Board {
+        &self.witness.board
+    }
+
+    fn run(&self, kind: Kind, random: &mut Rng) -> Result<(), String> {
+        match kind {
+            Kind::Pair => thread::scope(|scope| {
+                let mut other = random.fork();
+                let other = scope.spawn(move || self.visits(1, Kind::Impatient, &mut other));
+                self.visits(0, Kind::Plain, random)?;
+                other.join().map_err(|_| "a thread panicked".to_string())?
+            }),
+            Kind::Resizer if self.job.case.least == self.job.case.most => {
+                self.visits(0, Kind::Plain, random)
+            }
+            _ => self.visits(0, kind, random),
+        }
+    }
+
+    /// Comes and goes until something goes wrong.
+    fn visits(&self, thread: usize, kind: Kind, random: &mut Rng) -> Result<(), String> {
+        let note = &self.board().notes[self.job.index][thread];
+        let short = |random: &mut Rng| Duration::from_micros(random.u64(0..5000));
+        loop {
+            match kind {
+                Kind::Plain | Kind::Pair => self.visit(note, How::Waits, random)?,
+                Kind::Impatient => self.visit(note, How::WaitsFor(short(random)), random)?,
+                Kind::Busy => {
+                    for _ in 0..200 {
+                        self.visit(note, How::Tries, random)?;
+                    }
+                    thread::sleep(Duration::from_micros(300));
+                }
+                Kind::Rescuer => {
+                    note.set(State::Reaping);
+                    self.hall.reap().map_err(|error| format!("reap: {error}"))?;
+                    note.set(State::Outside);
+                    thread::sleep(short(random) / 10);
+                }
+                Kind::Resizer => {
+                    let case = self.job.case;
+                    note.set(State::Resizing);
+                    let slots = random.usize(case.least..=case.most);
+                    self.hall.resize(slots).map_err(|error| format!("resize: {error}"))?;
+                    note.set(State::Outside);
+                    thread::sleep(short(random));
+                }
+                Kind::Execs => return self.exec(note, random),
+                Kind::Testator => return self.bequeath(note, random),
+            }
+            if random.u8(0..4) == 0 {
+                thread::sleep(short(random) / 3);
+            }
+        }
+    }
+
+    /// Asks; if it gets in, works and leaves.
+    fn visit(&self, note: &Note, how: How, random: &mut Rng) -> Result<(), String> {
+        if let Some((pass, stay)) = self.enter(note, how)? {
+            match how {
+                How::Tries => {}
+                _ => self.work(random),
+            }
+            note.set(State::Leaving);
+            self.witness.leave(stay);
+            drop(pass);
+            note.set(State::Outside);
+        }
+        Ok(())
+    }
+
+    fn enter(&self, note: &Note, how: How) -> Result<Option<(SharedPass<'_>, Stay)>, String> {
+        let board = self.board();
+        let tries = matches!(how, How::Tries);
+        board.asks(note, if tries { State::Trying } else { State::Asking });
+        let asked = match how {
+            How::Waits => self.hall.acquire(),
+            How::WaitsFor(time) => self.hall.try_acquire_for(time),
+            How::Tries => self.hall.try_acquire(),
+        };
+        match asked {
+            Ok(pass) => {
+                board.enters(note);
+                if !tries {
+                    board.check_order(note);
+                }
+                let stay = self.witness.enter(pass.slot(), self.job.case.most)?;
+                Ok(Some((pass, stay)))
+            }
+            Err(Error::NoPermits) if !matches!(how, How::Waits) => {
+                if !tries {
+                    board.check_order(note);
+                }
+                note.set(State::Outside);
+                board.gave_up.fetch_add(1, SeqCst);
+                Ok(None)
+            }
+            Err(error) => Err(format!("acquire: {error}")),
+        }
+    }
+
+    /// Something, or nothing, of up to two milliseconds.
+    fn work(&self, random: &mut Rng) {
+        match random.u8(0..3) {
+            0 => {}
+            1 => (0..random.u32(0..20_000)).for_each(|_| std::hint::spin_loop()),
+            _ => thread::sleep(Duration::from_micros(random.u64(0..2000))),
+        }
+    }
+
+    /// Becomes another worker while it is in, which gives the slot back: nothing else says so.
+    fn exec(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
+        let Some((_pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
+        self.work(random);
+        self.board().execs.fetch_add(1, SeqCst);
+        self.witness.closes(&stay);
+        let error = Command::new("/proc/self/exe").env(JOB, self.job.to_text()).exec();
+        Err(format!("exec: {error}"))
+    }
+
+    /// Leaves its slot to a child that does not outlive it for long.
+    fn bequeath(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
+        let Some((pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
+        self.board().heirs.fetch_add(1, SeqCst);
+        let time = Duration::from_micros(random.u64(0..5000));
+        process::fork_free(|| {
+            self.witness.inherit(&stay);
+            thread::sleep(time);
+            self.witness.closes(&stay);
+            0
+        });
+        pass.leave_to_lifeline();
+        // Not even the witness is told: the lock goes on, as the slot does.
+        process::exit(0)
+    }
+}

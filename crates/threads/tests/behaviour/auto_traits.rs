@@ -1,0 +1,53 @@
+//! What may be sent and shared.
+
+use hallpass_threads::{
+    Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
+    OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError, TryAcquireError,
+};
+use std::{error::Error, fmt::Debug, future::Future, panic::UnwindSafe};
+
+fn everywhere<T: Send + Sync + Debug>() {}
+fn sent<T: Send + Future + Debug>() {}
+fn error<T: Error + Send + Sync + 'static>() {}
+
+#[test]
+fn halls_and_passes_may_be_sent_and_shared() {
+    everywhere::<Hall>();
+    everywhere::<Builder>();
+    everywhere::<Pass<'static>>();
+    everywhere::<OwnedPass>();
+    everywhere::<Passes<'static>>();
+    everywhere::<OwnedPasses>();
+    everywhere::<PaperHall>();
+    everywhere::<PaperPass<'static>>();
+}
+
+#[test]
+fn futures_may_be_sent() {
+    sent::<Acquire<'static>>();
+    sent::<AcquireOwned>();
+    sent::<AcquireMany<'static>>();
+    sent::<AcquireManyOwned>();
+}
+
+#[test]
+fn errors_are_errors() {
+    error::<AcquireError>();
+    error::<TryAcquireError>();
+    error::<ResizeError>();
+    error::<BuildError>();
+}
+
+/// A panic outside leaves nothing half done inside: there is no poisoning.
+#[test]
+fn halls_survive_panics() {
+    fn safe<T: UnwindSafe + std::panic::RefUnwindSafe>() {}
+    safe::<Hall>();
+    let hall = Hall::new(1);
+    let caught = std::panic::catch_unwind(|| {
+        let _pass = hall.acquire();
+        panic!("with a pass in hand");
+    });
+    assert!(caught.is_err());
+    assert_eq!(hall.available(), 1);
+}

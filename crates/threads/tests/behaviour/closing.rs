@@ -1,0 +1,120 @@
+//! A closed hall.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use hallpass_threads::{AcquireError, Hall, TryAcquireError};
+
+use crate::support::{Task, halls, queue};
+
+/// Everything one can call says that it is closed.
+fn assert_closed(hall: &Arc<Hall>) {
+    assert!(hall.is_closed());
+    let time = Duration::from_secs(600);
+    assert_eq!(hall.blocking_acquire().unwrap_err(), AcquireError::Closed);
+    assert_eq!(hall.acquire_many(1).unwrap_err(), AcquireError::Closed);
+    assert_eq!(hall.acquire_many_owned(1).unwrap_err(), AcquireError::Closed);
+    assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::Closed);
+    assert_eq!(hall.try_acquire_owned().unwrap_err(), TryAcquireError::Closed);
+    assert_eq!(hall.try_acquire_many(1).unwrap_err(), TryAcquireError::Closed);
+    assert_eq!(hall.try_acquire_for(time).unwrap_err(), TryAcquireError::Closed);
+    assert_eq!(hall.try_acquire_many_for(1, time).unwrap_err(), TryAcquireError::Closed);
+    let closed = Some(AcquireError::Closed);
+    assert_eq!(Task::new(hall.acquire_async()).done().err(), closed);
+    assert_eq!(Task::new(hall.acquire_owned_async()).done().err(), closed);
+    assert_eq!(Task::new(hall.acquire_many_async(1)).done().err(), closed);
+    assert_eq!(Task::new(hall.acquire_many_owned_async(1)).done().err(), closed);
+    let panics: [&dyn Fn(); 2] = [&|| drop(hall.acquire()), &|| drop(hall.acquire_owned())];
+    for f in panics {
+        let payload = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+        let text = payload.downcast_ref::<String>().unwrap();
+        assert!(text.contains("the hall is closed; `blocking_acquire` returns this"), "{text}");
+    }
+    assert_eq!(hall.waiting(), 0);
+}
+
+#[test]
+fn nobody_gets_in_any_more() {
+    for hall in halls(2) {
+        assert!(!hall.is_closed());
+        hall.close();
+        assert_closed(&hall);
+        hall.close(); // again, to no effect
+        assert_closed(&hall);
+        assert_eq!(hall.available(), 2);
+    }
+}
+
+#[test]
+fn waiters_are_turned_away() {
+    for hall in halls(2) {
+        let held = hall.acquire_many(2).unwrap();
+        let time = Duration::from_secs(600);
+        let one = queue(&hall, |hall| hall.blocking_acquire().map(drop));
+        let many = queue(&hall, |hall| hall.acquire_many(2).map(drop));
+        let task = Task::new(hall.acquire_async()).waits();
+        let dropped = Task::new(hall.acquire_async()).waits();
+        let timed = queue(&hall, move |hall| hall.try_acquire_for(time).map(drop));
+        let panics = queue(&hall, |hall| drop(hall.acquire()));
+        hall.close();
+        assert_eq!(one.join().unwrap(), Err(AcquireError::Closed));
+        assert_eq!(many.join().unwrap(), Err(AcquireError::Closed));
+        assert_eq!(timed.join().unwrap(), Err(TryAcquireError::Closed));
+        assert!(panics.join().is_err());
+        assert_eq!((task.rung(), dropped.rung()), (1, 1));
+        drop(dropped);
+        assert_eq!(task.done().unwrap_err(), AcquireError::Closed);
+        assert_closed(&hall);
+        drop(held);
+        assert_closed(&hall);
+    }
+}
+
+/// Who is in stays, and gives back what it has.
+#[test]
+fn holders_stay() {
+    for hall in halls(3) {
+        let (one, two) = (hall.acquire(), hall.acquire_many(2).unwrap());
+        hall.close();
+        assert_eq!((one.slot(), two.slots().collect()), (0, vec![1, 2]));
+        assert_eq!(hall.available(), 0);
+        drop(one);
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 1, 0));
+        drop(two);
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 3, 0));
+        assert_closed(&hall);
+    }
+}
+
+/// A future that was granted a pass before has it.
+#[test]
+fn what_was_granted_before_stands() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let task = Task::new(hall.acquire_async()).waits();
+        drop(held);
+        hall.close();
+        assert_eq!(task.done().unwrap().slot(), 0);
+        assert_eq!(hall.available(), 1);
+        assert_closed(&hall);
+    }
+}
+
+#[test]
+fn a_closed_hall_can_be_resized_and_stays_closed() {
+    for hall in halls(2) {
+        let held = hall.acquire_many(2).unwrap();
+        hall.close();
+        hall.resize(1).unwrap();
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (1, 0, 0));
+        assert_closed(&hall);
+        drop(held);
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (1, 1, 0));
+        hall.resize(4).unwrap();
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (4, 4, 0));
+        assert_closed(&hall);
+    }
+}

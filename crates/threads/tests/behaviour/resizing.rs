@@ -1,0 +1,184 @@
+//! Another number of slots.
+
+use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError};
+
+use crate::support::{Task, assert_whole, halls, queue};
+
+#[test]
+fn more_slots_let_waiters_in_at_once() {
+    for hall in halls(1) {
+        let held = hall.acquire();
+        let tasks: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
+        let thread = queue(&hall, |hall| hall.acquire_owned());
+        hall.resize(3).unwrap();
+        assert!(tasks.iter().map(Task::rung).eq([1, 1, 0, 0]));
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 0, 3));
+        hall.resize(6).unwrap();
+        let last = thread.join().unwrap();
+        assert!(tasks.iter().all(|task| task.rung() == 1));
+        let passes: Vec<_> = tasks.into_iter().map(|task| task.done().unwrap()).collect();
+        let mut slots: Vec<_> = passes.iter().map(|pass| pass.slot()).collect();
+        slots.push(last.slot());
+        slots.sort_unstable();
+        assert_eq!(slots, [1, 2, 3, 4, 5]);
+        drop((held, passes, last));
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn fewer_slots_leave_holders_where_they_are() {
+    for hall in halls(4) {
+        let mut held: Vec<_> = (0..4).map(|_| hall.acquire()).collect();
+        hall.resize(2).unwrap();
+        assert!(held.iter().map(|pass| pass.slot()).eq(0..4));
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (2, 0, 0));
+        // Two too many are in. Whichever leave, nobody comes in before.
+        drop(held.remove(0));
+        assert_eq!((hall.available(), hall.waiting()), (0, 0));
+        assert!(hall.try_acquire().is_err());
+        drop(held.remove(0));
+        assert_eq!((hall.available(), hall.waiting()), (0, 0));
+        assert!(hall.try_acquire().is_err());
+        // Two are in, with slots 2 and 3. When one leaves there is room for one, with a small slot.
+        drop(held.remove(0));
+        assert_eq!(hall.available(), 1);
+        let small = hall.acquire();
+        assert_eq!(small.slot(), 0);
+        assert!(hall.try_acquire().is_err());
+        held.clear();
+        assert_eq!(hall.acquire().slot(), 1);
+        drop(small);
+        assert_whole(&hall);
+    }
+}
+
+/// Large slots that are let go of first do not come back.
+#[test]
+fn later_slots_are_below_the_new_size() {
+    for k in [4, 64, 100] {
+        for hall in halls(k) {
+            let mut held: Vec<_> = (0..k).map(|_| hall.acquire()).collect();
+            hall.resize(k / 2).unwrap();
+            while held.len() > k / 2 {
+                held.pop();
+            }
+            assert_eq!((hall.slots(), hall.available(), hall.waiting()), (k / 2, 0, 0));
+            assert!(hall.try_acquire().is_err());
+            held.clear();
+            assert_whole(&hall);
+        }
+    }
+}
+
+#[test]
+fn larger_again_while_old_ones_are_held() {
+    for hall in halls(4) {
+        let mut held: Vec<_> = (0..4).map(|_| hall.acquire()).collect();
+        hall.resize(1).unwrap();
+        held.drain(..2);
+        assert_eq!(hall.available(), 0);
+        hall.resize(3).unwrap(); // 2 and 3 are held
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 1, 0));
+        let small = hall.acquire();
+        assert_eq!(small.slot(), 0);
+        assert!(hall.try_acquire().is_err());
+        hall.resize(5).unwrap();
+        assert_eq!(hall.available(), 2);
+        let rest = hall.acquire_many(2).unwrap();
+        assert!(rest.slots().eq([1, 4]));
+        drop((held, small, rest));
+        assert_whole(&hall);
+        hall.resize(2).unwrap();
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn waiters_behind_fewer_slots_get_in_in_the_end() {
+    for hall in halls(3) {
+        let mut held: Vec<_> = (0..3).map(|_| hall.acquire()).collect();
+        let tasks: Vec<_> = (0..2).map(|_| Task::new(hall.acquire_async()).waits()).collect();
+        hall.resize(1).unwrap();
+        assert_eq!(hall.waiting(), 2);
+        held.drain(..2);
+        assert!(tasks.iter().all(|task| task.rung() == 0));
+        held.clear();
+        assert!(tasks.iter().map(Task::rung).eq([1, 0]));
+        for task in tasks {
+            assert_eq!(task.done().unwrap().slot(), 0);
+        }
+        assert_whole(&hall);
+    }
+}
+
+/// A request for more than there are any more waits until there are again.
+#[test]
+fn a_request_that_has_become_too_large_waits() {
+    for hall in halls(3) {
+        let held = hall.acquire();
+        let many = Task::new(hall.acquire_many_async(3)).waits();
+        hall.resize(2).unwrap();
+        drop(held);
+        let behind = Task::new(hall.acquire_async()).waits();
+        assert_eq!((many.rung(), behind.rung(), hall.waiting()), (0, 0, 2));
+        let error = AcquireError::TooMany { asked: 3, slots: 2 };
+        assert_eq!(hall.acquire_many(3).unwrap_err(), error);
+        hall.resize(3).unwrap();
+        assert_eq!((many.rung(), behind.rung()), (1, 0));
+        assert!(many.done().unwrap().slots().eq(0..3));
+        assert_eq!(behind.rung(), 1);
+        drop(behind);
+        assert_whole(&hall);
+    }
+}
+
+/// To a hall that becomes smaller, what is forgotten is held.
+#[test]
+fn forgotten_slots_are_held_for_ever() {
+    for hall in halls(3) {
+        hall.acquire().forget();
+        hall.resize(1).unwrap();
+        assert_eq!((hall.available(), hall.waiting()), (0, 0));
+        assert!(hall.try_acquire().is_err());
+        hall.resize(2).unwrap();
+        assert_eq!(hall.acquire().slot(), 1);
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be() {
+    let hall = Hall::new(2);
+    assert_eq!(hall.resize(0), Err(ResizeError { asked: 0, most: 32 }));
+    assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, most: 32 }));
+    assert_eq!(
+        hall.resize(33).unwrap_err().to_string(),
+        "this hall can have 1 to 32 slots, not 33; `Hall::builder(k).most(m)` makes room for more"
+    );
+    hall.resize(32).unwrap();
+    assert_whole(&hall);
+    let hall = Hall::builder(2).most(3).build().unwrap();
+    assert_eq!(hall.resize(4), Err(ResizeError { asked: 4, most: 3 }));
+    hall.resize(3).unwrap();
+    assert_whole(&hall);
+    let hall = Hall::new(40);
+    assert_eq!(hall.resize(41), Err(ResizeError { asked: 41, most: 40 }));
+    hall.resize(1).unwrap();
+    assert_whole(&hall);
+    let hall = Hall::builder(1).most(MAX_SLOTS).build().unwrap();
+    hall.resize(MAX_SLOTS).unwrap();
+    assert_whole(&hall);
+    hall.resize(1).unwrap();
+    assert_whole(&hall);
+}
+
+#[test]
+fn the_same_size_changes_nothing() {
+    for hall in halls(3) {
+        let held = hall.acquire();
+        hall.resize(3).unwrap();
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 2, 0));
+        drop(held);
+        assert_whole(&hall);
+    }
+}

@@ -1,0 +1,258 @@
+//! Random passages of every kind, seen by a witness that knows nothing of how a hall works.
+//!
+//! ```text
+//! cargo test -p hallpass-threads --test stress                          # some seconds
+//! HALLPASS_STRESS_PASSAGES=100000000 \
+//!     cargo test --release -p hallpass-threads --test stress            # 10^8, on two cores minutes
+//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-threads --test stress   # those named so
+//! HALLPASS_STRESS_SEED=7 cargo test -p hallpass-threads --test stress
+//! ```
+//!
+//! A seed, which is printed on failure, repeats what is asked for and not how threads are scheduled.
+//! A run in which nobody gets in for a minute counts as a lost wake-up.
+
+mod visit;
+mod witness;
+
+use std::{
+    env, fmt,
+    io::{self, Write},
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use fastrand::Rng;
+use hallpass_threads::Hall;
+
+use visit::{Visit, visit};
+use witness::Witness;
+
+/// A hall and those who use it.
+struct Case {
+    name: &'static str,
+    /// How many slots there are, least and most. If these differ, it is resized all the time.
+    least: usize,
+    most: usize,
+    /// How many slots the hall has room for: above 32, their numbers lie beside the word.
+    room: usize,
+    /// The largest request.
+    many: usize,
+    threads: usize,
+    barging: bool,
+}
+
+/// A fair one.
+const FAIR: Case =
+    Case { name: "", least: 3, most: 3, room: 32, many: 3, threads: 6, barging: false };
+
+const CASES: [Case; 12] = [
+    Case { name: "one slot", least: 1, most: 1, many: 1, threads: 3, ..FAIR },
+    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3, ..FAIR },
+    Case { name: "three slots", ..FAIR },
+    Case { name: "three slots, wide", room: 99, ..FAIR },
+    Case { name: "resized", least: 2, most: 6, many: 2, ..FAIR },
+    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, ..FAIR },
+    Case { name: "all of the word", least: 31, most: 32, many: 31, ..FAIR },
+    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, ..FAIR },
+    Case { name: "one slot, barging", least: 1, most: 1, many: 1, barging: true, ..FAIR },
+    Case { name: "barging", barging: true, ..FAIR },
+    Case { name: "barging, wide", room: 33, barging: true, ..FAIR },
+    Case { name: "barging, resized", least: 2, most: 6, many: 2, barging: true, ..FAIR },
+];
+
+fn hall(k: usize, room: usize, barging: bool) -> Hall {
+    let builder = Hall::builder(k).most(room);
+    if barging { builder.barging() } else { builder }.build().unwrap()
+}
+
+/// Of all passages, those until a hall is closed.
+const CLOSED_SHARE: u64 = 20;
+
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))
+}
+
+fn passages() -> u64 {
+    number("HALLPASS_STRESS_PASSAGES").unwrap_or(200_000)
+}
+
+/// Says which seed it was, if the test fails.
+struct Seed(u64);
+
+impl Seed {
+    fn new() -> Self {
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64;
+        Seed(number("HALLPASS_STRESS_SEED").unwrap_or_else(now))
+    }
+
+    fn rng(&self, thread: usize) -> Rng {
+        Rng::with_seed(self.0 ^ (thread as u64) << 48)
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "repeat with HALLPASS_STRESS_SEED={}", self.0)
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{self}");
+        }
+    }
+}
+
+/// What all threads of a case share.
+struct Run {
+    hall: Arc<Hall>,
+    witness: Witness,
+    /// How many passages are still to be made, taken in portions.
+    left: AtomicU64,
+    /// How many portions were taken: what the clock watches.
+    taken: AtomicU64,
+    over: AtomicBool,
+}
+
+const PORTION: u64 = 64;
+
+type Thread<'a> = thread::ScopedJoinHandle<'a, ()>;
+
+impl Run {
+    fn new(hall: Hall, slots: usize, room: usize, threads: usize, passages: u64) -> Self {
+        Run {
+            hall: Arc::new(hall),
+            witness: Witness::new(slots, room, threads),
+            left: AtomicU64::new(passages.div_ceil(PORTION)),
+            taken: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    fn take_portion(&self) -> bool {
+        self.taken.fetch_add(1, SeqCst);
+        self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// Makes passages until all are made, or the hall is closed.
+    fn visitor(&self, thread: usize, many: usize, mut random: Rng) {
+        let _ends = self.witness.ends(thread);
+        while self.take_portion() {
+            let mut inside = 0;
+            while inside < PORTION {
+                self.witness.begins(thread);
+                match visit(&self.hall, &self.witness, many, &mut random) {
+                    Visit::In => inside += 1,
+                    Visit::Out => {}
+                    Visit::Closed => return,
+                }
+            }
+        }
+    }
+
+    /// Resizes until all is over.
+    fn resizer(&self, case: &Case, mut random: Rng) {
+        while !self.over.load(SeqCst) {
+            let k = random.usize(case.least..=case.most);
+            self.witness.resize(k, || self.hall.resize(k).unwrap());
+            assert_eq!(self.hall.slots(), k);
+            thread::sleep(Duration::from_micros(random.u64(0..500)));
+        }
+    }
+
+    /// Waits for the visitors, and then for the one who resizes or closes; gives up if nothing happens
+    /// any more.
+    fn watch(&self, seed: &Seed, visitors: Vec<Thread<'_>>, other: Option<Thread<'_>>) {
+        let (mut seen, mut since) = ((0, 0), Instant::now());
+        let count = |threads: &[Thread<'_>]| threads.iter().filter(|t| t.is_finished()).count();
+        while count(&visitors) < visitors.len() || count(other.as_slice()) < other.iter().count() {
+            thread::sleep(Duration::from_millis(1));
+            let now = (self.taken.load(SeqCst), count(&visitors));
+            self.over.store(now.1 == visitors.len(), SeqCst);
+            if now != seen {
+                (seen, since) = (now, Instant::now());
+            } else if since.elapsed() > Duration::from_secs(60) {
+                // The threads would hang for ever, and what tests print would never be seen.
+                let text = "nothing happens any more (`--nocapture` shows who has panicked)";
+                let hall = &self.hall;
+                let _ = writeln!(io::stderr(), "{text}: {hall:?}, {} are out; {seed}", now.1);
+                process::exit(101);
+            }
+        }
+        visitors.into_iter().chain(other).for_each(|thread| thread.join().unwrap());
+    }
+
+    /// Everything is as it was in the beginning.
+    fn assert_whole(&self) {
+        let hall = &self.hall;
+        assert!(self.witness.nobody_is_in());
+        assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
+        if !hall.is_closed() {
+            let all: Vec<_> = (0..hall.slots()).map(|_| hall.try_acquire().unwrap()).collect();
+            assert!(all.iter().map(|pass| pass.slot()).eq(0..hall.slots()));
+            assert!(hall.try_acquire().is_err());
+        }
+    }
+}
+
+#[test]
+fn any_passages_at_most_k_and_nothing_lost() {
+    let seed = Seed::new();
+    let share = (passages() - passages() / CLOSED_SHARE) / CASES.len() as u64;
+    let wanted = env::var("HALLPASS_STRESS_CASE").unwrap_or_default();
+    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
+        let start = Instant::now();
+        let hall = hall(case.most, case.room, case.barging);
+        let run = Run::new(hall, case.most, case.room, case.threads, share);
+        thread::scope(|scope| {
+            let visitors = (0..case.threads).map(|thread| {
+                let (run, random) = (&run, seed.rng(thread));
+                scope.spawn(move || run.visitor(thread, case.many, random))
+            });
+            let visitors = visitors.collect();
+            let resizer = (case.least < case.most)
+                .then(|| scope.spawn(|| run.resizer(case, seed.rng(case.threads))));
+            run.watch(&seed, visitors, resizer);
+        });
+        run.assert_whole();
+        println!("{}: {share} passages in {:.1?}", case.name, start.elapsed());
+    }
+}
+
+#[test]
+fn any_passages_until_closed() {
+    let seed = Seed::new();
+    let mut random = seed.rng(99);
+    let (threads, each) = (4, 2000);
+    for _ in 0..(passages() / CLOSED_SHARE).div_ceil(each) {
+        let room = [32, 33][random.usize(0..2)];
+        let k = random.usize(1..=3);
+        let hall = hall(k, room, random.bool());
+        let run = Run::new(hall, k, room, threads, u64::MAX / 2);
+        let close_at = random.u64(0..2 * each / PORTION);
+        thread::scope(|scope| {
+            let visitors = (0..threads).map(|thread| {
+                let (run, random) = (&run, Rng::with_seed(random.u64(..)));
+                scope.spawn(move || run.visitor(thread, k, random))
+            });
+            let visitors = visitors.collect();
+            let run = &run;
+            let closer = scope.spawn(move || {
+                while run.taken.load(SeqCst) < close_at && !run.over.load(SeqCst) {
+                    thread::yield_now();
+                }
+                run.hall.close();
+            });
+            run.watch(&seed, visitors, Some(closer));
+        });
+        assert!(run.hall.is_closed());
+        run.assert_whole();
+    }
+}
