@@ -3,6 +3,7 @@
 
 pub mod changed;
 pub mod layout;
+pub(crate) mod lines;
 pub mod machine;
 pub mod memory;
 pub mod pids;

@@ -7,6 +7,7 @@ use super::{
     pool::Pool,
 };
 use crate::framework::{
+    lines::lines,
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Op, Word},
 };
@@ -90,59 +91,59 @@ pub enum After {
     Again,
 }
 
-/// Where a passage stands. `W` is a waiter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Line<W> {
-    // Entry
-    L1,
-    L2 { word: Word, take: Word },
-    L3,
-    L4,
-    L5 { job: Job },
-    L6,
-    L7,
-    L8,
-    L9 { take: Word },
-    L10,
-    // Exit
-    X1 { take: Word },
-    // Serving
-    S1 { turn: Turn },
-    S2 { turn: Turn },
-    S3 { turn: Turn, terms: Terms },
-    S4 { turn: Turn, terms: Terms, paid: Word },
-    S5 { turn: Turn, terms: Terms, paid: Word },
-    S6 { turn: Turn, terms: Terms },
-    S7 { turn: Turn, terms: Terms },
-    S8 { turn: Turn, terms: Terms, who: W },
-    S9 { turn: Turn, terms: Terms, who: W, take: Word },
-    S10 { turn: Turn, terms: Terms, who: W, take: Word },
-    S11 { turn: Turn, terms: Terms, who: W, take: Word },
-    S12 { turn: Turn, terms: Terms, who: W },
-    S13 { turn: Turn, terms: Terms, who: W },
-    S14 { turn: Turn, who: W },
-    S15 { after: After, who: W },
-    S16 { turn: Turn, who: W },
-    S17 { turn: Turn },
-    S18 { turn: Turn },
-    S19 { turn: Turn, who: W },
-    // Giving up
-    C1,
-    C2,
-    C3,
-    C4,
-    C5,
-    // Resizing and closing
-    R1 { k: u16 },
-    R2 { k: u16 },
-    R3 { k: u16, terms: Terms },
-    R4 { new: Terms, add: Word, marks: Word },
-    R5 { new: Terms, marks: Word },
-    R6 { marks: Word },
-    Z1,
-    Z2 { terms: Terms },
-    Z3 { terms: Terms },
+lines! {
+    /// Where a passage stands. `W` is a waiter.
+    pub enum Line<W> {
+        // Entry
+        L1,
+        L2 { word: Word, take: Word },
+        L3,
+        L4,
+        L5 { job: Job },
+        L6,
+        L7,
+        L8,
+        L9 { take: Word },
+        L10,
+        // Exit
+        X1 { take: Word },
+        // Serving
+        S1 { turn: Turn },
+        S2 { turn: Turn },
+        S3 { turn: Turn, terms: Terms },
+        S4 { turn: Turn, terms: Terms, paid: Word },
+        S5 { turn: Turn, terms: Terms, paid: Word },
+        S6 { turn: Turn, terms: Terms },
+        S7 { turn: Turn, terms: Terms },
+        S8 { turn: Turn, terms: Terms, who: W },
+        S9 { turn: Turn, terms: Terms, who: W, take: Word },
+        S10 { turn: Turn, terms: Terms, who: W, take: Word },
+        S11 { turn: Turn, terms: Terms, who: W, take: Word },
+        S12 { turn: Turn, terms: Terms, who: W },
+        S13 { turn: Turn, terms: Terms, who: W },
+        S14 { turn: Turn, who: W },
+        S15 { after: After, who: W },
+        S16 { turn: Turn, who: W },
+        S17 { turn: Turn },
+        S18 { turn: Turn },
+        S19 { turn: Turn, who: W },
+        // Giving up
+        C1,
+        C2,
+        C3,
+        C4,
+        C5,
+        // Resizing and closing
+        R1 { k: u16 },
+        R2 { k: u16 },
+        R3 { k: u16, terms: Terms },
+        R4 { new: Terms, add: Word, marks: Word },
+        R5 { new: Terms, marks: Word },
+        R6 { marks: Word },
+        Z1,
+        Z2 { terms: Terms },
+        Z3 { terms: Terms },
+    }
 }
 use Line::*;
 

@@ -289,10 +289,12 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
     }
 
     fn label(&self, _: Pid, at: State) -> Label {
-        let text = format!("{at:?}");
-        let inner = text.strip_prefix("At(").unwrap_or(&text);
-        let line = inner.split([' ', ')', '{']).next().unwrap_or_default().into();
-        Label { figure: "hall", line, instance: String::new() }
+        let line = match at {
+            At(line) => line.label(),
+            Clock => "Clock",
+            Look => "Look",
+        };
+        Label { figure: "hall", line: line.into(), instance: String::new() }
     }
 
     fn name(&self, at: State) -> Option<usize> {

@@ -11,7 +11,10 @@
 //! That the hall has become smaller changes nothing: those who were let in are fewer then, and find
 //! smaller names.
 
-use crate::framework::memory::{Op, Word};
+use crate::framework::{
+    lines::lines,
+    memory::{Op, Word},
+};
 
 /// How many names are in a word.
 pub const PER_WORD: usize = 64;
@@ -24,32 +27,48 @@ pub trait Rack {
     fn shelves(&self) -> usize;
 }
 
-/// Where one stands who takes a name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Line {
-    N1 { shelf: usize },
-    N2 { shelf: usize, bit: Word },
+lines! {
+    /// The next access of a holder that looks for a free slot number.
+    pub enum Line {
+        N1 { shelf: usize },
+        N2 { shelf: usize, bit: Word },
+    }
 }
 use Line::*;
 
-/// Executes a line: the next one, or the bit that was taken and from which word.
+/// What a step of the search leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Search {
+    /// The search goes on at this line.
+    Goto(Line),
+    /// The search has taken this bit of this word.
+    Taken {
+        /// The index of the word.
+        shelf: usize,
+        /// The bit, as a mask.
+        bit: Word,
+    },
+}
+
+/// Executes a line of the search.
 #[inline(always)]
-pub fn step<R: Rack>(rack: &mut R, at: Line) -> Result<Line, (usize, Word)> {
+pub fn step<R: Rack>(rack: &mut R, at: Line) -> Search {
     let shelves = rack.shelves();
-    let look = |shelf, free: Word| match free {
-        0 => N1 { shelf: (shelf + 1) % shelves }, // never from the last, by I1
-        _ => N2 { shelf, bit: free & free.wrapping_neg() },
+    let look = |shelf, free: Word| {
+        Search::Goto(match free {
+            0 => N1 { shelf: (shelf + 1) % shelves }, // never from the last, by I1
+            _ => N2 { shelf, bit: free & free.wrapping_neg() },
+        })
     };
     match at {
-        N1 { shelf } => Ok(look(shelf, rack.names(shelf, Op::Read))),
+        N1 { shelf } => look(shelf, rack.names(shelf, Op::Read)),
         N2 { shelf, bit } => {
             let free = rack.names(shelf, Op::Clear(bit));
             if free & bit != 0 {
-                return Err((shelf, bit));
+                return Search::Taken { shelf, bit };
             }
             let below = bit.wrapping_sub(1) | bit;
-            Ok(look(shelf, free & !below))
+            look(shelf, free & !below)
         }
     }
 }
@@ -60,8 +79,10 @@ pub fn take<R: Rack>(rack: &mut R) -> usize {
     let mut at = N1 { shelf: 0 };
     loop {
         match step(rack, at) {
-            Ok(next) => at = next,
-            Err((shelf, bit)) => return shelf * PER_WORD + bit.trailing_zeros() as usize,
+            Search::Goto(next) => at = next,
+            Search::Taken { shelf, bit } => {
+                return shelf * PER_WORD + bit.trailing_zeros() as usize;
+            }
         }
     }
 }

@@ -100,8 +100,8 @@ impl Algorithm for Wide {
                 Leave => Leave,
             },
             Looks(exit, line) => match names::step(&mut Shelf(self, m), line) {
-                Ok(next) => Goto(Looks(exit, next)),
-                Err((shelf, bit)) => {
+                names::Search::Goto(next) => Goto(Looks(exit, next)),
+                names::Search::Taken { shelf, bit } => {
                     Enter(Has(exit, shelf * PER_WORD + bit.trailing_zeros() as usize))
                 }
             },
@@ -123,8 +123,7 @@ impl Algorithm for Wide {
     fn label(&self, p: Pid, at: At) -> Label {
         let line = match at {
             Hall(line) => return self.hall.label(p, line),
-            Looks(_, names::Line::N1 { .. }) => "N1",
-            Looks(_, names::Line::N2 { .. }) => "N2",
+            Looks(_, line) => line.label(),
             Has(..) => "N3",
         };
         Label { figure: "hall", line: line.into(), instance: Default::default() }
