@@ -37,8 +37,11 @@ fn a_dead_holders_slot_is_had_by_who_waits() {
         holder = waiter;
     }
     waits.sort_unstable();
-    // It is noticed when it happens, not when somebody looks now and then.
-    assert!(waits[waits.len() / 2] < Duration::from_millis(50), "{waits:?}");
+    // The kernel reports the death. A waiter that had to look by itself would do so at the earliest 100 ms
+    // after it began to wait, and as a rule after 10 s. A busy machine delays some of the reports, so the
+    // fastest counts; but none may be as late as the rule.
+    assert!(waits[0] < Duration::from_millis(50), "{waits:?}");
+    assert!(waits[waits.len() - 1] < Duration::from_secs(9), "{waits:?}");
     drop(holder);
     scene.assert_whole();
 }
@@ -85,14 +88,14 @@ fn a_slot_that_was_freed_comes_before_larger_ones() {
 fn a_stopped_holder_is_not_dead() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
-    holder.signal(Signal::STOP);
+    holder.stop();
     let mut waiter = scene.waiter();
     a_while();
     assert_eq!(scene.hall.reap().unwrap(), 0);
     assert!(is_full(&scene.hall));
     let status = scene.hall.status();
     assert!(status.holders[0].alive && status.queue[0].alive, "{status:#?}");
-    holder.signal(Signal::CONT);
+    holder.resume();
     holder.leave(0);
     assert_eq!(waiter.answer(), Ok(0));
     drop(waiter);
@@ -104,7 +107,7 @@ fn a_dead_waiter_that_was_given_the_slot_does_not_keep_it() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let (first, mut second) = (scene.waiter(), scene.waiter());
-    first.signal(Signal::STOP);
+    first.stop();
     holder.leave(0);
     a_while();
     assert_eq!(scene.hall.status().queue.last().map(|one| one.pid), Some(second.pid()));
@@ -131,8 +134,8 @@ fn who_frees_what_the_dead_held_hears_how_many_died() {
     let (holder, _) = scene.holder();
     let (other, _) = scene.holder();
     let waiter = scene.waiter();
-    waiter.signal(Signal::STOP);
-    other.signal(Signal::STOP);
+    waiter.stop();
+    other.stop();
     holder.kill();
     assert_eq!((scene.hall.reap().unwrap(), scene.hall.reap().unwrap()), (1, 0));
     drop((other, waiter));

@@ -2,8 +2,6 @@
 
 use std::sync::mpsc;
 
-use rustix::process::Signal;
-
 use crate::support::{Scene, a_while, is_full, wait_until};
 
 #[test]
@@ -70,12 +68,12 @@ fn nobody_overtakes_who_waits_by_not_waiting() {
     let scene = Scene::new(2);
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let waiter = scene.waiter();
-    waiter.signal(Signal::STOP);
+    waiter.stop();
     drop(one);
     // The slot is the waiter's, even though it does not take it.
     a_while();
     assert!(is_full(&scene.hall));
-    waiter.signal(Signal::CONT);
+    waiter.resume();
     drop((waiter, other));
     scene.assert_whole();
 }
@@ -85,12 +83,12 @@ fn one_who_is_stopped_at_the_front_does_not_keep_the_others_from_other_slots() {
     let scene = Scene::new(2);
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let (mut first, mut second) = (scene.waiter(), scene.waiter());
-    first.signal(Signal::STOP);
+    first.stop();
     drop(one);
     a_while();
     drop(other);
     assert!(second.answer().is_ok());
-    first.signal(Signal::CONT);
+    first.resume();
     assert!(first.answer().is_ok());
     drop((first, second));
     scene.assert_whole();

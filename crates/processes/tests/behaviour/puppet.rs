@@ -9,7 +9,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 mod obedience;
 
@@ -94,6 +94,22 @@ impl Puppet {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Stops the puppet, and returns when all its threads are stopped.
+    ///
+    /// SIGSTOP alone is not enough: one thread of the puppet takes the signal, and until that thread is
+    /// scheduled the others keep running.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+        let puppet = WaitId::Pid(Pid::from_child(&self.child));
+        let status = waitid(puppet, WaitIdOptions::STOPPED).unwrap();
+        assert!(status.is_some_and(|status| status.stopped()), "the puppet ended");
+    }
+
+    /// Lets a stopped puppet run again.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
     }
 
     /// Kills it, and returns when it is dead.

@@ -98,7 +98,7 @@ pub fn is_full(hall: &SharedHall) -> bool {
 
 /// Waits until `f` holds, and not for ever.
 pub fn wait_until(what: &str, f: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(60);
     while !f() {
         assert!(Instant::now() < end, "waited in vain until {what}");
         thread::sleep(Duration::from_micros(200));

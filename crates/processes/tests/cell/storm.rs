@@ -34,14 +34,23 @@ fn seconds() -> Duration {
 /// Runs workers and kills them one after another, each to be followed by the next, until time is over
 /// and all are dead. Every other time it is the one that `writes` names, while it does. Says how many
 /// that were.
-fn rage(writes: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
+///
+/// While `done` is not more than the kills, they live longer, and the end is put off: on a busy machine
+/// most would be dead before they have done anything.
+fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
     let mut pids: Vec<Pid> = (0..WORKERS as u64).map(&mut start).collect();
     let mut kills = 0;
-    let end = Instant::now() + seconds();
-    while Instant::now() < end {
-        thread::sleep(Duration::from_micros(random.u64(0..LIFE)));
+    let begun = Instant::now();
+    loop {
+        let behind = done.load(SeqCst) <= kills + WORKERS as u64;
+        let end = if behind { seconds() + PATIENCE } else { seconds() };
+        if begun.elapsed() >= end {
+            break;
+        }
+        let life = if behind { 10 * LIFE } else { LIFE };
+        thread::sleep(Duration::from_micros(random.u64(0..life)));
         let mut victim = random.usize(0..WORKERS);
         if random.bool() {
             let named = || writes.load(SeqCst);
@@ -104,7 +113,7 @@ pub fn storm() {
             last = mine;
         }
     };
-    let kills = rage(writes, worker);
+    let kills = rage(writes, done, worker);
     in_a_process(|| {
         let cell = cell(place);
         let value = whole(cell.read().unwrap());
@@ -147,7 +156,7 @@ pub fn storm_over_a_queue() {
             }
         }
     };
-    let kills = rage(nobody, worker);
+    let kills = rage(nobody, tried, worker);
     in_a_process(|| {
         let queue = queue(place);
         let items = queue.snapshot().unwrap();

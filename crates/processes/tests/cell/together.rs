@@ -112,7 +112,7 @@ pub fn who_is_stopped() {
         0
     });
     until("it is in", || signs.ready.load(SeqCst) == 1);
-    kill_process(stopped, Signal::STOP).unwrap();
+    process::stop(stopped);
     in_a_process(|| {
         let cell = cell(place);
         assert_eq!(whole(cell.read().unwrap()), 0);

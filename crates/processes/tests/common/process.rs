@@ -6,7 +6,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, getppid, kill_process,
+    set_parent_process_death_signal, waitid, waitpid,
 };
 
 /// What a process ends with if it panics.
@@ -44,6 +45,14 @@ pub fn exit(code: i32) -> ! {
     let _ = io::stdout().flush();
     // SAFETY: it is always allowed.
     unsafe { libc::_exit(code) }
+}
+
+/// Stops a child, and returns when it is stopped.
+#[allow(dead_code, reason = "not every test stops a process")]
+pub fn stop(pid: Pid) {
+    kill_process(pid, Signal::STOP).unwrap();
+    let status = waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).unwrap();
+    assert!(status.is_some_and(|status| status.stopped()), "{pid:?} ended");
 }
 
 /// Waits until it has ended.

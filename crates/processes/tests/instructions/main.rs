@@ -44,8 +44,9 @@ use step::{Reached, Traced};
 const NAME: &str = "stepped";
 /// At how many instructions of each scenario it is tried, unless more are asked for.
 const SAMPLE: usize = 6;
-/// Nothing here takes a tenth of that.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Nothing here takes a tenth of that. It is less than the ten seconds after which a waiter looks by
+/// itself, so a wake-up that got lost is noticed.
+const PATIENCE: Duration = Duration::from_secs(9);
 /// More than any scenario has.
 const THROUGH: usize = 1_000_000;
 

@@ -1,6 +1,6 @@
 //! A process that runs one instruction at a time.
 
-use std::{ptr, thread, time::Duration};
+use std::{fs, ptr, thread, time::Duration};
 
 use rustix::{
     process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid},
@@ -9,10 +9,13 @@ use rustix::{
 
 use crate::process;
 
-/// How often to look whether it is stopped: for longer than anything it sleeps for by itself. Time would
-/// go by while this process does not run either.
+/// How often in a row the process must be found asleep before it counts as blocked: for longer than
+/// anything that it sleeps for by itself. A process that is ready to run and gets no time from a busy
+/// machine is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
+/// How often to look before the first pause: an instruction takes less time than going to sleep.
+const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
 
@@ -75,17 +78,28 @@ impl Traced {
         process::wait(self.0);
     }
 
-    /// Waits until it is stopped, and says by what; none if it is not.
+    /// Waits until it is stopped, and says by what; none if it is blocked.
     fn stopped_by(&self) -> Option<i32> {
-        for look in 0..LOOKS {
+        let mut looks = 0;
+        while looks < LOOKS {
             match waitpid(Some(self.0), WaitOptions::NOHANG).unwrap() {
                 Some((_, status)) => return Some(signal(status)),
-                // An instruction takes less time than going to sleep, and both are on one core.
-                None if look < 100 => thread::yield_now(),
-                None => thread::sleep(PAUSE),
+                None if looks < QUICK_LOOKS => {
+                    looks += 1;
+                    thread::yield_now();
+                }
+                None => {
+                    looks = if self.is_asleep() { looks + 1 } else { QUICK_LOOKS };
+                    thread::sleep(PAUSE);
+                }
             }
         }
         None
+    }
+
+    fn is_asleep(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with(['S', 'D'])
     }
 }
 

@@ -17,7 +17,7 @@ use std::{
 use crate::{board::Board, life::Life, mapped::Mapped};
 
 /// How long a dead process's files may stay open: it must be given time on one of few cores.
-const LINGER: Duration = Duration::from_secs(5);
+const LINGER: Duration = Duration::from_secs(20);
 
 /// In the word: who is in has said that its files are about to be closed.
 const CLOSING: u64 = 1 << 63;
