@@ -13,7 +13,7 @@ use common::{
     cluster::{cluster, command_line, said},
     eventually, text,
 };
-use hallpass_testbed::Cluster;
+use hallpass_testbed::EtcdCluster;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -232,7 +232,7 @@ fn a_cluster_that_is_down_is_named_in_time() {
 #[test]
 fn nobody_reads_the_password_in_a_command_line() {
     let Some(()) = hallpass_testbed::etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let secret = format!("secret-{}", std::process::id());
     for words in [
         &["user", "add", &format!("root:{secret}")][..],

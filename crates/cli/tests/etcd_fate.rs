@@ -9,7 +9,7 @@ use std::{
 };
 
 use common::{Halls, Running, cluster::cluster, eventually, send, state, text};
-use hallpass_testbed::{Cluster, Proxy};
+use hallpass_testbed::{EtcdCluster, Proxy};
 use nix::sys::signal::Signal;
 
 /// As short as can be, so that tests are.
@@ -31,7 +31,7 @@ macro_rules! halls {
 }
 
 /// A way to the halls that can be cut.
-fn through(cluster: &Cluster, test: &str) -> (Proxy, Halls) {
+fn through(cluster: &EtcdCluster, test: &str) -> (Proxy, Halls) {
     let path = Proxy::before(cluster.member(0));
     let halls = Halls::on(&format!("etcd://{}/{test}", path.address()));
     (path, halls)

@@ -16,7 +16,7 @@ use hallpass_algorithms::halls::cluster::Picture;
 use tokio::{runtime::Handle, task::AbortHandle};
 
 use crate::{
-    Clock, Error, Options,
+    Clock, ClusterOptions, Error,
     claim::{Claim, Tenure},
     client::Failure,
     records::{self, Gone},
@@ -54,7 +54,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(store: Store, options: &Options, handle: Handle, duties: Duties) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        options: &ClusterOptions,
+        handle: Handle,
+        duties: Duties,
+    ) -> Self {
         Core {
             store: Arc::new(store),
             clock: options.clock.clone(),

@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-use crate::MOST_SLOTS;
+use crate::MAX_SLOTS;
 
 /// Why something did not work, in one sentence that says what to do.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ impl fmt::Display for Error {
                 write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
             }
             Error::BadSlots { asked } => {
-                write!(f, "a hall can have 1 to {MOST_SLOTS} slots, not {asked}")
+                write!(f, "a hall can have 1 to {MAX_SLOTS} slots, not {asked}")
             }
             Error::BadOption { what, why } => write!(f, "{what}: {why}"),
             Error::Unreachable { endpoints, why } => {

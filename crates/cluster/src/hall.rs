@@ -13,7 +13,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 use tokio::sync::oneshot;
 
 use crate::{
-    Error, EtcdPass, MOST_SLOTS, Status,
+    ClusterPass, Error, MAX_SLOTS, Status,
     core::Core,
     passage::{Held, Passage, Patience},
     records::Door,
@@ -27,13 +27,13 @@ const SHORT: Duration = Duration::from_secs(1);
 /// A hall that machines share: at most k are in at once, each with its own slot, in the order in which
 /// they came. Clones are one handle.
 #[derive(Clone)]
-pub struct EtcdHall {
+pub struct ClusterHall {
     // First, so that what it leaves to do is done before the thread ends.
     pub(crate) core: Arc<Core>,
     pub(crate) runtime: Arc<Runtime>,
 }
 
-impl EtcdHall {
+impl ClusterHall {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.core.store.name
@@ -47,7 +47,7 @@ impl EtcdHall {
     /// How many slots are free, at this moment and in vain.
     ///
     /// # Errors
-    /// Those of [`status`](EtcdHall::status).
+    /// Those of [`status`](ClusterHall::status).
     pub fn available(&self) -> Result<usize, Error> {
         let Status { slots, closed, holders, .. } = self.status()?;
         let taken = holders.iter().filter(|one| one.slot.is_some_and(|slot| slot < slots)).count();
@@ -57,7 +57,7 @@ impl EtcdHall {
     /// How many wait.
     ///
     /// # Errors
-    /// Those of [`status`](EtcdHall::status).
+    /// Those of [`status`](ClusterHall::status).
     pub fn waiting(&self) -> Result<usize, Error> {
         Ok(self.status()?.queue.len())
     }
@@ -66,7 +66,7 @@ impl EtcdHall {
     ///
     /// # Errors
     /// [`Error::Closed`]; [`Error::Unreachable`] if the cluster is down for longer than is worth waiting.
-    pub fn acquire(&self) -> Result<EtcdPass, Error> {
+    pub fn acquire(&self) -> Result<ClusterPass, Error> {
         let (wanted, given_up) = oneshot::channel();
         let pass = self.enter(Patience::Some, given_up);
         drop(wanted);
@@ -76,8 +76,8 @@ impl EtcdHall {
     /// A slot, if one is free and nobody waits.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] otherwise, and those of [`acquire`](EtcdHall::acquire).
-    pub fn try_acquire(&self) -> Result<EtcdPass, Error> {
+    /// [`Error::NoPermits`] otherwise, and those of [`acquire`](ClusterHall::acquire).
+    pub fn try_acquire(&self) -> Result<ClusterPass, Error> {
         let (wanted, given_up) = oneshot::channel();
         let pass = self.enter(Patience::None, given_up);
         drop(wanted);
@@ -88,8 +88,8 @@ impl EtcdHall {
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be
-    /// reached by then, and those of [`acquire`](EtcdHall::acquire).
-    pub fn try_acquire_for(&self, time: Duration) -> Result<EtcdPass, Error> {
+    /// reached by then, and those of [`acquire`](ClusterHall::acquire).
+    pub fn try_acquire_for(&self, time: Duration) -> Result<ClusterPass, Error> {
         if time < SHORT {
             // It might be over before the first answer comes.
             match self.try_acquire() {
@@ -110,8 +110,8 @@ impl EtcdHall {
     /// Waits its turn until then.
     ///
     /// # Errors
-    /// Those of [`try_acquire_for`](EtcdHall::try_acquire_for).
-    pub fn try_acquire_until(&self, until: Instant) -> Result<EtcdPass, Error> {
+    /// Those of [`try_acquire_for`](ClusterHall::try_acquire_for).
+    pub fn try_acquire_until(&self, until: Instant) -> Result<ClusterPass, Error> {
         self.try_acquire_for(until.saturating_duration_since(Instant::now()))
     }
 
@@ -125,13 +125,13 @@ impl EtcdHall {
         &self,
         patience: Patience,
         given_up: oneshot::Receiver<()>,
-    ) -> Result<EtcdPass, Error> {
+    ) -> Result<ClusterPass, Error> {
         let held = self.runtime.wait(Passage::enter(self.core.clone(), patience, given_up))?;
         Ok(self.pass(held))
     }
 
-    fn pass(&self, held: Held) -> EtcdPass {
-        EtcdPass::new(held, self.core.clone(), self.runtime.clone())
+    fn pass(&self, held: Held) -> ClusterPass {
+        ClusterPass::new(held, self.core.clone(), self.runtime.clone())
     }
 
     /// Changes the number of slots while the hall is in use. Who holds a slot that is no more keeps it
@@ -199,13 +199,13 @@ impl EtcdHall {
         self.runtime.wait(async move { core.reap().await })
     }
 
-    /// What [`status`](EtcdHall::status) shows as the command of this process, from its next passage on.
+    /// What [`status`](ClusterHall::status) shows as the command of this process, from its next passage on.
     /// Without it, its command line.
     pub fn describe_as(&self, command: &str) {
         self.core.describe_as(command);
     }
 
-    /// What [`status`](EtcdHall::status) shows as the process and its user, from its next passage on: another
+    /// What [`status`](ClusterHall::status) shows as the process and its user, from its next passage on: another
     /// of this machine, for which we act.
     pub fn act_for(&self, pid: u32, user: &str) {
         self.core.act_for(pid, user);
@@ -219,12 +219,12 @@ impl EtcdHall {
 
 /// Whether a hall can have that many slots.
 pub(crate) fn check_slots(k: usize) -> Result<(), Error> {
-    if (1..=MOST_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
+    if (1..=MAX_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
 }
 
-impl fmt::Debug for EtcdHall {
+impl fmt::Debug for ClusterHall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdHall")
+        f.debug_struct("ClusterHall")
             .field("name", &self.name())
             .field("slots", &self.slots())
             .finish_non_exhaustive()
@@ -234,7 +234,7 @@ impl fmt::Debug for EtcdHall {
 /// A pass, once it is there. The place in the queue is given up when this is dropped.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
-    hall: EtcdHall,
+    hall: ClusterHall,
     begun: Option<Begun>,
 }
 
@@ -263,7 +263,7 @@ impl Begun {
 }
 
 impl Future for Acquire {
-    type Output = Result<EtcdPass, Error>;
+    type Output = Result<ClusterPass, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Acquire { hall, begun } = &mut *self;

@@ -1,12 +1,12 @@
-//! **At most k at once among machines, each with its own number**, on etcd. An [`EtcdHall`] is a fair
+//! **At most k at once among machines, each with its own number**, on etcd. An [`ClusterHall`] is a fair
 //! counting semaphore for processes on whichever machines can reach a cluster. Whoever gets in holds a pass
 //! with a *slot*, a number from 0 to k-1 that nobody else has meanwhile, and a *token*, a number that is
 //! larger than that of everybody who was in before.
 //!
 //! ```no_run
-//! use hallpass_cluster::{Etcd, Options};
+//! use hallpass_cluster::{Cluster, ClusterOptions};
 //!
-//! let etcd = Etcd::connect(Options::at("etcd://etcd-1:2379,etcd-2:2379")?)?;
+//! let etcd = Cluster::connect(ClusterOptions::at("etcd://etcd-1:2379,etcd-2:2379")?)?;
 //! let migrations = etcd.open("migrate", 8)?; // the same for everybody
 //! let pass = migrations.acquire()?; // waits, first in, first enabled
 //! println!("slot {}, token {}", pass.slot(), pass.token());
@@ -21,16 +21,16 @@
 //! # What is promised
 //!
 //! - **At most k, with distinct slots, the smallest first**, as long as everybody stops when its pass is
-//!   no longer [valid](EtcdPass::is_valid).
+//!   no longer [valid](ClusterPass::is_valid).
 //! - **First in, first enabled.** Whoever has its place in the queue gets in before all who come later.
-//!   [`try_acquire`](EtcdHall::try_acquire) fails while anybody waits.
+//!   [`try_acquire`](ClusterHall::try_acquire) fails while anybody waits.
 //! - **A pass says how long it is good for**, and what it says is true whatever happens to the cluster, to
 //!   the network and to other machines: nobody else has the slot before that time is over. It is renewed
-//!   in the background. When it cannot be, it is [lost](EtcdPass::lost), *before* anybody can follow. What
+//!   in the background. When it cannot be, it is [lost](ClusterPass::lost), *before* anybody can follow. What
 //!   is measured is time passing on each machine by itself: what o'clock it is does not matter, and rates
 //!   may differ by a tenth, either way.
 //! - **Who crashes blocks nobody for ever.** What it held goes to the next in line after at most about
-//!   twice the [ttl](Options::ttl): once until etcd ends its lease, and once more, because etcd may end
+//!   twice the [ttl](ClusterOptions::ttl): once until etcd ends its lease, and once more, because etcd may end
 //!   leases early.
 //! - **Trouble is survived.** Members die, leaders change, revisions are compacted, the network is cut and
 //!   heals: who waits goes on waiting, in its old place if its lease lasted. A cluster that stays down is
@@ -52,7 +52,7 @@
 //!
 //! # What is in etcd
 //!
-//! Keys below [`prefix`](Options::prefix)`/NAME/`: `door` says how many slots there are; `queue/` and
+//! Keys below [`prefix`](ClusterOptions::prefix)`/NAME/`: `door` says how many slots there are; `queue/` and
 //! `inside/` have a key for each claim, on its lease; `slots/` has a record for each slot that is taken; `gone/`
 //! says since when which machine has known that the holder of a slot has vanished.
 //! Values are JSON. A user needs to read and write that prefix, and nothing else. The protocol is a step
@@ -61,9 +61,9 @@
 //!
 //! # What is not
 //!
-//! - [`try_acquire`](EtcdHall::try_acquire) does not take a slot whose holder has vanished, unless somebody on
+//! - [`try_acquire`](ClusterHall::try_acquire) does not take a slot whose holder has vanished, unless somebody on
 //!   the same machine has seen that long enough ago. One that waits does, after its wait, and so does
-//!   [`reap`](EtcdHall::reap).
+//!   [`reap`](ClusterHall::reap).
 //! - A cluster that is restored from a backup counts revisions from there: tokens may repeat.
 //! - Who deletes `slots/` by hand, with `etcdctl`, gives away what others hold.
 //! - After a fork, the child has nothing of what its parent holds, and must not use its handles.
@@ -90,11 +90,11 @@ mod waiting;
 
 pub use clock::Clock;
 pub use error::Error;
-pub use hall::{Acquire, EtcdHall};
-pub use options::{Options, Tls};
-pub use pass::{EtcdPass, Loss, Lost, Renewals};
-pub use place::Etcd;
+pub use hall::{Acquire, ClusterHall};
+pub use options::{ClusterOptions, Tls};
+pub use pass::{ClusterPass, Loss, Lost, Renewals};
+pub use place::Cluster;
 pub use status::{Participant, Status};
 
 /// The most slots a hall can have.
-pub const MOST_SLOTS: usize = 1024;
+pub const MAX_SLOTS: usize = 1024;

@@ -15,14 +15,14 @@ const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Durati
 /// ```
 /// use std::time::Duration;
 ///
-/// let mut options = hallpass_cluster::Options::at("etcd://h1:2379,h2:2379/team-a")?;
+/// let mut options = hallpass_cluster::ClusterOptions::at("etcd://h1:2379,h2:2379/team-a")?;
 /// options.ttl = Duration::from_secs(30);
 /// assert_eq!(options.endpoints, ["h1:2379", "h2:2379"]);
 /// assert_eq!(options.prefix, "/team-a");
 /// # Ok::<(), hallpass_cluster::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Options {
+pub struct ClusterOptions {
     /// Members as `host:port`, in the order in which they are tried; at least one.
     pub endpoints: Vec<String>,
     /// Use TLS.
@@ -53,7 +53,7 @@ pub struct Tls {
     pub server_name: Option<String>,
 }
 
-impl Options {
+impl ClusterOptions {
     /// Those for a cluster at `etcd://HOST:PORT,HOST:PORT/PREFIX`, or at `etcds://...` for TLS. The port is
     /// 2379 and the prefix `/hallpass` unless the URL says otherwise. With no host, members are those of
     /// `ETCDCTL_ENDPOINTS`, or one on this machine.
@@ -64,8 +64,8 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::BadOption`] says which part of the URL, or which variable, makes no sense.
-    pub fn at(url: &str) -> Result<Options, Error> {
-        Options::parse(url, &|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
+    pub fn at(url: &str) -> Result<ClusterOptions, Error> {
+        ClusterOptions::parse(url, &|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
     }
 
     /// Where it is: `etcd://...`, without secrets.
@@ -76,11 +76,11 @@ impl Options {
     }
 
     /// With variables looked up by this function.
-    fn parse(url: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Options, Error> {
+    fn parse(url: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<ClusterOptions, Error> {
         // Empty is unset, as it is for etcdctl.
         let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let address = url::Address::parse(url, &variable)?;
-        let options = Options {
+        let options = ClusterOptions {
             endpoints: address.endpoints,
             tls: tls(address.tls, &variable)?,
             user: user(&variable)?,
@@ -134,10 +134,10 @@ impl Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for ClusterOptions {
     /// Without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("ClusterOptions")
             .field("endpoints", &self.endpoints)
             .field("tls", &self.tls)
             .field("user", &self.user.as_ref().map(|(name, _)| name))

@@ -21,7 +21,7 @@ use crate::{
 
 /// A slot, held until this is dropped or lost.
 #[must_use = "dropping a pass gives the slot back"]
-pub struct EtcdPass {
+pub struct ClusterPass {
     /// Taken out when it is given back.
     held: Option<Held>,
     claim: Arc<Claim>,
@@ -43,10 +43,10 @@ pub enum Loss {
     Released,
 }
 
-impl EtcdPass {
+impl ClusterPass {
     pub(crate) fn new(held: Held, core: Arc<Core>, runtime: Arc<Runtime>) -> Self {
         let (claim, slot, token) = (held.claim.clone(), held.slot, held.token.unsigned_abs());
-        EtcdPass { held: Some(held), claim, slot, token, core, runtime }
+        ClusterPass { held: Some(held), claim, slot, token, core, runtime }
     }
 
     /// The slot: below the number of slots, and nobody else's meanwhile.
@@ -76,7 +76,7 @@ impl EtcdPass {
     }
 
     /// Resolves when the pass is lost, in any executor. Whoever goes on then does so without a pass: to
-    /// stop in time, look at [`valid_for`](EtcdPass::valid_for), and be [told](EtcdPass::watch) of
+    /// stop in time, look at [`valid_for`](ClusterPass::valid_for), and be [told](ClusterPass::watch) of
     /// renewals.
     pub fn lost(&self) -> Lost {
         let mut health = self.claim.watch();
@@ -102,7 +102,7 @@ impl EtcdPass {
     }
 }
 
-impl Drop for EtcdPass {
+impl Drop for ClusterPass {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             let (core, duty) = (self.core.clone(), self.core.duties().begin());
@@ -115,10 +115,10 @@ impl Drop for EtcdPass {
     }
 }
 
-impl fmt::Debug for EtcdPass {
+impl fmt::Debug for ClusterPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EtcdPass { slot, token, .. } = self;
-        let mut shown = f.debug_struct("EtcdPass");
+        let ClusterPass { slot, token, .. } = self;
+        let mut shown = f.debug_struct("ClusterPass");
         shown.field("slot", slot).field("token", token).finish_non_exhaustive()
     }
 }
@@ -143,7 +143,7 @@ pub struct Renewals {
 }
 
 impl Renewals {
-    /// The next moment [until which](EtcdPass::valid_until) the pass is valid, or why it no longer is.
+    /// The next moment [until which](ClusterPass::valid_until) the pass is valid, or why it no longer is.
     ///
     /// # Errors
     /// [`Loss`], again and again.

@@ -7,10 +7,10 @@ use std::{
 };
 
 use crate::{
-    Error, Options,
+    ClusterOptions, Error,
     client::{Client, KeyRange, Op, Txn},
     core::Core,
-    hall::{EtcdHall, check_slots},
+    hall::{ClusterHall, check_slots},
     keys::{self, Keys, check_name},
     runtime::Runtime,
     store::Store,
@@ -18,23 +18,23 @@ use crate::{
 
 /// A cluster with halls in it. Clones are one connection.
 #[derive(Clone)]
-pub struct Etcd {
-    options: Arc<Options>,
+pub struct Cluster {
+    options: Arc<ClusterOptions>,
     client: Client,
     runtime: Arc<Runtime>,
 }
 
-impl Etcd {
+impl Cluster {
     /// Reads certificates and starts the thread that will connect; the first use says whether the cluster
     /// can be reached.
     ///
     /// # Errors
     /// [`Error::BadOption`], [`Error::System`].
-    pub fn connect(options: Options) -> Result<Etcd, Error> {
+    pub fn connect(options: ClusterOptions) -> Result<Cluster, Error> {
         options.check_complete()?;
         let client = Client::new(&options)?;
         let runtime = Runtime::start(options.command_timeout)?;
-        Ok(Etcd { options: Arc::new(options), client, runtime: Arc::new(runtime) })
+        Ok(Cluster { options: Arc::new(options), client, runtime: Arc::new(runtime) })
     }
 
     /// Where it is: `etcd://...`, without secrets.
@@ -46,7 +46,7 @@ impl Etcd {
     ///
     /// # Errors
     /// [`Error::Slots`] if it has another number of slots, and whatever else [`Error`] lists.
-    pub fn open(&self, name: &str, k: usize) -> Result<EtcdHall, Error> {
+    pub fn open(&self, name: &str, k: usize) -> Result<ClusterHall, Error> {
         check_slots(k)?;
         self.hall(name, Some(k))
     }
@@ -55,15 +55,15 @@ impl Etcd {
     ///
     /// # Errors
     /// [`Error::Missing`] if it is not, and whatever else [`Error`] lists.
-    pub fn open_existing(&self, name: &str) -> Result<EtcdHall, Error> {
+    pub fn open_existing(&self, name: &str) -> Result<ClusterHall, Error> {
         self.hall(name, None)
     }
 
-    fn hall(&self, name: &str, slots: Option<usize>) -> Result<EtcdHall, Error> {
+    fn hall(&self, name: &str, slots: Option<usize>) -> Result<ClusterHall, Error> {
         let core = self.core(name)?;
         let open = core.clone();
         core.opened(self.runtime.wait(async move { open.open(slots).await })?);
-        Ok(EtcdHall { core, runtime: self.runtime.clone() })
+        Ok(ClusterHall { core, runtime: self.runtime.clone() })
     }
 
     fn core(&self, name: &str) -> Result<Arc<Core>, Error> {
@@ -129,8 +129,8 @@ impl Etcd {
     }
 }
 
-impl fmt::Debug for Etcd {
+impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Etcd").field(&self.url()).finish()
+        f.debug_tuple("Cluster").field(&self.url()).finish()
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Clock, Error, MOST_SLOTS, status::Participant};
+use crate::{Clock, Error, MAX_SLOTS, status::Participant};
 
 /// The version of all that is written.
 pub(crate) const VERSION: u32 = 1;
@@ -24,7 +24,7 @@ impl Door {
 
     /// How many may be in: none if it is closed. More than we can count are none of ours.
     pub(crate) fn size(self) -> usize {
-        if self.closed { 0 } else { self.slots.min(MOST_SLOTS) }
+        if self.closed { 0 } else { self.slots.min(MAX_SLOTS) }
     }
 }
 

@@ -48,7 +48,7 @@ impl From<Error> for Trouble {
 }
 
 /// etcd allows 128 conditions in a transaction.
-const MOST_CONDITIONS: usize = 100;
+const MAX_CONDITIONS: usize = 100;
 
 impl Store {
     /// Asks once, in view of how things were.
@@ -197,7 +197,7 @@ impl Store {
         let mut when = new();
         when.extend([self.same_door(was), When::empty(self.keys.queue())]);
         when.push(When::absent(self.keys.slot(slot)));
-        let below = slot.saturating_sub(MOST_CONDITIONS)..slot;
+        let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
         when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
         let put = Op::put(self.keys.waiting(id), records::write(me.claim), me.lease);
         let join = Txn { when: new(), then: vec![put], ..Txn::default() };

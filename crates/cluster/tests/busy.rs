@@ -13,12 +13,12 @@ use std::{
 };
 
 use common::{TTL, await_queue, connect};
-use hallpass_testbed::{Cluster, etcd};
+use hallpass_testbed::{EtcdCluster, etcd};
 
 #[test]
 fn the_last_handle_may_be_a_task_that_waits() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let near = connect(&cluster).open("gpu", 1).expect("new");
     let _pass = near.acquire().expect("free");
     let mut waiting = Box::pin(connect(&cluster).open("gpu", 1).expect("there").acquire_async());
@@ -33,7 +33,7 @@ fn the_last_handle_may_be_a_task_that_waits() {
 #[test]
 fn a_busy_process_takes_what_a_vanished_holder_had() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 2).expect("new");
     let dead = r#"{"claim":"dead","slot":1,"ttl":3000,"host":"x","pid":1,"user":"u","command":"c","since":0}"#;
     let put = cluster.etcdctl(&["put", "/hallpass/gpu/slots/0001", dead]).output();
@@ -59,7 +59,7 @@ fn a_busy_process_takes_what_a_vanished_holder_had() {
 #[test]
 fn a_hall_that_was_removed_by_force_and_made_again_lets_nobody_in_too_early() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let etcd = connect(&cluster);
     let pass = etcd.open("gpu", 1).expect("new").acquire().expect("free");
     etcd.remove("gpu", true).expect("by force");
@@ -73,7 +73,7 @@ fn a_hall_that_was_removed_by_force_and_made_again_lets_nobody_in_too_early() {
 fn waiters_keep_their_order_on_a_busy_cluster() {
     const WAITERS: usize = 8;
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let elsewhere = connect(&cluster).open("elsewhere", 1).expect("new");
     let (order, over) = (Mutex::new(Vec::new()), AtomicBool::new(false));

@@ -14,19 +14,19 @@ use std::{
 };
 
 use common::{await_queue, connect, wait};
-use hallpass_cluster::{Error, Etcd, EtcdPass, Loss, Options};
-use hallpass_testbed::{Cluster, etcd};
+use hallpass_cluster::{Cluster, ClusterOptions, ClusterPass, Error, Loss};
+use hallpass_testbed::{EtcdCluster, etcd};
 
 #[test]
 fn slots_are_distinct_and_the_smallest_first() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 3).expect("new");
-    let mut passes: Vec<EtcdPass> = (0..3).map(|_| hall.try_acquire().expect("free")).collect();
-    let slots: Vec<_> = passes.iter().map(EtcdPass::slot).collect();
+    let mut passes: Vec<ClusterPass> = (0..3).map(|_| hall.try_acquire().expect("free")).collect();
+    let slots: Vec<_> = passes.iter().map(ClusterPass::slot).collect();
     assert_eq!(slots, [0, 1, 2]);
     assert!(passes.is_sorted_by(|a, b| a.token() < b.token()));
-    assert!(passes.iter().all(EtcdPass::is_valid));
+    assert!(passes.iter().all(ClusterPass::is_valid));
     assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)));
     let before = passes[2].token();
     passes.remove(1).release().expect("ours");
@@ -39,7 +39,7 @@ fn slots_are_distinct_and_the_smallest_first() {
 #[test]
 fn who_waits_gets_in_in_turn() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let first = hall.acquire().expect("free");
     let order = Mutex::new(Vec::new());
@@ -64,7 +64,7 @@ fn who_waits_gets_in_in_turn() {
 #[test]
 fn nobody_is_left_waiting_when_many_come_and_go() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let etcd = connect(&cluster);
     let inside = AtomicUsize::new(0);
     let slots: [AtomicBool; 3] = array::from_fn(|_| AtomicBool::new(false));
@@ -93,7 +93,7 @@ fn nobody_is_left_waiting_when_many_come_and_go() {
 #[test]
 fn another_number_of_slots_is_an_error_that_names_both() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let etcd = connect(&cluster);
     etcd.open("gpu", 3).expect("new");
     let error = etcd.open("gpu", 4).expect_err("it has three");
@@ -106,7 +106,7 @@ fn another_number_of_slots_is_an_error_that_names_both() {
 #[test]
 fn who_gives_up_leaves_the_queue() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let pass = hall.acquire().expect("free");
     let begun = Instant::now();
@@ -121,7 +121,7 @@ fn who_gives_up_leaves_the_queue() {
 #[test]
 fn a_task_waits_in_any_executor_and_gives_up_when_it_is_dropped() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let pass = wait(hall.acquire_async()).expect("free");
     let mut waiting = Box::pin(hall.acquire_async());
@@ -139,7 +139,7 @@ fn a_task_waits_in_any_executor_and_gives_up_when_it_is_dropped() {
 #[test]
 fn the_status_tells_who_is_in_who_waits_and_who_has_vanished() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 2).expect("new");
     hall.describe_as("python train.py");
     let (first, second) = (hall.acquire().expect("free"), hall.acquire().expect("free"));
@@ -168,7 +168,7 @@ fn the_status_tells_who_is_in_who_waits_and_who_has_vanished() {
 #[test]
 fn a_hall_grows_shrinks_closes_and_goes() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let etcd = connect(&cluster);
     let hall = etcd.open("gpu", 1).expect("new");
     let first = hall.acquire().expect("free");
@@ -199,7 +199,7 @@ fn a_hall_grows_shrinks_closes_and_goes() {
 #[test]
 fn a_pass_that_is_out_of_touch_is_lost_in_time() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let pass = hall.acquire().expect("free");
     thread::sleep(Duration::from_secs(4));
@@ -217,7 +217,7 @@ fn a_pass_that_is_out_of_touch_is_lost_in_time() {
 #[test]
 fn a_claim_that_somebody_removes_is_lost_and_its_slot_stays_taken_for_a_while() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let pass = hall.acquire().expect("free");
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/gpu/inside/"]).status();
@@ -234,10 +234,10 @@ fn a_claim_that_somebody_removes_is_lost_and_its_slot_stays_taken_for_a_while() 
 
 #[test]
 fn a_cluster_that_is_down_is_an_error_within_the_time() {
-    let mut options = Options::at("etcd://127.0.0.1:1,127.0.0.1:2").expect("a good address");
+    let mut options = ClusterOptions::at("etcd://127.0.0.1:1,127.0.0.1:2").expect("a good address");
     options.command_timeout = Duration::from_secs(1);
     let begun = Instant::now();
-    let error = Etcd::connect(options).expect("good options").open("gpu", 1);
+    let error = Cluster::connect(options).expect("good options").open("gpu", 1);
     let error = error.expect_err("nobody is there").to_string();
     assert!(error.contains("127.0.0.1:1,127.0.0.1:2"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());

@@ -8,31 +8,32 @@ use std::{
 };
 
 use common::{TTL, await_queue, connect, options, wait};
-use hallpass_cluster::{Clock, Error, Etcd, EtcdHall, Loss, Options};
-use hallpass_testbed::{Cluster, Proxy, etcd};
+use hallpass_cluster::{Clock, Cluster, ClusterHall, ClusterOptions, Error, Loss};
+use hallpass_testbed::{EtcdCluster, Proxy, etcd};
 
 /// Options for one that reaches the first member through this, with a clock of that rate.
-fn skewed(path: &str, rate: f64) -> Options {
+fn skewed(path: &str, rate: f64) -> ClusterOptions {
     let begun = Instant::now();
     let clock = Clock::from_fn(move || Duration::from_secs(1000) + begun.elapsed().mul_f64(rate));
-    Options { clock, ..options(path) }
+    ClusterOptions { clock, ..options(path) }
 }
 
 /// A hall of one slot for one whose way to it can be cut.
-fn far_hall(cluster: &Cluster) -> (Proxy, EtcdHall) {
+fn far_hall(cluster: &EtcdCluster) -> (Proxy, ClusterHall) {
     let path = Proxy::before(cluster.member(0));
-    let url = Cluster::url_through(std::slice::from_ref(&path));
-    let far = Etcd::connect(options(&url)).expect("good options");
+    let url = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let far = Cluster::connect(options(&url)).expect("good options");
     (path, far.open("gpu", 1).expect("new"))
 }
 
 #[test]
 fn a_slow_clock_and_a_fast_one_are_allowed_for() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
-    let slow = Etcd::connect(skewed(&Cluster::url_through(std::slice::from_ref(&path)), 0.92));
-    let fast = Etcd::connect(skewed(&cluster.url(), 1.08)).expect("good options");
+    let slow =
+        Cluster::connect(skewed(&EtcdCluster::url_through(std::slice::from_ref(&path)), 0.92));
+    let fast = Cluster::connect(skewed(&cluster.url(), 1.08)).expect("good options");
     let slow = slow.expect("good options").open("gpu", 1).expect("new");
     let fast = fast.open("gpu", 1).expect("there");
     let pass = slow.acquire().expect("free");
@@ -54,7 +55,7 @@ fn a_slow_clock_and_a_fast_one_are_allowed_for() {
 #[test]
 fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
     let near = connect(&cluster).open("gpu", 1).expect("there");
     let first = near.acquire().expect("free");
@@ -76,7 +77,7 @@ fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
 #[test]
 fn a_waiter_outlives_a_partition_that_takes_its_claim() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
     let near = connect(&cluster).open("gpu", 1).expect("there");
     let first = near.acquire().expect("free");
@@ -95,10 +96,10 @@ fn a_waiter_outlives_a_partition_that_takes_its_claim() {
 #[test]
 fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(3);
+    let cluster = EtcdCluster::start(3);
     // Longer than an election with split votes.
-    let options = Options { ttl: Duration::from_secs(10), ..options(&cluster.url()) };
-    let hall = Etcd::connect(options).expect("good options").open("gpu", 1).expect("new");
+    let options = ClusterOptions { ttl: Duration::from_secs(10), ..options(&cluster.url()) };
+    let hall = Cluster::connect(options).expect("good options").open("gpu", 1).expect("new");
     let first = hall.acquire().expect("free");
     thread::scope(|scope| {
         let second = scope.spawn(|| hall.acquire());
@@ -130,7 +131,7 @@ fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
 #[test]
 fn time_that_runs_out_while_the_cluster_is_down_says_so() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
     let _pass = hall.acquire().expect("free");
     thread::scope(|scope| {
@@ -147,7 +148,7 @@ fn time_that_runs_out_while_the_cluster_is_down_says_so() {
 #[test]
 fn who_does_not_wait_gets_what_a_vanished_holder_had_in_the_end() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
     let pass = far.acquire().expect("free");
     path.cut();

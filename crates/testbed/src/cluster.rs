@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    Member, PATIENCE, Proxy, Watch,
+    KeyRecorder, Member, PATIENCE, Proxy,
     gate::{Gate, Mode},
     member::Plan,
     ports::free_ports,
@@ -32,7 +32,7 @@ pub enum Storage {
 }
 
 /// A cluster, for as long as this lives.
-pub struct Cluster {
+pub struct EtcdCluster {
     /// Before what they use, so that they end first.
     members: Vec<Member>,
     /// What each member has to go through, by whom it wants to reach.
@@ -44,30 +44,30 @@ pub struct Cluster {
     folder: TempDir,
 }
 
-impl Cluster {
+impl EtcdCluster {
     /// Starts so many members, 1 or 3, that write to memory, and waits until all are ready.
     ///
     /// # Panics
     /// If they do not get ready.
-    pub fn start(members: usize) -> Cluster {
-        Cluster::start_on(members, Storage::Memory)
+    pub fn start(members: usize) -> EtcdCluster {
+        EtcdCluster::start_on(members, Storage::Memory)
     }
 
     /// Starts so many members, and waits until all are ready.
     ///
     /// # Panics
     /// If they do not get ready.
-    pub fn start_on(members: usize, storage: Storage) -> Cluster {
+    pub fn start_on(members: usize, storage: Storage) -> EtcdCluster {
         // A port that was free may be somebody else's by the time a member wants it.
         for _ in 0..3 {
-            if let Some(cluster) = Cluster::attempt(members, storage) {
+            if let Some(cluster) = EtcdCluster::attempt(members, storage) {
                 return cluster;
             }
         }
         panic!("etcd does not start");
     }
 
-    fn attempt(count: usize, storage: Storage) -> Option<Cluster> {
+    fn attempt(count: usize, storage: Storage) -> Option<EtcdCluster> {
         let memory = Path::new("/dev/shm");
         let mut named = tempfile::Builder::new();
         let named = named.prefix("hallpass-cluster-");
@@ -111,7 +111,7 @@ impl Cluster {
         let ready = members.iter().all(|member| member.becomes_healthy(PATIENCE));
         let ids = members.iter().map(|member| Some(text(&member.status()?["header"]["member_id"])));
         let ids = ids.collect::<Option<_>>().filter(|_| ready)?;
-        Some(Cluster { members, peer_paths, gates, ids, folder })
+        Some(EtcdCluster { members, peer_paths, gates, ids, folder })
     }
 
     /// One of the members.
@@ -200,8 +200,8 @@ impl Cluster {
     }
 
     /// Tells of everything that happens to keys that begin like this, from now on.
-    pub fn watch(&self, prefix: &str) -> Watch {
-        Watch::start(&self.addresses(), prefix)
+    pub fn record_keys(&self, prefix: &str) -> KeyRecorder {
+        KeyRecorder::start(&self.addresses(), prefix)
     }
 }
 

@@ -1,10 +1,10 @@
 //! **A test bed**: clusters of etcd on this machine, for tests and benchmarks, and what can happen to them.
 //!
 //! ```no_run
-//! use hallpass_testbed::{Cluster, Proxy, etcd};
+//! use hallpass_testbed::{EtcdCluster, Proxy, etcd};
 //!
 //! let Some(()) = etcd() else { return };
-//! let cluster = Cluster::start(3);
+//! let cluster = EtcdCluster::start(3);
 //! let path = Proxy::before(cluster.member(0));
 //! path.cut();
 //! cluster.leader().expect("there is one").kill();
@@ -15,6 +15,7 @@ mod cluster;
 mod gate;
 mod http;
 pub mod judge;
+mod key_recorder;
 mod member;
 mod nursery;
 mod ports;
@@ -22,17 +23,16 @@ mod proxy;
 mod record;
 mod sources;
 mod visitor;
-mod watch;
 mod witness;
 
-pub use cluster::{Cluster, Storage};
+pub use cluster::{EtcdCluster, Storage};
+pub use key_recorder::{KeyChange, KeyRecorder, KeyState};
 pub use member::Member;
 pub use nursery::{mortal, spawn};
 pub use ports::free_ports;
 pub use proxy::Proxy;
-pub use record::{Event, Visit, What};
+pub use record::{Event, Observation, Visit};
 pub use visitor::visit;
-pub use watch::{Change, Entry, Watch};
 pub use witness::Witness;
 
 use std::process::{Command, Stdio};

@@ -9,13 +9,13 @@ pub struct Event {
     pub at: u64,
     /// What.
     #[serde(flatten)]
-    pub what: What,
+    pub what: Observation,
 }
 
 /// What a witness can see.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
+pub enum Observation {
     /// Somebody came in.
     Enter(Visit),
     /// It has left, or is dead.

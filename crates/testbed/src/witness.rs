@@ -19,7 +19,7 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{
-    record::{Event, Visit, What},
+    record::{Event, Observation, Visit},
     visitor,
 };
 
@@ -58,9 +58,9 @@ impl Witness {
         let server = {
             let (book, ends) = (book.clone(), ends.clone());
             thread::spawn(move || {
-                let mut desk = Desk { listener, book, guests: Vec::new(), visits: 0 };
+                let mut server = VisitorServer { listener, book, guests: Vec::new(), visits: 0 };
                 while !ends.load(SeqCst) {
-                    desk.look();
+                    server.look();
                 }
             })
         };
@@ -82,14 +82,14 @@ impl Witness {
     pub fn excuse(&self, visit: u64) -> bool {
         let inside = self.inside().iter().any(|other| other.visit == visit);
         if inside {
-            self.book.write(What::Excused { visit });
+            self.book.write(Observation::Excused { visit });
         }
         inside
     }
 
     /// Writes down something that may explain the rest.
     pub fn note(&self, text: &str) {
-        self.book.write(What::Note { text: text.to_string() });
+        self.book.write(Observation::Note { text: text.to_string() });
     }
 
     /// All that was seen so far.
@@ -112,12 +112,12 @@ impl Book {
         self.pages.lock().expect("nobody panics here")
     }
 
-    fn write(&self, what: What) {
+    fn write(&self, what: Observation) {
         let mut pages = self.open();
         match &what {
-            What::Enter(visit) => pages.inside.push(visit.clone()),
-            What::Leave { visit } => pages.inside.retain(|other| other.visit != *visit),
-            What::Excused { .. } | What::Note { .. } => {}
+            Observation::Enter(visit) => pages.inside.push(visit.clone()),
+            Observation::Leave { visit } => pages.inside.retain(|other| other.visit != *visit),
+            Observation::Excused { .. } | Observation::Note { .. } => {}
         }
         let at = u64::try_from(self.start.elapsed().as_micros()).expect("less than ages");
         let event = Event { at, what };
@@ -128,16 +128,16 @@ impl Book {
 }
 
 /// Where visitors come to.
-struct Desk {
+struct VisitorServer {
     listener: UnixListener,
     book: Arc<Book>,
     /// In the order in which they came.
-    guests: Vec<Guest>,
+    guests: Vec<VisitorConnection>,
     /// How many visits there were.
     visits: u64,
 }
 
-struct Guest {
+struct VisitorConnection {
     stream: UnixStream,
     said: String,
     /// Its number, once it has said who it is.
@@ -145,7 +145,7 @@ struct Guest {
     gone: bool,
 }
 
-impl Desk {
+impl VisitorServer {
     /// Waits until something happens, and writes it down.
     fn look(&mut self) {
         let streams = self.guests.iter().map(|guest| PollFd::new(&guest.stream, PollFlags::IN));
@@ -155,7 +155,12 @@ impl Desk {
         let _ = poll(&mut all, Some(&a_while));
         while let Ok((stream, _)) = self.listener.accept() {
             stream.set_nonblocking(true).expect("it can be asked");
-            self.guests.push(Guest { stream, said: String::new(), visit: None, gone: false });
+            self.guests.push(VisitorConnection {
+                stream,
+                said: String::new(),
+                visit: None,
+                gone: false,
+            });
         }
         // Whoever had left before somebody came, has left by the time we hear of the latter. So between
         // hearing of it and writing it down, we look who has left; and this for each, since one may have
@@ -176,7 +181,7 @@ impl Desk {
             let Some(visit) = guest.visit else { continue };
             guest.listen();
             if guest.gone {
-                self.book.write(What::Leave { visit });
+                self.book.write(Observation::Leave { visit });
             }
         }
     }
@@ -190,7 +195,7 @@ impl Desk {
         let ["enter", name, slot, token, pid] = words[..] else { panic!("{words:?}") };
         let number = |word: &str| word.parse::<u64>().expect("a number");
         guest.visit = Some(visit);
-        self.book.write(What::Enter(Visit {
+        self.book.write(Observation::Enter(Visit {
             visit,
             name: name.to_string(),
             slot: number(slot) as usize,
@@ -202,7 +207,7 @@ impl Desk {
     }
 }
 
-impl Guest {
+impl VisitorConnection {
     /// Hears what it says, or that it is gone; says whether there is a line.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 256];

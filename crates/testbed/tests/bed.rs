@@ -7,9 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_testbed::{Cluster, Member, PATIENCE, Proxy, Storage, etcd};
+use hallpass_testbed::{EtcdCluster, Member, PATIENCE, Proxy, Storage, etcd};
 
-fn put(cluster: &Cluster, key: &str, value: &str) -> bool {
+fn put(cluster: &EtcdCluster, key: &str, value: &str) -> bool {
     let mut command = cluster.etcdctl(&["put", key, value]);
     command.output().expect("it runs").status.success()
 }
@@ -35,7 +35,7 @@ fn answers(path: &Proxy, within: Duration) -> bool {
 #[test]
 fn one_member_serves_and_comes_back_with_what_it_had() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start_on(1, Storage::Disk);
+    let cluster = EtcdCluster::start_on(1, Storage::Disk);
     assert!(put(&cluster, "a", "kept"));
     assert_eq!(cluster.leader().map(Member::index), Some(0));
     cluster.member(0).kill();
@@ -49,7 +49,7 @@ fn one_member_serves_and_comes_back_with_what_it_had() {
 #[test]
 fn three_members_survive_the_kill_of_their_leader() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(3);
+    let cluster = EtcdCluster::start(3);
     let leader = cluster.leader().expect("there is one");
     leader.kill();
     eventually("another one leads", || {
@@ -63,7 +63,7 @@ fn three_members_survive_the_kill_of_their_leader() {
 #[test]
 fn a_stopped_or_isolated_leader_is_replaced() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(3);
+    let cluster = EtcdCluster::start(3);
     for isolated in [true, false] {
         let leader = cluster.leader().expect("there is one");
         if isolated {
@@ -91,7 +91,7 @@ fn a_stopped_or_isolated_leader_is_replaced() {
 #[test]
 fn a_path_stalls_closes_takes_its_time_and_heals() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let (path, other) = (Proxy::before(cluster.member(0)), Proxy::before(cluster.member(0)));
     let a_while = Duration::from_millis(300);
     assert!(answers(&path, PATIENCE));
@@ -113,7 +113,7 @@ fn a_path_stalls_closes_takes_its_time_and_heals() {
 #[test]
 fn what_was_on_its_way_when_a_path_was_cut_arrives_later() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
     let mut stream = TcpStream::connect(path.address()).unwrap();
     path.cut();
@@ -128,8 +128,8 @@ fn what_was_on_its_way_when_a_path_was_cut_arrives_later() {
 #[test]
 fn a_watch_goes_on_through_a_restart() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
-    let watch = cluster.watch("w/");
+    let cluster = EtcdCluster::start(1);
+    let watch = cluster.record_keys("w/");
     assert!(put(&cluster, "w/a", "1"));
     assert!(put(&cluster, "elsewhere", "1"));
     watch.catch_up(2);

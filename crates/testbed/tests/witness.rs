@@ -8,7 +8,7 @@ use std::{
 };
 
 use hallpass_testbed::{
-    Cluster, PATIENCE, Visit, What, Witness, etcd,
+    EtcdCluster, Observation, PATIENCE, Visit, Witness, etcd,
     judge::{Promise, visits},
     mortal, spawn,
 };
@@ -64,11 +64,11 @@ fn who_comes_who_leaves_and_who_is_killed() {
         matches!(
             &seen[..],
             [
-                What::Enter(_),
-                What::Enter(_),
-                What::Leave { visit: 1 },
-                What::Leave { visit: 0 },
-                What::Note { .. }
+                Observation::Enter(_),
+                Observation::Enter(_),
+                Observation::Leave { visit: 1 },
+                Observation::Leave { visit: 0 },
+                Observation::Note { .. }
             ]
         ),
         "{seen:?}"
@@ -88,7 +88,7 @@ fn who_comes_who_leaves_and_who_is_killed() {
 #[test]
 fn a_lock_whose_holder_is_stopped_is_caught() {
     let Some(()) = etcd() else { return };
-    let cluster = Cluster::start(1);
+    let cluster = EtcdCluster::start(1);
     let folder = tempfile::tempdir().unwrap();
     let witness = Witness::start(folder.path());
     let lock = || {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_testbed::{Cluster, Proxy};
+use hallpass_testbed::{EtcdCluster, Proxy};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::Value;
@@ -87,7 +87,7 @@ impl Trial {
     }
 
     /// Tries it.
-    pub fn run(self, cluster: &Cluster, wrapper: &Wrapper) -> Result<Behaviour, String> {
+    pub fn run(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Behaviour, String> {
         let (good, seen) = match self {
             Trial::Status => status(cluster, wrapper)?,
             Trial::Stdin => stdin(cluster, wrapper)?,
@@ -102,7 +102,7 @@ impl Trial {
     }
 
     /// One is in and one waits. Something happens to the first; what does the second one find?
-    fn succession(self, cluster: &Cluster, wrapper: &Wrapper) -> Result<Followed, String> {
+    fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Followed, String> {
         let name = format!("{self:?}").to_lowercase();
         let path = Proxy::before(cluster.member(0));
         let url =
@@ -158,13 +158,13 @@ fn is_running(pid: &str) -> bool {
     stat.is_ok_and(|stat| stat.split_whitespace().nth(2) != Some("Z"))
 }
 
-fn status(cluster: &Cluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
+fn status(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
     let mut command = wrapper.command(&cluster.url(), "status", &["sh", "-c", "exit 7"]);
     let output = command.stdin(Stdio::null()).output().map_err(failed)?;
     Ok((output.status.code() == Some(7), format!("7 became {}", output.status)))
 }
 
-fn stdin(cluster: &Cluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
+fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
     let mut command = wrapper.command(&cluster.url(), "stdin", &["cat"]);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = piped.spawn().map_err(failed)?;
@@ -175,7 +175,7 @@ fn stdin(cluster: &Cluster, wrapper: &Wrapper) -> Result<(bool, String), String>
     Ok((heard, if heard { "it was read" } else { "it was empty" }.into()))
 }
 
-fn term(cluster: &Cluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
+fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
     let run = Run::start(wrapper.command(&cluster.url(), "term", &HEAR))?;
     run.says(PATIENCE).ok_or("a command did not get in")?;
     run.signal(Signal::TERM)?;
@@ -184,7 +184,7 @@ fn term(cluster: &Cluster, wrapper: &Wrapper) -> Result<(bool, String), String> 
 }
 
 /// Ends the lease of the oldest of these keys: of whoever is in.
-fn revoke(cluster: &Cluster, keys: &str) -> Result<(), String> {
+fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<(), String> {
     let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);
     let answer: Value =
         serde_json::from_slice(&get.output().map_err(failed)?.stdout).map_err(failed)?;

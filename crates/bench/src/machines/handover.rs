@@ -12,7 +12,7 @@ use std::{
     time::Instant,
 };
 
-use hallpass_cluster::EtcdHall;
+use hallpass_cluster::ClusterHall;
 use serde::Serialize;
 
 use super::{
@@ -95,7 +95,7 @@ pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handov
     })
 }
 
-fn to_connection(mine: &EtcdHall, other: &EtcdHall) -> Result<f64, String> {
+fn to_connection(mine: &ClusterHall, other: &ClusterHall) -> Result<f64, String> {
     let pass = mine.acquire().map_err(failed)?;
     thread::scope(|scope| {
         let successor = scope.spawn(|| {
@@ -112,7 +112,7 @@ fn to_connection(mine: &EtcdHall, other: &EtcdHall) -> Result<f64, String> {
     })
 }
 
-fn to_command(hall: &EtcdHall, command: Command) -> Result<f64, String> {
+fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     let pass = hall.acquire().map_err(failed)?;
     until_heard(command, |_| {
         await_queue(hall, 1)?;

@@ -5,8 +5,8 @@
 
 use std::{sync::mpsc, thread};
 
-use hallpass_cluster::{Etcd, EtcdHall, EtcdPass};
-use hallpass_testbed::Cluster;
+use hallpass_cluster::{Cluster, ClusterHall, ClusterPass};
+use hallpass_testbed::EtcdCluster;
 use serde::Serialize;
 
 use super::{
@@ -47,16 +47,16 @@ pub fn is_steady(herds: &[Herd]) -> bool {
 
 /// Releases so many times, on a cluster that does nothing else.
 pub fn measure(
-    cluster: &Cluster,
+    cluster: &EtcdCluster,
     k: usize,
     waiting: usize,
     releases: usize,
 ) -> Result<Herd, String> {
-    let connections: Vec<Etcd> =
+    let connections: Vec<Cluster> =
         (0..CONNECTIONS).map(|_| connect(cluster)).collect::<Result<_, _>>()?;
     let name = format!("herd-{k}-{waiting}");
-    let open = |etcd: &Etcd| etcd.open(&name, k).map_err(failed);
-    let halls: Vec<EtcdHall> = connections.iter().map(open).collect::<Result<_, _>>()?;
+    let open = |etcd: &Cluster| etcd.open(&name, k).map_err(failed);
+    let halls: Vec<ClusterHall> = connections.iter().map(open).collect::<Result<_, _>>()?;
     let hall = &halls[0];
     let inside = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
     let events = thread::scope(|scope| {
@@ -82,12 +82,12 @@ pub fn measure(
 
 /// The events for each release, after each of which another one comes.
 fn count(
-    cluster: &Cluster,
-    hall: &EtcdHall,
-    mut inside: Vec<EtcdPass>,
+    cluster: &EtcdCluster,
+    hall: &ClusterHall,
+    mut inside: Vec<ClusterPass>,
     waiting: usize,
     releases: usize,
-    successors: &mpsc::Receiver<Result<EtcdPass, String>>,
+    successors: &mpsc::Receiver<Result<ClusterPass, String>>,
     comes: &impl Fn(usize),
 ) -> Result<Vec<f64>, String> {
     let mut events = Vec::new();

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use hallpass_testbed::Cluster;
+use hallpass_testbed::EtcdCluster;
 
 use super::{
     behaviour::TRIALS,
@@ -132,7 +132,7 @@ impl Plan {
     fn passages(
         &self,
         desk: &mut Desk,
-        cluster: &Cluster,
+        cluster: &EtcdCluster,
         setting: Setting,
         loops: usize,
     ) -> Result<Option<Race>, String> {
@@ -158,7 +158,7 @@ impl Plan {
     fn successions(
         &self,
         desk: &mut Desk,
-        cluster: &Cluster,
+        cluster: &EtcdCluster,
         setting: Setting,
     ) -> Result<Vec<Succession>, String> {
         let loops = CROWDS[CROWDS.len() - 1];

@@ -32,7 +32,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::EtcdHall;
+use hallpass_cluster::ClusterHall;
 
 /// Longer than this nothing takes, unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ fn failed(error: impl Display) -> String {
 }
 
 /// Waits until so many wait, and have settled down.
-fn await_queue(hall: &EtcdHall, length: usize) -> Result<(), String> {
+fn await_queue(hall: &ClusterHall, length: usize) -> Result<(), String> {
     let begun = Instant::now();
     while hall.waiting().map_err(failed)? != length {
         if begun.elapsed() > PATIENCE {

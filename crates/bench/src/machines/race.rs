@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use hallpass_testbed::Cluster;
+use hallpass_testbed::EtcdCluster;
 use serde::Serialize;
 
 use super::{failed, quartiles::Quartiles, setting::Setting, wrapper::Wrapper};
@@ -50,7 +50,7 @@ pub struct Succession {
 
 /// Passages a second of so many loops, with so many passages each.
 pub fn passages(
-    cluster: &Cluster,
+    cluster: &EtcdCluster,
     wrapper: &Wrapper,
     loops: usize,
     each: usize,
@@ -62,7 +62,7 @@ pub fn passages(
 
 /// When commands began and ended, in the order in which they began.
 pub fn stays(
-    cluster: &Cluster,
+    cluster: &EtcdCluster,
     wrapper: &Wrapper,
     loops: usize,
     each: usize,

@@ -7,8 +7,8 @@ use std::{
 };
 
 use clap::ValueEnum;
-use hallpass_cluster::{Etcd, Options};
-use hallpass_testbed::{Cluster, Storage};
+use hallpass_cluster::{Cluster, ClusterOptions};
+use hallpass_testbed::{EtcdCluster, Storage};
 use serde::Serialize;
 
 use super::{PATIENCE, failed};
@@ -34,8 +34,8 @@ pub struct Setting {
 
 impl Setting {
     /// Starts such a cluster.
-    pub fn start(self) -> Cluster {
-        Cluster::start_on(
+    pub fn start(self) -> EtcdCluster {
+        EtcdCluster::start_on(
             self.members,
             match self.medium {
                 Medium::Disk => Storage::Disk,
@@ -58,12 +58,12 @@ impl fmt::Display for Setting {
 }
 
 /// A connection of its own.
-pub(super) fn connect(cluster: &Cluster) -> Result<Etcd, String> {
-    Etcd::connect(Options::at(&cluster.url()).map_err(failed)?).map_err(failed)
+pub(super) fn connect(cluster: &EtcdCluster) -> Result<Cluster, String> {
+    Cluster::connect(ClusterOptions::at(&cluster.url()).map_err(failed)?).map_err(failed)
 }
 
 /// How many events the members have sent to those who watch, by their own count.
-pub(super) fn events_sent(cluster: &Cluster) -> Result<u64, String> {
+pub(super) fn events_sent(cluster: &EtcdCluster) -> Result<u64, String> {
     const COUNTER: &str = "etcd_debugging_mvcc_events_total ";
     let mut sum = 0;
     for member in cluster.members() {

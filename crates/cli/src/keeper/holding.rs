@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_cluster::{EtcdPass, Loss, Renewals};
+use hallpass_cluster::{ClusterPass, Loss, Renewals};
 
 use super::{
     deadline::{self, Deadline, now},
@@ -39,7 +39,7 @@ pub struct Keeping {
 }
 
 /// Keeps the slot until nobody needs it.
-pub fn hold(pass: EtcdPass, keeping: Keeping) -> io::Result<()> {
+pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
     let mut guard = Guard { keeping, end: pass.valid_until(), lost: false, asked: None };
     guard.prolong(pass.valid_until())?;
@@ -72,7 +72,7 @@ struct News(Option<Pin<Box<dyn Future<Output = Next>>>>);
 type Next = (Result<Duration, Loss>, Renewals);
 
 impl News {
-    fn of(pass: &EtcdPass) -> Self {
+    fn of(pass: &ClusterPass) -> Self {
         News::after(pass.watch())
     }
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_cluster::{Clock, Options, Tls};
+use hallpass_cluster::{Clock, ClusterOptions, Tls};
 use rustix::{
     io::{Errno, retry_on_intr},
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair},
@@ -80,7 +80,7 @@ pub enum Report {
     Released(Option<String>),
 }
 
-/// How to reach a cluster: [`Options`] that can be written down.
+/// How to reach a cluster: [`ClusterOptions`] that can be written down.
 #[derive(Serialize, Deserialize)]
 pub struct Cluster {
     endpoints: Vec<String>,
@@ -99,8 +99,8 @@ struct Files {
     server_name: Option<String>,
 }
 
-impl From<Options> for Cluster {
-    fn from(options: Options) -> Self {
+impl From<ClusterOptions> for Cluster {
+    fn from(options: ClusterOptions) -> Self {
         Cluster {
             endpoints: options.endpoints,
             tls: options.tls.map(|Tls { cacert, identity, server_name }| Files {
@@ -117,9 +117,9 @@ impl From<Options> for Cluster {
     }
 }
 
-impl From<Cluster> for Options {
+impl From<Cluster> for ClusterOptions {
     fn from(cluster: Cluster) -> Self {
-        Options {
+        ClusterOptions {
             endpoints: cluster.endpoints,
             tls: cluster.tls.map(|Files { cacert, identity, server_name }| Tls {
                 cacert,

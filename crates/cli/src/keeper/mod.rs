@@ -17,7 +17,7 @@ mod waiting;
 
 use std::{env, io, process::ExitCode};
 
-use hallpass_cluster::{Etcd, EtcdHall};
+use hallpass_cluster::{Cluster, ClusterHall};
 use nix::{
     sys::signal::{SigSet, Signal},
     unistd::{User, getpid, getppid, getuid, setsid},
@@ -63,7 +63,7 @@ fn keep(inherited: Inherited) -> io::Result<()> {
     let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
     let mut desk = Desk::open(channel, lifeline)?;
     let failed = |desk: &Desk, error: Error| desk.tell(&Report::Failed(error.to_string()));
-    let etcd = match Etcd::connect(cluster.into()) {
+    let etcd = match Cluster::connect(cluster.into()) {
         Ok(etcd) => etcd,
         Err(error) => {
             failed(&desk, error.into());
@@ -98,7 +98,7 @@ fn user() -> String {
     named.map_or_else(|| getuid().to_string(), |user| user.name)
 }
 
-fn open(etcd: &Etcd, wish: &Wish) -> Result<EtcdHall, Error> {
+fn open(etcd: &Cluster, wish: &Wish) -> Result<ClusterHall, Error> {
     let (existing, with) =
         (|| etcd.open_existing(&wish.name), |slots| etcd.open(&wish.name, slots));
     open_or_make(wish.slots, wish.otherwise, existing, with)

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{Error, EtcdHall, EtcdPass};
+use hallpass_cluster::{ClusterHall, ClusterPass, Error};
 use nix::unistd::Pid;
 
 use super::{
@@ -28,7 +28,12 @@ const LONGEST_SENTENCE: usize = 2000;
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// A pass, or what to say instead.
-pub fn wait(hall: &EtcdHall, wish: &Wish, run: Pid, desk: &mut Desk) -> Result<EtcdPass, Report> {
+pub fn wait(
+    hall: &ClusterHall,
+    wish: &Wish,
+    run: Pid,
+    desk: &mut Desk,
+) -> Result<ClusterPass, Report> {
     let until = Instant::now().checked_add(wish.limit.unwrap_or(LONG));
     let in_a_hurry = wish.limit.is_some_and(|limit| limit < ANSWER);
     if wish.nonblock || wish.verbose || in_a_hurry {
@@ -49,11 +54,11 @@ pub fn wait(hall: &EtcdHall, wish: &Wish, run: Pid, desk: &mut Desk) -> Result<E
 
 /// Nothing if the time was over, or nobody wants it any more.
 fn wait_in_line(
-    hall: &EtcdHall,
+    hall: &ClusterHall,
     until: Option<Instant>,
     run: Pid,
     desk: &mut Desk,
-) -> Option<Result<EtcdPass, Error>> {
+) -> Option<Result<ClusterPass, Error>> {
     let mut passing = pin!(hall.acquire_async());
     let mut display = None;
     loop {
@@ -72,7 +77,7 @@ fn wait_in_line(
 }
 
 /// Tells who is ahead whenever it is asked. A thread, for it may take long.
-fn show(hall: EtcdHall, run: Pid, desk: &Desk) -> Sender<()> {
+fn show(hall: ClusterHall, run: Pid, desk: &Desk) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = desk.channel();
     let answer = move || {

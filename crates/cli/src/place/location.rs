@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use hallpass_cluster::{Etcd, Options, Tls};
+use hallpass_cluster::{Cluster, ClusterOptions, Tls};
 
 use super::{Error, Place};
 use crate::time;
@@ -49,7 +49,7 @@ pub struct Location {
 /// Where halls are, and nobody has been there yet.
 pub enum Site {
     Here(hallpass_processes::Place),
-    Cluster(Box<Options>),
+    Cluster(Box<ClusterOptions>),
 }
 
 impl Location {
@@ -67,7 +67,7 @@ impl Location {
     pub fn place(self) -> Result<Place, Error> {
         Ok(match self.site()? {
             Site::Here(place) => Place::Here(place),
-            Site::Cluster(options) => Place::Cluster(Etcd::connect(*options)?),
+            Site::Cluster(options) => Place::Cluster(Cluster::connect(*options)?),
         })
     }
 
@@ -91,8 +91,8 @@ impl Location {
         given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
     }
 
-    fn options(&self, url: &str) -> Result<Options, Error> {
-        let mut options = Options::at(url)?;
+    fn options(&self, url: &str) -> Result<ClusterOptions, Error> {
+        let mut options = ClusterOptions::at(url)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
             // One that does not answer leaves time for the others.

@@ -3,7 +3,7 @@
 mod error;
 mod location;
 
-use hallpass_cluster::Etcd;
+use hallpass_cluster::Cluster;
 
 pub use self::{
     error::{Error, open_or_make},
@@ -13,7 +13,7 @@ use crate::people::{Users, View};
 
 pub enum Place {
     Here(hallpass_processes::Place),
-    Cluster(Etcd),
+    Cluster(Cluster),
 }
 
 impl Place {

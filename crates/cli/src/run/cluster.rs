@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::Options;
+use hallpass_cluster::ClusterOptions;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -37,7 +37,7 @@ use crate::{
 /// As much of a command as `status` shows.
 const SHOWN: usize = 4096;
 
-pub fn run(mut options: Options, wanted: Wanted) -> Result<Ended, Refusal> {
+pub fn run(mut options: ClusterOptions, wanted: Wanted) -> Result<Ended, Refusal> {
     let Wanted { args, name, command, environment, waiting } = wanted;
     if args.no_fork {
         let why = "--no-fork cannot be with --on: hallpass has to be there to stop CMD in time if the \

@@ -7,16 +7,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use hallpass_testbed::Cluster;
+use hallpass_testbed::EtcdCluster;
 
 use super::Running;
 
 /// All who test at the same time share one, of a single member. None if there is no etcd here.
-pub fn cluster() -> Option<Arc<Cluster>> {
-    static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
+pub fn cluster() -> Option<Arc<EtcdCluster>> {
+    static SHARED: Mutex<Weak<EtcdCluster>> = Mutex::new(Weak::new());
     hallpass_testbed::etcd()?;
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let cluster = shared.upgrade().unwrap_or_else(|| Arc::new(Cluster::start(1)));
+    let cluster = shared.upgrade().unwrap_or_else(|| Arc::new(EtcdCluster::start(1)));
     *shared = Arc::downgrade(&cluster);
     Some(cluster)
 }

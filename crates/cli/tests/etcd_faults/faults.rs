@@ -6,7 +6,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_testbed::{Cluster, Member, Proxy, Visit, Watch, Witness};
+use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, Visit, Witness};
 use rustix::process::Signal;
 
 use crate::{
@@ -80,12 +80,12 @@ pub const TO_HOLDERS: &[Fault] = &[
 
 /// What there is to break.
 pub struct Scene<'a> {
-    pub cluster: &'a Cluster,
+    pub cluster: &'a EtcdCluster,
     /// The paths of each group of holders, one to each member.
     pub groups: &'a [Vec<Proxy>],
     pub crowd: &'a Crowd,
     pub witness: &'a Witness,
-    pub watch: &'a Watch,
+    pub watch: &'a KeyRecorder,
 }
 
 impl Scene<'_> {

@@ -20,7 +20,9 @@ use std::{
 use crowd::Crowd;
 use fastrand::Rng;
 use faults::{Fault, Scene, TO_CLUSTER, TO_HOLDERS};
-use hallpass_testbed::{Change, Cluster, PATIENCE, Proxy, Watch, Witness, etcd, judge, spawn};
+use hallpass_testbed::{
+    EtcdCluster, KeyChange, KeyRecorder, PATIENCE, Proxy, Witness, etcd, judge, spawn,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SLOTS: usize = 5;
@@ -42,13 +44,13 @@ fn faults_break_no_promise() {
     let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(20));
     eprintln!("HALLPASS_FAULT_SEED={seed}");
     let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
-    let cluster = Cluster::start(3);
-    let watch = cluster.watch("");
+    let cluster = EtcdCluster::start(3);
+    let watch = cluster.record_keys("");
     let witness = Arc::new(Witness::start(folder.path()));
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
     let urls: Vec<_> =
-        (0..HOLDERS).map(|holder| Cluster::url_through(&groups[holder % GROUPS])).collect();
+        (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
     let mut crowd = Crowd::start(&urls, &witness, folder.path());
     let scene = Scene {
         cluster: &cluster,
@@ -119,7 +121,7 @@ fn break_things(scene: &Scene, seed: u64, time: Duration) -> BTreeMap<Fault, usi
 }
 
 /// Whether as many can be in at once as there are slots: none was lost.
-fn all_get_in(cluster: &Cluster, witness: &Witness) -> bool {
+fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
     let start = |number| {
         let mut command = crowd::hallpass(&cluster.url());
         witness.introduce(&mut command, &format!("last{number}"), "60000-60000");
@@ -146,7 +148,7 @@ fn all_get_in(cluster: &Cluster, witness: &Witness) -> bool {
 }
 
 /// All that happened to keys, up to one that we write now.
-fn everything(cluster: &Cluster, watch: &Watch) -> Vec<Change> {
+fn everything(cluster: &EtcdCluster, watch: &KeyRecorder) -> Vec<KeyChange> {
     let written = cluster.etcdctl(&["put", "the-end", "", "--write-out", "json"]).output();
     let answer = written.expect("it runs").stdout;
     let answer: serde_json::Value = serde_json::from_slice(&answer).expect("it is JSON");
@@ -154,7 +156,7 @@ fn everything(cluster: &Cluster, watch: &Watch) -> Vec<Change> {
     watch.changes()
 }
 
-fn write(path: &Path, changes: &[Change]) {
+fn write(path: &Path, changes: &[KeyChange]) {
     let lines = changes.iter().map(|change| serde_json::to_string(change).expect("it is plain"));
     fs::write(path, lines.collect::<Vec<_>>().join("\n")).expect("there is room");
 }

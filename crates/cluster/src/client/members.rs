@@ -13,7 +13,7 @@ use std::{
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::attempt::Line;
-use crate::{Error, Options, Tls};
+use crate::{ClusterOptions, Error, Tls};
 
 /// etcd hangs up on clients that ping more often than every 5 s.
 const PING_EVERY: Duration = Duration::from_secs(6);
@@ -41,7 +41,7 @@ struct Current {
 
 impl Members {
     /// Reads the certificates; no network.
-    pub(super) fn new(options: &Options) -> Result<Members, Error> {
+    pub(super) fn new(options: &ClusterOptions) -> Result<Members, Error> {
         let tls = options.tls.as_ref().map(tls_config).transpose()?;
         let endpoint = |member: &String| endpoint(member, tls.clone(), options);
         Ok(Members {
@@ -109,7 +109,7 @@ impl Members {
 fn endpoint(
     member: &str,
     tls: Option<ClientTlsConfig>,
-    options: &Options,
+    options: &ClusterOptions,
 ) -> Result<Endpoint, Error> {
     let bad = |error| Error::BadOption { what: member.into(), why: reason(&error) };
     let scheme = if tls.is_some() { "https" } else { "http" };

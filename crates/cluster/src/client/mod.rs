@@ -23,7 +23,7 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{Error, Options};
+use crate::{ClusterOptions, Error};
 
 pub(crate) use failure::Failure;
 pub(crate) use messages::KeyValue;
@@ -50,7 +50,7 @@ struct Shared {
 
 impl Client {
     /// Checks the options and reads certificate files; no network.
-    pub(crate) fn new(options: &Options) -> Result<Client, Error> {
+    pub(crate) fn new(options: &ClusterOptions) -> Result<Client, Error> {
         options.check()?;
         let shared = Shared {
             members: Members::new(options)?,

@@ -9,9 +9,9 @@ use super::*;
 use server::{Server, free_port, wait};
 
 /// With a long time to live, so that a single attempt has time enough on a busy machine too.
-fn options(server: &Server) -> Options {
-    let options = Options::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap();
-    Options { ttl: Duration::from_secs(60), ..options }
+fn options(server: &Server) -> ClusterOptions {
+    let options = ClusterOptions::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap();
+    ClusterOptions { ttl: Duration::from_secs(60), ..options }
 }
 
 fn client(server: &Server) -> Client {
@@ -48,7 +48,7 @@ fn keys(events: &[Event]) -> Vec<(&str, bool)> {
 #[test]
 fn calls_can_be_made_in_any_task() {
     fn send<T: Send>(_: &T) {}
-    let client = Client::new(&Options::at("etcd://127.0.0.1:1").unwrap()).unwrap();
+    let client = Client::new(&ClusterOptions::at("etcd://127.0.0.1:1").unwrap()).unwrap();
     send(&client.txn(Txn::default()));
     send(&client.keep_alive(1));
     send(&client.watch(Vec::new()));
@@ -255,7 +255,7 @@ fn a_dead_member_is_passed_over() {
 #[test]
 fn failures_of_one_connection_move_on_once() {
     let dead = || format!("127.0.0.1:{}", free_port());
-    let mut options = Options::at("etcd://h").unwrap();
+    let mut options = ClusterOptions::at("etcd://h").unwrap();
     options.endpoints = vec![dead(), dead(), dead()];
     wait(async {
         let client = Client::new(&options).unwrap();
@@ -271,7 +271,7 @@ fn failures_of_one_connection_move_on_once() {
 
 #[test]
 fn nobody_there_is_said_when_the_time_is_over() {
-    let mut options = Options::at("etcd://h").unwrap();
+    let mut options = ClusterOptions::at("etcd://h").unwrap();
     options.endpoints = vec![format!("127.0.0.1:{}", free_port())];
     wait(async {
         let client = Client::new(&options).unwrap();
@@ -311,7 +311,7 @@ fn a_silent_member_is_noticed() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let ttl = Duration::from_secs(10);
-        let client = Client::new(&Options { ttl, ..options(&server) }).unwrap();
+        let client = Client::new(&ClusterOptions { ttl, ..options(&server) }).unwrap();
         let lease = client.grant(60).await.unwrap();
         let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
         server.signal("STOP");

@@ -1,7 +1,7 @@
 use super::*;
 
-fn parse(url: &str, environment: &[(&str, &str)]) -> Result<Options, Error> {
-    Options::parse(url, &|name| {
+fn parse(url: &str, environment: &[(&str, &str)]) -> Result<ClusterOptions, Error> {
+    ClusterOptions::parse(url, &|name| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string())
     })
 }
@@ -111,7 +111,7 @@ fn times_have_defaults_and_bounds() {
     assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "0s")]).contains("no time"));
 
     for (ttl, fits) in [(1999, false), (2000, true), (3_600_000, true), (3_600_001, false)] {
-        let options = Options { ttl: Duration::from_millis(ttl), ..options.clone() };
+        let options = ClusterOptions { ttl: Duration::from_millis(ttl), ..options.clone() };
         assert_eq!(options.check().is_ok(), fits, "{ttl} ms");
     }
 }

@@ -9,24 +9,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{Etcd, EtcdHall, Options};
-use hallpass_testbed::Cluster;
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions};
+use hallpass_testbed::EtcdCluster;
 
 /// Short, so that tests are.
 pub const TTL: Duration = Duration::from_secs(3);
 
-pub fn options(url: &str) -> Options {
-    let mut options = Options::at(url).expect("a good address");
+pub fn options(url: &str) -> ClusterOptions {
+    let mut options = ClusterOptions::at(url).expect("a good address");
     options.ttl = TTL;
     options
 }
 
-pub fn connect(cluster: &Cluster) -> Etcd {
-    Etcd::connect(options(&cluster.url())).expect("good options")
+pub fn connect(cluster: &EtcdCluster) -> Cluster {
+    Cluster::connect(options(&cluster.url())).expect("good options")
 }
 
 /// Waits until so many wait.
-pub fn await_queue(hall: &EtcdHall, length: usize) {
+pub fn await_queue(hall: &ClusterHall, length: usize) {
     let begun = Instant::now();
     while hall.waiting().expect("reachable") != length {
         assert!(begun.elapsed() < Duration::from_secs(10), "they do not come");

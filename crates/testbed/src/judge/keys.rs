@@ -8,10 +8,10 @@ use super::{
     },
     Violation,
 };
-use crate::Change;
+use crate::KeyChange;
 
 /// Judges what happened to the keys that begin with `hall`, as `PREFIX/NAME/`, of so many slots.
-pub fn judge(slots: usize, changes: &[Change], hall: &str) -> Vec<Violation> {
+pub fn judge(slots: usize, changes: &[KeyChange], hall: &str) -> Vec<Violation> {
     let mut court = Court { slots, ..Court::default() };
     // What has one revision happened at once.
     for transaction in changes.chunk_by(|a, b| a.revision == b.revision) {
@@ -34,7 +34,7 @@ struct Transaction<'a> {
 }
 
 impl<'a> Transaction<'a> {
-    fn read(changes: &'a [Change], hall: &str) -> Self {
+    fn read(changes: &'a [KeyChange], hall: &str) -> Self {
         let mut this = Transaction { revision: changes[0].revision, ..Transaction::default() };
         for change in changes {
             let Some(key) = change.key.strip_prefix(hall) else { continue };

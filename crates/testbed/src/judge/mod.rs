@@ -12,7 +12,7 @@ use std::{collections::HashSet, fmt};
 pub use keys::judge as keys;
 pub use visits::{Verdict, judge as visits};
 
-use crate::{Change, Event, What};
+use crate::{Event, KeyChange, Observation};
 
 /// A promise that was broken: which, and by what.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,13 +55,13 @@ impl fmt::Display for Violation {
 }
 
 /// Whether each visit had a slot and a token that the keys show to have been given.
-pub fn agreement(events: &[Event], changes: &[Change], hall: &str) -> Vec<Violation> {
+pub fn agreement(events: &[Event], changes: &[KeyChange], hall: &str) -> Vec<Violation> {
     let slot = |key: &str| key.strip_prefix(hall)?.strip_prefix("slots/")?.parse().ok();
     let puts = changes.iter().filter(|change| change.now.is_some());
     let given = puts.filter_map(|change| Some((slot(&change.key)?, change.revision)));
     let given: HashSet<(usize, u64)> = given.collect();
     let visits = events.iter().filter_map(|event| match &event.what {
-        What::Enter(visit) => Some(visit),
+        Observation::Enter(visit) => Some(visit),
         _ => None,
     });
     let strange = visits.filter(|visit| !given.contains(&(visit.slot, visit.token)));

@@ -1,7 +1,7 @@
 //! Histories made by hand: each bad one is caught, for what it does.
 
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
-use crate::{Change, Entry, Event, Visit, What};
+use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
 /// `+VISIT SLOT TOKEN` comes, `-VISIT` leaves, `?VISIT` is excused.
 fn record(lines: &[&str]) -> Vec<Event> {
@@ -10,15 +10,15 @@ fn record(lines: &[&str]) -> Vec<Event> {
         let numbers: Vec<u64> = rest.split(' ').map(|word| word.parse().unwrap()).collect();
         let visit = numbers[0];
         let what = match kind {
-            "+" => What::Enter(Visit {
+            "+" => Observation::Enter(Visit {
                 visit,
                 name: "x".into(),
                 slot: numbers[1] as usize,
                 token: numbers[2],
                 pid: 1,
             }),
-            "-" => What::Leave { visit },
-            _ => What::Excused { visit },
+            "-" => Observation::Leave { visit },
+            _ => Observation::Excused { visit },
         };
         Event { at: at as u64, what }
     };
@@ -26,7 +26,7 @@ fn record(lines: &[&str]) -> Vec<Event> {
 }
 
 /// Each line is a transaction, of `+KEY` and `-KEY`.
-fn history(lines: &[&str]) -> Vec<Change> {
+fn history(lines: &[&str]) -> Vec<KeyChange> {
     let mut created = std::collections::HashMap::new();
     let mut changes = Vec::new();
     for (revision, line) in (1..).zip(lines) {
@@ -35,11 +35,11 @@ fn history(lines: &[&str]) -> Vec<Change> {
             if kind == "-" {
                 created.remove(key);
             }
-            let now = (kind == "+").then(|| Entry {
+            let now = (kind == "+").then(|| KeyState {
                 created: *created.entry(key).or_insert(revision),
                 value: String::new(),
             });
-            changes.push(Change { revision, key: format!("h/{key}"), now });
+            changes.push(KeyChange { revision, key: format!("h/{key}"), now });
         }
     }
     changes

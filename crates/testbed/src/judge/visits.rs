@@ -6,7 +6,7 @@ use super::{
     Promise::{self, AtMostK, OwnSlot, SlotsBelowK, TokensGrow},
     Violation,
 };
-use crate::{Event, Visit, What};
+use crate::{Event, Observation, Visit};
 
 /// What the judge says of a record.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -26,15 +26,15 @@ pub fn judge(slots: usize, events: &[Event]) -> Verdict {
     let mut court = Court { slots, ..Court::default() };
     for event in events {
         match &event.what {
-            What::Enter(visit) => court.enter(event.at, visit),
-            What::Leave { visit } => {
+            Observation::Enter(visit) => court.enter(event.at, visit),
+            Observation::Leave { visit } => {
                 court.inside.remove(visit);
             }
-            What::Excused { visit } => {
+            Observation::Excused { visit } => {
                 // From now on it is storage that stops it.
                 court.verdict.excused += usize::from(court.inside.remove(visit).is_some());
             }
-            What::Note { .. } => {}
+            Observation::Note { .. } => {}
         }
     }
     court.verdict

@@ -19,18 +19,18 @@ use crate::{PATIENCE, nursery};
 
 /// Something that happened to a key. What happened in one transaction has one revision.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Change {
+pub struct KeyChange {
     /// When.
     pub revision: u64,
     /// To which key.
     pub key: String,
     /// What is there now; none if the key was removed.
-    pub now: Option<Entry>,
+    pub now: Option<KeyState>,
 }
 
 /// What is there under a key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct KeyState {
     /// Since which revision there is such a key.
     pub created: u64,
     /// Its value.
@@ -39,7 +39,7 @@ pub struct Entry {
 
 /// Tells of everything that happens to some keys. Should the connection, or etcdctl, end, it goes on
 /// where that was; what a member tells late, it learns late.
-pub struct Watch {
+pub struct KeyRecorder {
     told: Arc<Told>,
     ends: Arc<AtomicBool>,
     child: Arc<Mutex<Option<Child>>>,
@@ -48,13 +48,13 @@ pub struct Watch {
 
 #[derive(Default)]
 struct Told {
-    changes: Mutex<Vec<Change>>,
+    changes: Mutex<Vec<KeyChange>>,
     more: Condvar,
 }
 
-impl Watch {
+impl KeyRecorder {
     /// From the first revision on; so it has to be called before anything is compacted.
-    pub(crate) fn start(endpoints: &str, prefix: &str) -> Watch {
+    pub(crate) fn start(endpoints: &str, prefix: &str) -> KeyRecorder {
         let (endpoints, prefix) = (endpoints.to_string(), prefix.to_string());
         let told = Arc::new(Told::default());
         let ends = Arc::new(AtomicBool::new(false));
@@ -68,7 +68,7 @@ impl Watch {
                 }
             })
         };
-        Watch { told, ends, child, reader: Some(reader) }
+        KeyRecorder { told, ends, child, reader: Some(reader) }
     }
 
     /// The latest revision of which everything is known.
@@ -82,23 +82,23 @@ impl Watch {
     /// If that takes longer than anything should.
     pub fn catch_up(&self, revision: u64) {
         let changes = self.told.changes.lock().expect("nobody panics here");
-        let late = |changes: &mut Vec<Change>| latest(changes) < revision;
+        let late = |changes: &mut Vec<KeyChange>| latest(changes) < revision;
         let more = self.told.more.wait_timeout_while(changes, PATIENCE, late);
         let timed_out = more.expect("nobody panics here").1.timed_out();
         assert!(!timed_out, "the watch does not catch up with revision {revision}");
     }
 
     /// All that happened so far.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<KeyChange> {
         self.told.changes.lock().expect("nobody panics here").clone()
     }
 }
 
-fn latest(changes: &[Change]) -> u64 {
+fn latest(changes: &[KeyChange]) -> u64 {
     changes.last().map_or(0, |change| change.revision)
 }
 
-impl Drop for Watch {
+impl Drop for KeyRecorder {
     fn drop(&mut self) {
         self.ends.store(true, SeqCst);
         if let Some(child) = &mut *self.child.lock().expect("nobody panics here") {
@@ -145,11 +145,11 @@ fn read(
     }
 }
 
-fn change(event: &Value) -> Change {
+fn change(event: &Value) -> KeyChange {
     let kv = &event["kv"];
     let number = |field: &str| kv[field].as_u64().expect("etcdctl prints numbers");
-    let entry = || Entry { created: number("create_revision"), value: text(&kv["value"]) };
-    Change {
+    let entry = || KeyState { created: number("create_revision"), value: text(&kv["value"]) };
+    KeyChange {
         revision: number("mod_revision"),
         key: text(&kv["key"]),
         // Nothing is said of puts; 1 is a removal.
