@@ -254,8 +254,8 @@ pub(super) const fn etcd(promises_fife: bool, title: &'static str) -> Entry {
     Entry {
         promises_resilience: true,
         primitives: "transactions",
-        most_processes: claims::MOST_PROCESSES,
-        most_inside: claims::MOST_SLOTS,
+        most_processes: claims::MAX_PROCESSES,
+        most_inside: claims::MAX_SLOTS,
         figure: "claims",
         ..hall(promises_fife, title)
     }

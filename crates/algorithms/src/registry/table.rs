@@ -106,16 +106,16 @@ table! {
     "etcd-try" => |n, k| claims::model(claims::Cast::Try, n, k), Entry { promises_everybody: false, ..etcd(false, "the last process does not wait") };
     "etcd-resize" => |n, k| claims::model(claims::Cast::Resize, n, k), fragile(etcd(true, "the last process takes a slot away and back"));
     "etcd-close" => |n, k| claims::model(claims::Cast::Close, n, k), etcd(true, "the last process closes it");
-    "etcd:barging" => |n, k| <claims::Model<not_claims::Barging>>::new(claims::Cast::Plain, n, k), etcd_wrong("line E1 does not look whether others wait");
-    "etcd:blind" => |n, k| <claims::Model<not_claims::Blind>>::new(claims::Cast::Plain, n, k), etcd_wrong("a slot is given to one that may have gone");
-    "etcd:selfish" => |n, k| <claims::Model<not_claims::Selfish>>::new(claims::Cast::Plain, n, k), etcd_wrong("who leaves frees its slot, whoever waits");
-    "etcd:quiet" => |n, k| <claims::Model<not_claims::Quiet>>::new(claims::Cast::Plain, n, k), etcd_wrong("who frees a slot that others wait for tells the first of them alone");
-    "etcd-expiry:trusting" => |n, k| <claims::Model<not_claims::Trusting>>::new(claims::Cast::Expiry, n, k), etcd_wrong("a slot is given on as soon as a lease has ended");
-    "etcd-expiry:generous" => |n, k| <claims::Model<not_claims::Generous>>::new(claims::Cast::Expiry, n, k), etcd_wrong("who leaves does not look whether its slot is still its own");
-    "etcd-mortal:idle" => |n, k| <claims::Model<not_claims::Idle>>::new(claims::Cast::Mortal, n, k), etcd_wrong("the first in line does not watch who is inside");
-    "etcd-mortal:dreaming" => |n, k| <claims::Model<not_claims::Dreaming>>::new(claims::Cast::Mortal, n, k), etcd_wrong("who waits does not watch who is before it");
-    "etcd-unheard:twice" => |n, k| <claims::Model<not_claims::Twice>>::new(claims::Cast::Unheard, n, k), etcd_wrong("line E1 claims again");
-    "etcd-timeout:careless" => |n, k| <claims::Model<not_claims::Careless>>::new(claims::Cast::Timeout, n, k), etcd_wrong("line E4 does not look whether it was given a slot");
+    "etcd:barging" => |n, k| <claims::ClusterModel<not_claims::Barging>>::new(claims::Cast::Plain, n, k), etcd_wrong("line E1 does not look whether others wait");
+    "etcd:blind" => |n, k| <claims::ClusterModel<not_claims::Blind>>::new(claims::Cast::Plain, n, k), etcd_wrong("a slot is given to one that may have gone");
+    "etcd:selfish" => |n, k| <claims::ClusterModel<not_claims::Selfish>>::new(claims::Cast::Plain, n, k), etcd_wrong("who leaves frees its slot, whoever waits");
+    "etcd:quiet" => |n, k| <claims::ClusterModel<not_claims::Quiet>>::new(claims::Cast::Plain, n, k), etcd_wrong("who frees a slot that others wait for tells the first of them alone");
+    "etcd-expiry:trusting" => |n, k| <claims::ClusterModel<not_claims::Trusting>>::new(claims::Cast::Expiry, n, k), etcd_wrong("a slot is given on as soon as a lease has ended");
+    "etcd-expiry:generous" => |n, k| <claims::ClusterModel<not_claims::Generous>>::new(claims::Cast::Expiry, n, k), etcd_wrong("who leaves does not look whether its slot is still its own");
+    "etcd-mortal:idle" => |n, k| <claims::ClusterModel<not_claims::Idle>>::new(claims::Cast::Mortal, n, k), etcd_wrong("the first in line does not watch who is inside");
+    "etcd-mortal:dreaming" => |n, k| <claims::ClusterModel<not_claims::Dreaming>>::new(claims::Cast::Mortal, n, k), etcd_wrong("who waits does not watch who is before it");
+    "etcd-unheard:twice" => |n, k| <claims::ClusterModel<not_claims::Twice>>::new(claims::Cast::Unheard, n, k), etcd_wrong("line E1 claims again");
+    "etcd-timeout:careless" => |n, k| <claims::ClusterModel<not_claims::Careless>>::new(claims::Cast::Timeout, n, k), etcd_wrong("line E4 does not look whether it was given a slot");
     // Anderson & Moir 1997
     "am-fig2" => Fig2::new, AM_QUEUE;
     "am-fig3" => am::inductive::<Fig3>, am(CC, "Fig. 3, Thm 1", "levels", cc!("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));

@@ -58,6 +58,6 @@ mod words;
 pub mod broken;
 
 pub use lines::{Ask, Line, Picture, Standing, Was};
-pub use model::{Cast, Model, model};
-pub use register::{MOST_PROCESSES, MOST_SLOTS};
+pub use model::{Cast, ClusterModel, model};
+pub use register::{MAX_PROCESSES, MAX_SLOTS};
 pub(crate) use words::show;

@@ -10,7 +10,7 @@ use super::{
         Line::{self, *},
         Standing,
     },
-    register::{self, Hall, MOST_PROCESSES, Mind, Slot},
+    register::{self, Hall, MAX_PROCESSES, Mind, Slot},
     words::pack_line,
 };
 use crate::framework::{
@@ -57,7 +57,7 @@ impl Cast {
 }
 
 /// A hall and those who use it.
-pub struct Model<R = Sound> {
+pub struct ClusterModel<R = Sound> {
     n: usize,
     k: usize,
     cast: Cast,
@@ -78,7 +78,7 @@ pub enum State {
 }
 use State::*;
 
-impl<R: Rules> Model<R> {
+impl<R: Rules> ClusterModel<R> {
     /// For `n` processes, of which `k` may be in.
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
@@ -86,7 +86,7 @@ impl<R: Rules> Model<R> {
         let members = n - usize::from(cast.has_manager());
         let halls = all_halls::<R>(cast, members, k).iter().map(Hall::pack).collect();
         let hall = layout.add(Decl::listed("hall", Kind::Claims, halls, empty).waited_on());
-        Model { n, k, cast, layout, hall, rules: PhantomData }
+        ClusterModel { n, k, cast, layout, hall, rules: PhantomData }
     }
 
     fn is_last(&self, p: Pid) -> bool {
@@ -117,7 +117,7 @@ impl<R: Rules> Model<R> {
     }
 }
 
-impl<R: Rules> Algorithm for Model<R> {
+impl<R: Rules> Algorithm for ClusterModel<R> {
     type State = State;
 
     fn n(&self) -> usize {
@@ -223,9 +223,9 @@ impl<R: Rules> Algorithm for Model<R> {
     }
 }
 
-const _: () = assert!(MOST_PROCESSES < 8, "the arguments of transactions have room for them");
+const _: () = assert!(MAX_PROCESSES < 8, "the arguments of transactions have room for them");
 
 /// The protocol with this cast.
-pub fn model(cast: Cast, n: usize, k: usize) -> Model {
-    Model::new(cast, n, k)
+pub fn model(cast: Cast, n: usize, k: usize) -> ClusterModel {
+    ClusterModel::new(cast, n, k)
 }

@@ -31,9 +31,9 @@ use crate::framework::{
 };
 
 /// The most processes there is room for.
-pub const MOST_PROCESSES: usize = 4;
+pub const MAX_PROCESSES: usize = 4;
 /// The most slots there is room for.
-pub const MOST_SLOTS: usize = 3;
+pub const MAX_SLOTS: usize = 3;
 
 /// A slot, and the claim inside that goes with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,8 +65,8 @@ pub(super) enum Mind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Hall {
     pub queue: Vec<Pid>,
-    pub slots: [Slot; MOST_SLOTS],
-    pub minds: [Mind; MOST_PROCESSES],
+    pub slots: [Slot; MAX_SLOTS],
+    pub minds: [Mind; MAX_PROCESSES],
     pub size: usize,
     pub closed: bool,
     /// It is time to give up.
@@ -128,8 +128,8 @@ impl Hall {
     pub fn new(size: usize) -> Self {
         Hall {
             queue: Vec::new(),
-            slots: [Slot::Free; MOST_SLOTS],
-            minds: [Mind::Nothing; MOST_PROCESSES],
+            slots: [Slot::Free; MAX_SLOTS],
+            minds: [Mind::Nothing; MAX_PROCESSES],
             size,
             closed: false,
             clock: false,
@@ -251,7 +251,7 @@ impl Hall {
     fn losing<R: Rules>(mut self, p: Pid, dead: bool) -> Self {
         self.strike::<R>(p);
         self.wake(p);
-        for j in 0..MOST_SLOTS {
+        for j in 0..MAX_SLOTS {
             let lost = match self.slots[j] {
                 Slot::Held(owner) if owner == p && !dead => Slot::Stale(p),
                 Slot::Held(owner) | Slot::Given(owner) if owner == p => Slot::Left,
@@ -307,7 +307,7 @@ impl Hall {
     }
 
     fn wake_all(&mut self) {
-        (0..MOST_PROCESSES).for_each(|p| self.wake(p));
+        (0..MAX_PROCESSES).for_each(|p| self.wake(p));
     }
 }
 

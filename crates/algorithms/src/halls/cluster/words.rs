@@ -15,9 +15,9 @@ use crate::framework::{
 };
 
 /// How many processes a word can tell apart, and how many slots.
-const MOST: usize = 8;
+const DIGIT: usize = 8;
 /// How many kinds of slots, and whose they are.
-const SLOTS: Word = (4 * MOST) as Word;
+const SLOTS: Word = (4 * DIGIT) as Word;
 const MINDS: Word = 3;
 const FLAG: Word = 2;
 
@@ -38,7 +38,7 @@ impl Digits {
 
 impl Slot {
     fn pack(self) -> Word {
-        let kind_of = |kind: usize, p: Pid| (kind * MOST + p) as Word;
+        let kind_of = |kind: usize, p: Pid| (kind * DIGIT + p) as Word;
         match self {
             Slot::Free => kind_of(0, 0),
             Slot::Left => kind_of(0, 1),
@@ -49,7 +49,7 @@ impl Slot {
     }
 
     fn unpack(word: Word) -> Self {
-        match (word as usize / MOST, word as usize % MOST) {
+        match (word as usize / DIGIT, word as usize % DIGIT) {
             (0, 0) => Slot::Free,
             (0, _) => Slot::Left,
             (1, p) => Slot::Given(p),
@@ -66,10 +66,10 @@ impl Mind {
 impl Hall {
     pub fn pack(&self) -> Word {
         let mut word = Digits(queue::pack(&self.queue));
-        word.put(self.unheard.map_or(0, |p| p as Word + 1), MOST as Word);
+        word.put(self.unheard.map_or(0, |p| p as Word + 1), DIGIT as Word);
         word.put(self.clock.into(), FLAG);
         word.put(self.closed.into(), FLAG);
-        word.put(self.size as Word, MOST as Word);
+        word.put(self.size as Word, DIGIT as Word);
         self.minds.iter().for_each(|&mind| word.put(mind as Word, MINDS));
         self.slots.iter().for_each(|slot| word.put(slot.pack(), SLOTS));
         word.0
@@ -82,10 +82,10 @@ impl Hall {
         for mind in hall.minds.iter_mut().rev() {
             *mind = Mind::ALL[word.take(MINDS) as usize];
         }
-        hall.size = word.take(MOST as Word) as usize;
+        hall.size = word.take(DIGIT as Word) as usize;
         hall.closed = word.take(FLAG) != 0;
         hall.clock = word.take(FLAG) != 0;
-        hall.unheard = (word.take(MOST as Word) as usize).checked_sub(1);
+        hall.unheard = (word.take(DIGIT as Word) as usize).checked_sub(1);
         hall.queue = queue::unpack(word.0);
         hall
     }
@@ -104,13 +104,13 @@ pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
         X3 { slot, anyway } => (7, slot, anyway.into(), 0),
     };
     let mut word = Digits(0);
-    [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, MOST as Word));
+    [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, DIGIT as Word));
     word.0
 }
 
 pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
     let mut word = Digits(word);
-    let [kind, slot, detail, to, p] = [(); 5].map(|()| word.take(MOST as Word) as usize);
+    let [kind, slot, detail, to, p] = [(); 5].map(|()| word.take(DIGIT as Word) as usize);
     let line = match kind {
         0 => E1 { slot },
         1 => E2,
@@ -147,7 +147,7 @@ pub(crate) fn show(word: Word) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{MOST_PROCESSES, MOST_SLOTS},
+        super::{MAX_PROCESSES, MAX_SLOTS},
         *,
     };
 
@@ -157,11 +157,11 @@ mod tests {
         hall.queue = [3, 0].into();
         hall.slots = [Slot::Stale(1), Slot::Left, Slot::Held(3)];
         hall.minds = [Mind::Asleep, Mind::Nothing, Mind::First, Mind::Nothing];
-        hall.unheard = Some(MOST_PROCESSES - 1);
+        hall.unheard = Some(MAX_PROCESSES - 1);
         hall.clock = true;
         assert_eq!(Hall::unpack(hall.pack()), hall);
-        let slot = MOST_SLOTS - 1;
-        let last = E3 { slot, was: Was::Stale, to: MOST_PROCESSES - 1 };
+        let slot = MAX_SLOTS - 1;
+        let last = E3 { slot, was: Was::Stale, to: MAX_PROCESSES - 1 };
         for line in [E1 { slot }, E2, last, E4, X2 { slot, to: 1 }, X3 { slot, anyway: true }] {
             assert_eq!(unpack_line(pack_line(2, line)), (2, line));
         }
