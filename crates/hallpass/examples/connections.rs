@@ -38,7 +38,7 @@ impl Pool {
     }
 
     fn lease(&self) -> Lease<'_> {
-        let pass = self.hall.acquire();
+        let pass = self.hall.acquire().expect("nobody closes the hall");
         let mut connection = self.connections[pass.slot()].try_lock().expect("the slot is ours");
         connection.get_or_insert_with(|| Connection { queries: 0 });
         Lease { connection, pass }

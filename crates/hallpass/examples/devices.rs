@@ -27,7 +27,7 @@ fn main() {
                     if job >= 24 {
                         break;
                     }
-                    let pass = HALL.acquire();
+                    let pass = HALL.acquire().expect("nobody closes the hall");
                     let device = DEVICES[pass.slot()];
                     println!("worker {worker} runs job {job} on {device}");
                     used[pass.slot()].fetch_add(1, Relaxed);

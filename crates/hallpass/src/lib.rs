@@ -12,7 +12,7 @@
 //! thread::scope(|scope| {
 //!     for job in 0..8 {
 //!         scope.spawn(move || {
-//!             let pass = GPUS.acquire(); // waits, first in, first enabled
+//!             let pass = GPUS.acquire().unwrap(); // waits, first in, first enabled
 //!             println!("job {job} on device {}", pass.slot()); // 0 or 1
 //!         }); // the pass is dropped: the next one's
 //!     }
@@ -112,8 +112,8 @@
 //! | `tokio::sync::Semaphore` | [`Hall`] | what differs |
 //! |---|---|---|
 //! | `new`, `const_new` | [`Hall::new`] | is `const`; k is at least 1 and at most [`MAX_SLOTS`] |
-//! | `acquire().await` | [`acquire_async`](Hall::acquire_async)`().await` | [`acquire`](Hall::acquire) blocks the thread |
-//! | | [`acquire`](Hall::acquire), [`blocking_acquire`](Hall::blocking_acquire) | on a closed hall, the first panics and the second returns an error |
+//! | `acquire().await` | [`acquire_async`](Hall::acquire_async)`().await` | both fail if the semaphore is closed |
+//! | | [`acquire`](Hall::acquire) | blocks the thread |
 //! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use their executor's |
 //! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes |
 //! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | more than there are is an error, and does not wait for ever |

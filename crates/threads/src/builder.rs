@@ -11,7 +11,7 @@ use crate::{
 ///
 /// ```
 /// # use hallpass_threads::Hall;
-/// let hall = Hall::builder(4).most(1000).build()?;
+/// let hall = Hall::builder(4).max_slots(1000).build()?;
 /// hall.resize(1000)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -19,19 +19,19 @@ use crate::{
 #[must_use = "`build` makes the hall"]
 pub struct Builder {
     k: usize,
-    most: usize,
+    max: usize,
     barging: bool,
 }
 
 impl Builder {
     pub(crate) fn new(k: usize) -> Self {
-        Builder { k, most: k.max(MOST_SLOTS), barging: false }
+        Builder { k, max: k.max(MOST_SLOTS), barging: false }
     }
 
     /// How many slots it may ever have. With at most 32, which is what it is if nothing else is said
     /// and `k` is not more, a pass costs one atomic read-modify-write in and one out; with more, two.
-    pub fn most(mut self, most: usize) -> Self {
-        self.most = most;
+    pub fn max_slots(mut self, max: usize) -> Self {
+        self.max = max;
         self
     }
 
@@ -50,15 +50,15 @@ impl Builder {
 
     /// Makes the hall.
     pub fn build(self) -> Result<Hall, BuildError> {
-        let Builder { k, most, barging } = self;
+        let Builder { k, max, barging } = self;
         let problem = if k == 0 {
             "a hall with no slots lets nobody in: k must be at least 1".to_string()
-        } else if most > MAX_SLOTS || k > MAX_SLOTS {
-            format!("a hall has at most {MAX_SLOTS} slots, not {}", most.max(k))
-        } else if k > most {
-            format!("a hall with room for {most} slots cannot begin with {k}")
+        } else if max > MAX_SLOTS || k > MAX_SLOTS {
+            format!("a hall has at most {MAX_SLOTS} slots, not {}", max.max(k))
+        } else if k > max {
+            format!("a hall with room for {max} slots cannot begin with {k}")
         } else {
-            return Ok(Hall::sized(k, most, barging));
+            return Ok(Hall::sized(k, max, barging));
         };
         Err(BuildError(problem))
     }

@@ -74,15 +74,15 @@ pub struct ResizeError {
     /// How many were asked for.
     pub asked: usize,
     /// How many this hall can have.
-    pub most: usize,
+    pub max: usize,
 }
 
 impl fmt::Display for ResizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ResizeError { asked, most } = self;
+        let ResizeError { asked, max } = self;
         write!(
             f,
-            "this hall can have 1 to {most} slots, not {asked}; `Hall::builder(k).most(m)` makes \
+            "this hall can have 1 to {max} slots, not {asked}; `Hall::builder(k).max_slots(m)` makes \
              room for more"
         )
     }

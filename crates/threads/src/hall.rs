@@ -33,7 +33,7 @@ pub const MAX_SLOTS: usize = machine::MOST;
 /// See the [crate's page](crate) for what it promises.
 pub struct Hall {
     pub(crate) memory: Memory,
-    pub(crate) most: u32,
+    pub(crate) max: u32,
     pub(crate) kind: Kind,
     /// The numbers of slots that do not fit into the word. Allocated when first needed, so that a
     /// static can have many.
@@ -51,8 +51,9 @@ macro_rules! constructor {
         /// ```
         /// # use hallpass_threads::Hall;
         /// static GPUS: Hall = Hall::new(4);
-        /// let pass = GPUS.acquire();
+        /// let pass = GPUS.acquire()?;
         /// assert_eq!(pass.slot(), 0);
+        /// # Ok::<(), hallpass_threads::AcquireError>(())
         /// ```
         pub $($const)? fn new(k: usize) -> Self {
             assert!(k > 0, "a hall with no slots lets nobody in");
@@ -60,9 +61,9 @@ macro_rules! constructor {
             Hall::sized(k, if k > MOST_SLOTS { k } else { MOST_SLOTS }, false)
         }
 
-        /// A hall with `k` slots that may become `most`.
-        pub(crate) $($const)? fn sized(k: usize, most: usize, barging: bool) -> Self {
-            let wide = most > MOST_SLOTS;
+        /// A hall with `k` slots that may become `max`.
+        pub(crate) $($const)? fn sized(k: usize, max: usize, barging: bool) -> Self {
+            let wide = max > MOST_SLOTS;
             let free = if wide { k as Word } else { (1 << k) - 1 };
             let kind = match (wide, barging) {
                 (false, false) => Kind::Fair,
@@ -71,7 +72,7 @@ macro_rules! constructor {
                 (true, true) => Kind::BargingWide,
             };
             let memory = Memory::new(free, Terms::new(k as u16).pack());
-            Hall { memory, most: most as u32, kind, names: OnceLock::new(), watch: Watch::new() }
+            Hall { memory, max: max as u32, kind, names: OnceLock::new(), watch: Watch::new() }
         }
     };
 }
@@ -106,23 +107,13 @@ impl Hall {
 
 /// Getting in, blocking.
 impl Hall {
-    /// Waits for a pass. First in, first enabled: nobody who comes later is given one before, unless
-    /// the hall is [barging](Builder::barging).
+    /// Blocks until a slot is free, and takes it. Callers get in first in, first enabled, unless the hall
+    /// is [barging](Builder::barging).
     ///
-    /// # Panics
-    /// If the hall is [closed](Hall::close). Where that can happen, use
-    /// [`blocking_acquire`](Hall::blocking_acquire).
+    /// # Errors
+    /// [`AcquireError::Closed`] if the hall is [closed](Hall::close), or closes while the caller waits.
     #[inline]
-    pub fn acquire(&self) -> Pass<'_> {
-        match self.blocking_acquire() {
-            Ok(pass) => pass,
-            Err(error) => refused(error),
-        }
-    }
-
-    /// Waits for a pass, or until the hall is closed.
-    #[inline]
-    pub fn blocking_acquire(&self) -> Result<Pass<'_>, AcquireError> {
+    pub fn acquire(&self) -> Result<Pass<'_>, AcquireError> {
         match self.one(Limit::Never) {
             Some(slot) => Ok(Pass(One { hall: self, slot })),
             None => Err(AcquireError::Closed),
@@ -194,13 +185,10 @@ impl Hall {
     }
 
     /// [`acquire`](Hall::acquire), with a pass that shares the hall.
-    ///
-    /// # Panics
-    /// If the hall is closed.
-    pub fn acquire_owned(self: &Arc<Self>) -> OwnedPass {
+    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, AcquireError> {
         match self.one(Limit::Never) {
-            Some(slot) => OwnedPass(One { hall: Arc::clone(self), slot }),
-            None => refused(AcquireError::Closed),
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(AcquireError::Closed),
         }
     }
 
@@ -297,17 +285,17 @@ impl Hall {
     /// let hall = Hall::new(2);
     /// let passes = hall.acquire_many(2)?;
     /// hall.resize(3)?;
-    /// assert_eq!(hall.acquire().slot(), 2);
+    /// assert_eq!(hall.acquire()?.slot(), 2);
     /// hall.resize(1)?;
     /// assert!(hall.try_acquire().is_err()); // two are in
     /// drop(passes);
-    /// assert_eq!((hall.acquire().slot(), hall.slots()), (0, 1));
+    /// assert_eq!((hall.acquire()?.slot(), hall.slots()), (0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
-        let most = self.most as usize;
-        if k == 0 || k > most {
-            return Err(ResizeError { asked: k, most });
+        let max = self.max as usize;
+        if k == 0 || k > max {
+            return Err(ResizeError { asked: k, max });
         }
         self.manage(Job::Resize(k as u16));
         self.watch.resized(k);
@@ -333,11 +321,6 @@ impl Hall {
         }
         Ok(m as u32)
     }
-}
-
-#[cold]
-fn refused(error: AcquireError) -> ! {
-    panic!("{error}; `blocking_acquire` returns this instead of panicking")
 }
 
 impl fmt::Debug for Hall {

@@ -72,11 +72,12 @@ impl Hall {
     /// # use hallpass_threads::Hall;
     /// # use std::time::Duration;
     /// let hall = Hall::new(1);
-    /// let pass = hall.acquire(); // did not have to wait
+    /// let pass = hall.acquire()?; // did not have to wait
     /// assert!(hall.try_acquire_for(Duration::from_millis(1)).is_err());
     /// let metrics = hall.metrics();
     /// assert_eq!((metrics.queued, metrics.granted, metrics.timed_out), (1, 0, 1));
     /// assert!(metrics.longest >= Duration::from_millis(1));
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn metrics(&self) -> Metrics {
         let counters = &self.watch.counters;

@@ -90,7 +90,7 @@ impl PaperHall {
 
     /// Waits for a pass, as the algorithm has it.
     pub fn acquire(&self) -> PaperPass<'_> {
-        let process = self.processes.acquire();
+        let process = self.processes.acquire().expect("the inner hall is never closed");
         let slot = self.algorithm.enter(process.slot());
         let (hall, number) = (self, process.slot());
         process.forget(); // until the pass is dropped

@@ -155,10 +155,11 @@ one! {
     /// ```
     /// # use hallpass_threads::Hall;
     /// let hall = Hall::new(2);
-    /// let (first, second) = (hall.acquire(), hall.acquire());
+    /// let (first, second) = (hall.acquire()?, hall.acquire()?);
     /// assert_eq!((first.slot(), second.slot()), (0, 1));
     /// drop(first);
-    /// assert_eq!(hall.acquire().slot(), 0); // the smallest that is free
+    /// assert_eq!(hall.acquire()?.slot(), 0); // the smallest that is free
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     Pass<'a> of &'a Hall
 }
@@ -170,9 +171,10 @@ one! {
     /// # use hallpass_threads::Hall;
     /// # use std::{sync::Arc, thread};
     /// let hall = Arc::new(Hall::new(1));
-    /// let pass = hall.acquire_owned();
+    /// let pass = hall.acquire_owned()?;
     /// thread::spawn(move || assert_eq!(pass.slot(), 0)).join().unwrap();
     /// assert_eq!(hall.available(), 1);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     OwnedPass of Arc<Hall>
 }

@@ -98,7 +98,7 @@ impl Hall {
 
     #[inline]
     fn names(&self) -> &Names {
-        self.names.get_or_init(|| Names::new(self.most as usize))
+        self.names.get_or_init(|| Names::new(self.max as usize))
     }
 
     /// Lines 1 and 2: one look, and one access that takes.

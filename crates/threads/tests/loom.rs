@@ -58,7 +58,7 @@ struct Room {
 
 impl Room {
     fn new(k: usize, most: usize) -> Arc<Self> {
-        Self::of(Hall::builder(k).most(most).build().unwrap())
+        Self::of(Hall::builder(k).max_slots(most).build().unwrap())
     }
 
     fn barging(k: usize) -> Arc<Self> {
@@ -76,7 +76,7 @@ impl Room {
     }
 
     fn pass(&self) {
-        let pass = self.hall.acquire();
+        let pass = self.hall.acquire().unwrap();
         self.touch(pass.slot());
     }
 
@@ -180,7 +180,7 @@ fn task(room: &Room, polls: Option<usize>) {
 
 /// Somebody is in and leaves; meanwhile others come.
 fn meanwhile(room: &Arc<Room>, others: Vec<fn(&Room)>) {
-    let held = room.hall.acquire();
+    let held = room.hall.acquire().unwrap();
     let others: Vec<_> = others
         .into_iter()
         .map(|other| {
@@ -298,10 +298,10 @@ fn many_against_one() {
 fn closing_against_a_waiter() {
     model(8, || {
         let room = Room::new(1, 1);
-        let held = room.hall.acquire();
+        let held = room.hall.acquire().unwrap();
         let waiter = thread::spawn({
             let room = Arc::clone(&room);
-            move || assert_eq!(room.hall.blocking_acquire().err(), Some(AcquireError::Closed))
+            move || assert_eq!(room.hall.acquire().err(), Some(AcquireError::Closed))
         });
         room.hall.close();
         drop(held);
@@ -315,7 +315,7 @@ fn closing_against_a_waiter() {
 fn closing_against_a_future() {
     model(6, || {
         let room = Room::new(1, 1);
-        let held = room.hall.acquire();
+        let held = room.hall.acquire().unwrap();
         let waiter = thread::spawn({
             let room = Arc::clone(&room);
             move || {
@@ -341,11 +341,11 @@ fn closing_against_a_future() {
 #[test]
 fn more_slots_against_a_waiter() {
     model(8, || {
-        let hall = Arc::new(Hall::builder(1).most(2).build().unwrap());
-        let held = hall.acquire();
+        let hall = Arc::new(Hall::builder(1).max_slots(2).build().unwrap());
+        let held = hall.acquire().unwrap();
         let waiter = thread::spawn({
             let hall = Arc::clone(&hall);
-            move || assert_eq!(hall.acquire().slot(), 1)
+            move || assert_eq!(hall.acquire().unwrap().slot(), 1)
         });
         hall.resize(2).unwrap();
         waiter.join().unwrap();

@@ -15,7 +15,7 @@ use hallpass_threads::{Hall, Metrics};
 const SHORT: Duration = Duration::from_millis(10);
 
 fn halls(k: usize) -> [Arc<Hall>; 2] {
-    [32, 100].map(|most| Arc::new(Hall::builder(k).most(most).build().unwrap()))
+    [32, 100].map(|most| Arc::new(Hall::builder(k).max_slots(most).build().unwrap()))
 }
 
 /// Polls a future once, and keeps it.
@@ -30,7 +30,7 @@ macro_rules! queue {
 #[test]
 fn who_does_not_wait_is_not_counted() {
     for hall in halls(2) {
-        let held = (hall.acquire(), hall.acquire_many(1).unwrap());
+        let held = (hall.acquire().unwrap(), hall.acquire_many(1).unwrap());
         assert!(hall.try_acquire().is_err());
         drop(held);
         drop(pollster::block_on(hall.acquire_async()));
@@ -43,7 +43,7 @@ fn who_does_not_wait_is_not_counted() {
 #[test]
 fn every_end_is_counted_once() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         assert!(hall.try_acquire_for(SHORT).is_err());
         let cancelled = queue!(hall.acquire_async());
         drop(cancelled);
@@ -56,7 +56,7 @@ fn every_end_is_counted_once() {
         assert!(pass.is_ready());
         let thread = thread::spawn({
             let hall = Arc::clone(&hall);
-            move || hall.blocking_acquire().is_err()
+            move || hall.acquire().is_err()
         });
         while hall.metrics().queued < 5 {
             thread::yield_now();
@@ -74,9 +74,9 @@ fn every_end_is_counted_once() {
 #[test]
 fn waiting_takes_as_long_as_it_takes() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| hall.acquire());
+            scope.spawn(|| hall.acquire().unwrap());
             while hall.waiting() == 0 {
                 thread::yield_now();
             }

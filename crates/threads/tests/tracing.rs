@@ -62,7 +62,7 @@ impl Subscriber for Notes {
 
 /// A hall of one slot: everything that is told of.
 fn everything(hall: &Hall) {
-    let held = hall.acquire();
+    let held = hall.acquire().unwrap();
     assert!(hall.try_acquire().is_err());
     assert!(hall.try_acquire_for(Duration::from_millis(1)).is_err());
     let mut queued = Box::pin(hall.acquire_many_async(1));
@@ -75,7 +75,7 @@ fn everything(hall: &Hall) {
     assert!(queued.as_mut().poll(context).is_ready());
     hall.resize(2).unwrap();
     hall.close();
-    assert!(hall.blocking_acquire().is_err());
+    assert!(hall.acquire().is_err());
     assert_eq!((hall.available(), hall.waiting()), (2, 0));
 }
 
@@ -95,9 +95,9 @@ const EXPECTED: [&str; 10] = [
 #[test]
 fn waiting_is_reported_and_nothing_else() {
     for most in [32, 100] {
-        let (notes, hall) = (Notes::default(), Hall::builder(1).most(most).build().unwrap());
+        let (notes, hall) = (Notes::default(), Hall::builder(1).max_slots(most).build().unwrap());
         with_default(notes.clone(), || {
-            drop(hall.acquire());
+            drop(hall.acquire().unwrap());
             assert!(notes.lines.lock().unwrap().is_empty());
             everything(&hall);
         });

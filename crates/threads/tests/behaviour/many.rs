@@ -13,7 +13,7 @@ use crate::support::{Task, assert_whole, halls, queue, wait_until};
 fn slots_are_distinct_ascending_and_the_smallest_free() {
     for k in [1, 2, 7, 32, 33, 64, 65, 200, 4096] {
         for hall in halls(k) {
-            let first: Vec<_> = (0..k.div_ceil(2)).map(|_| hall.acquire()).collect();
+            let first: Vec<_> = (0..k.div_ceil(2)).map(|_| hall.acquire().unwrap()).collect();
             let rest = hall.acquire_many(k - first.len()).unwrap();
             assert!(rest.slots().eq(first.len()..k));
             assert_eq!((rest.len(), rest.is_empty()), (k / 2, k < 2));
@@ -55,7 +55,7 @@ fn more_than_there_are_is_an_error() {
 #[test]
 fn none_at_all() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
         let none = hall.acquire_many(0).unwrap();
         assert!(none.is_empty() && none.slots().next().is_none());
@@ -76,7 +76,7 @@ fn none_at_all() {
 fn nothing_overtakes_many() {
     for k in [4, 40] {
         for hall in halls(k) {
-            let mut held: Vec<_> = (0..k).map(|_| hall.acquire()).collect();
+            let mut held: Vec<_> = (0..k).map(|_| hall.acquire().unwrap()).collect();
             let many = queue(&hall, move |hall| hall.acquire_many(k - 1).unwrap().len());
             let one = Task::new(hall.acquire_async()).waits();
             while held.len() > 2 {
@@ -101,7 +101,7 @@ fn a_stream_of_small_requests_does_not_starve_many() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     while !stop.load(SeqCst) {
-                        drop(hall.acquire());
+                        drop(hall.acquire().unwrap());
                     }
                 });
             }

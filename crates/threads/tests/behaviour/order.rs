@@ -14,13 +14,13 @@ use crate::support::{Task, assert_whole, halls, queue, wait_until};
 fn threads_get_in_in_the_order_of_coming() {
     for k in [1, 3, 40] {
         for hall in halls(k) {
-            let mut held: Vec<_> = (0..k).map(|_| hall.acquire_owned()).collect();
+            let mut held: Vec<_> = (0..k).map(|_| hall.acquire_owned().unwrap()).collect();
             let (tell, told) = mpsc::channel();
             let threads: Vec<_> = (0..8)
                 .map(|i| {
                     let tell = tell.clone();
                     queue(&hall, move |hall| {
-                        let pass = hall.acquire_owned();
+                        let pass = hall.acquire_owned().unwrap();
                         tell.send((i, pass)).unwrap();
                     })
                 })
@@ -50,7 +50,7 @@ fn threads_get_in_in_the_order_of_coming() {
 #[test]
 fn trying_does_not_overtake() {
     for hall in halls(2) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         // Somebody waits for two while one is free: that one is not for others.
         let waiter = queue(&hall, |hall| hall.acquire_many(2).unwrap().len());
         assert_eq!((hall.available(), hall.waiting()), (1, 1));
@@ -70,7 +70,7 @@ fn trying_does_not_overtake() {
 #[test]
 fn a_slot_is_handed_over_and_not_put_up_for_grabs() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
         drop(held);
         assert_eq!((hall.available(), hall.waiting(), waiter.rung()), (0, 0, 1));
@@ -83,11 +83,11 @@ fn a_slot_is_handed_over_and_not_put_up_for_grabs() {
 #[test]
 fn tasks_and_threads_stand_in_one_queue() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let (tell, told) = mpsc::channel();
         let thread = |i: usize| {
             let tell = tell.clone();
-            queue(&hall, move |hall| tell.send((i, hall.acquire_owned())).unwrap())
+            queue(&hall, move |hall| tell.send((i, hall.acquire_owned().unwrap())).unwrap())
         };
         let first = Task::new(hall.acquire_async()).waits();
         let second = thread(1);
@@ -125,7 +125,7 @@ fn tasks_and_threads_stand_in_one_queue() {
 #[test]
 fn who_comes_again_stands_at_the_end() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
         drop(held);
         let again = Task::new(hall.acquire_async()).waits();
@@ -144,7 +144,7 @@ fn nobody_starves() {
             let hall = Arc::clone(hall);
             thread::spawn(move || {
                 for _ in 0..rounds {
-                    drop(hall.acquire());
+                    drop(hall.acquire().unwrap());
                 }
             })
         };

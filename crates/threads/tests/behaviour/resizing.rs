@@ -7,9 +7,9 @@ use crate::support::{Task, assert_whole, halls, queue};
 #[test]
 fn more_slots_let_waiters_in_at_once() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let tasks: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
-        let thread = queue(&hall, |hall| hall.acquire_owned());
+        let thread = queue(&hall, |hall| hall.acquire_owned().unwrap());
         hall.resize(3).unwrap();
         assert!(tasks.iter().map(Task::rung).eq([1, 1, 0, 0]));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 0, 3));
@@ -29,7 +29,7 @@ fn more_slots_let_waiters_in_at_once() {
 #[test]
 fn fewer_slots_leave_holders_where_they_are() {
     for hall in halls(4) {
-        let mut held: Vec<_> = (0..4).map(|_| hall.acquire()).collect();
+        let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
         hall.resize(2).unwrap();
         assert!(held.iter().map(|pass| pass.slot()).eq(0..4));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (2, 0, 0));
@@ -43,11 +43,11 @@ fn fewer_slots_leave_holders_where_they_are() {
         // Two are in, with slots 2 and 3. When one leaves there is room for one, with a small slot.
         drop(held.remove(0));
         assert_eq!(hall.available(), 1);
-        let small = hall.acquire();
+        let small = hall.acquire().unwrap();
         assert_eq!(small.slot(), 0);
         assert!(hall.try_acquire().is_err());
         held.clear();
-        assert_eq!(hall.acquire().slot(), 1);
+        assert_eq!(hall.acquire().unwrap().slot(), 1);
         drop(small);
         assert_whole(&hall);
     }
@@ -58,7 +58,7 @@ fn fewer_slots_leave_holders_where_they_are() {
 fn later_slots_are_below_the_new_size() {
     for k in [4, 64, 100] {
         for hall in halls(k) {
-            let mut held: Vec<_> = (0..k).map(|_| hall.acquire()).collect();
+            let mut held: Vec<_> = (0..k).map(|_| hall.acquire().unwrap()).collect();
             hall.resize(k / 2).unwrap();
             while held.len() > k / 2 {
                 held.pop();
@@ -74,13 +74,13 @@ fn later_slots_are_below_the_new_size() {
 #[test]
 fn larger_again_while_old_ones_are_held() {
     for hall in halls(4) {
-        let mut held: Vec<_> = (0..4).map(|_| hall.acquire()).collect();
+        let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
         hall.resize(1).unwrap();
         held.drain(..2);
         assert_eq!(hall.available(), 0);
         hall.resize(3).unwrap(); // 2 and 3 are held
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 1, 0));
-        let small = hall.acquire();
+        let small = hall.acquire().unwrap();
         assert_eq!(small.slot(), 0);
         assert!(hall.try_acquire().is_err());
         hall.resize(5).unwrap();
@@ -97,7 +97,7 @@ fn larger_again_while_old_ones_are_held() {
 #[test]
 fn waiters_behind_fewer_slots_get_in_in_the_end() {
     for hall in halls(3) {
-        let mut held: Vec<_> = (0..3).map(|_| hall.acquire()).collect();
+        let mut held: Vec<_> = (0..3).map(|_| hall.acquire().unwrap()).collect();
         let tasks: Vec<_> = (0..2).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         hall.resize(1).unwrap();
         assert_eq!(hall.waiting(), 2);
@@ -116,7 +116,7 @@ fn waiters_behind_fewer_slots_get_in_in_the_end() {
 #[test]
 fn a_request_that_has_become_too_large_waits() {
     for hall in halls(3) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
         hall.resize(2).unwrap();
         drop(held);
@@ -137,35 +137,35 @@ fn a_request_that_has_become_too_large_waits() {
 #[test]
 fn forgotten_slots_are_held_for_ever() {
     for hall in halls(3) {
-        hall.acquire().forget();
+        hall.acquire().unwrap().forget();
         hall.resize(1).unwrap();
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
         hall.resize(2).unwrap();
-        assert_eq!(hall.acquire().slot(), 1);
+        assert_eq!(hall.acquire().unwrap().slot(), 1);
     }
 }
 
 #[test]
 fn sizes_that_cannot_be() {
     let hall = Hall::new(2);
-    assert_eq!(hall.resize(0), Err(ResizeError { asked: 0, most: 32 }));
-    assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, most: 32 }));
+    assert_eq!(hall.resize(0), Err(ResizeError { asked: 0, max: 32 }));
+    assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, max: 32 }));
     assert_eq!(
         hall.resize(33).unwrap_err().to_string(),
-        "this hall can have 1 to 32 slots, not 33; `Hall::builder(k).most(m)` makes room for more"
+        "this hall can have 1 to 32 slots, not 33; `Hall::builder(k).max_slots(m)` makes room for more"
     );
     hall.resize(32).unwrap();
     assert_whole(&hall);
-    let hall = Hall::builder(2).most(3).build().unwrap();
-    assert_eq!(hall.resize(4), Err(ResizeError { asked: 4, most: 3 }));
+    let hall = Hall::builder(2).max_slots(3).build().unwrap();
+    assert_eq!(hall.resize(4), Err(ResizeError { asked: 4, max: 3 }));
     hall.resize(3).unwrap();
     assert_whole(&hall);
     let hall = Hall::new(40);
-    assert_eq!(hall.resize(41), Err(ResizeError { asked: 41, most: 40 }));
+    assert_eq!(hall.resize(41), Err(ResizeError { asked: 41, max: 40 }));
     hall.resize(1).unwrap();
     assert_whole(&hall);
-    let hall = Hall::builder(1).most(MAX_SLOTS).build().unwrap();
+    let hall = Hall::builder(1).max_slots(MAX_SLOTS).build().unwrap();
     hall.resize(MAX_SLOTS).unwrap();
     assert_whole(&hall);
     hall.resize(1).unwrap();
@@ -175,7 +175,7 @@ fn sizes_that_cannot_be() {
 #[test]
 fn the_same_size_changes_nothing() {
     for hall in halls(3) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         hall.resize(3).unwrap();
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 2, 0));
         drop(held);

@@ -13,7 +13,7 @@ fn slots_are_distinct_and_the_smallest_comes_first() {
     for k in SIZES {
         for hall in halls(k) {
             assert_eq!((hall.slots(), hall.available()), (k, k));
-            let mut passes: Vec<_> = (0..k).map(|_| Some(hall.acquire())).collect();
+            let mut passes: Vec<_> = (0..k).map(|_| Some(hall.acquire().unwrap())).collect();
             for (i, pass) in passes.iter().enumerate() {
                 assert_eq!(pass.as_ref().unwrap().slot(), i, "k = {k}");
             }
@@ -27,7 +27,7 @@ fn slots_are_distinct_and_the_smallest_comes_first() {
             gone.sort_unstable();
             gone.dedup();
             assert_eq!(hall.available(), gone.len());
-            let again: Vec<_> = gone.iter().map(|_| hall.acquire()).collect();
+            let again: Vec<_> = gone.iter().map(|_| hall.acquire().unwrap()).collect();
             assert!(again.iter().map(|pass| pass.slot()).eq(gone));
             drop((passes, again));
             assert_whole(&hall);
@@ -41,7 +41,7 @@ fn a_hall_can_be_static() {
     static WIDE: Hall = Hall::new(300);
     static MANY: [Hall; 2] = [const { Hall::new(1) }; 2];
     for hall in [&NARROW, &WIDE, &MANY[0], &MANY[1]] {
-        let pass = thread::spawn(move || hall.acquire().slot()).join().unwrap();
+        let pass = thread::spawn(move || hall.acquire().unwrap().slot()).join().unwrap();
         assert_eq!(pass, 0);
         assert_whole(hall);
     }
@@ -55,19 +55,19 @@ fn sizes_that_cannot_be() {
     };
     assert!(text(|| Hall::new(0)).contains("lets nobody in"));
     assert!(text(|| Hall::new(MAX_SLOTS + 1)).contains("at most 65535"));
-    let error = |k, most| Hall::builder(k).most(most).build().unwrap_err().to_string();
+    let error = |k, most| Hall::builder(k).max_slots(most).build().unwrap_err().to_string();
     assert!(error(0, 1).contains("at least 1"));
     assert!(error(1, MAX_SLOTS + 1).contains("at most 65535 slots, not 65536"));
     assert!(error(MAX_SLOTS + 1, 1).contains("at most 65535 slots, not 65536"));
     assert!(error(5, 4).contains("room for 4 slots cannot begin with 5"));
     assert!(Hall::builder(MAX_SLOTS).build().is_ok());
-    assert!(Hall::builder(1).most(1).build().is_ok());
+    assert!(Hall::builder(1).max_slots(1).build().is_ok());
 }
 
 #[test]
 fn a_pass_goes_back_when_dropped_from_any_thread() {
     for hall in halls(2) {
-        let (a, b) = (hall.acquire(), hall.acquire_owned());
+        let (a, b) = (hall.acquire().unwrap(), hall.acquire_owned().unwrap());
         thread::scope(|scope| {
             scope.spawn(|| drop(a));
         });
@@ -80,7 +80,7 @@ fn a_pass_goes_back_when_dropped_from_any_thread() {
 fn owned_passes_keep_the_hall() {
     for hall in halls(3) {
         let weak = Arc::downgrade(&hall);
-        let one = hall.acquire_owned();
+        let one = hall.acquire_owned().unwrap();
         let another = hall.try_acquire_owned().unwrap();
         let third = hall.acquire_many_owned(1).unwrap();
         assert_eq!(hall.try_acquire_owned().unwrap_err(), TryAcquireError::NoPermits);
@@ -95,15 +95,15 @@ fn owned_passes_keep_the_hall() {
 #[test]
 fn a_forgotten_slot_does_not_come_back() {
     for hall in halls(4) {
-        hall.acquire().forget();
-        hall.acquire_owned().forget();
+        hall.acquire().unwrap().forget();
+        hall.acquire_owned().unwrap().forget();
         assert_eq!((hall.slots(), hall.available()), (4, 2));
         hall.acquire_many(1).unwrap().forget();
-        let last = hall.acquire();
+        let last = hall.acquire().unwrap();
         assert_eq!(last.slot(), 3);
         assert!(hall.try_acquire().is_err());
         drop(last);
-        assert_eq!(hall.acquire().slot(), 3);
+        assert_eq!(hall.acquire().unwrap().slot(), 3);
         assert_eq!(hall.available(), 1);
     }
     for hall in halls(4) {
@@ -117,7 +117,7 @@ fn a_forgotten_slot_does_not_come_back() {
 fn forgetting_does_not_leak_the_hall() {
     let hall = Arc::new(Hall::new(2));
     let weak = Arc::downgrade(&hall);
-    hall.acquire_owned().forget();
+    hall.acquire_owned().unwrap().forget();
     hall.acquire_many_owned(1).unwrap().forget();
     drop(hall);
     assert!(weak.upgrade().is_none());
@@ -126,18 +126,18 @@ fn forgetting_does_not_leak_the_hall() {
 #[test]
 fn debug_says_what_matters() {
     for hall in halls(3) {
-        let pass = hall.acquire();
+        let pass = hall.acquire().unwrap();
         let text = format!("{hall:?}");
         assert_eq!(text, "Hall { slots: 3, available: 2, waiting: 0, closed: false }");
         assert_eq!(format!("{pass:?}"), "Pass { slot: 0 }");
-        assert_eq!(format!("{:?}", hall.acquire_owned()), "OwnedPass { slot: 1 }");
+        assert_eq!(format!("{:?}", hall.acquire_owned().unwrap()), "OwnedPass { slot: 1 }");
         let two = hall.acquire_many(2).unwrap();
         assert_eq!(format!("{two:?}"), "Passes { slots: [1, 2] }");
         drop(two);
         let two = hall.acquire_many_owned(2).unwrap();
         assert_eq!(format!("{two:?}"), "OwnedPasses { slots: [1, 2] }");
         assert_eq!(format!("{:?}", hall.acquire_async()), "Acquire { .. }");
-        let waiter = queue(&hall, |hall| hall.acquire().slot());
+        let waiter = queue(&hall, |hall| hall.acquire().unwrap().slot());
         assert!(format!("{hall:?}").contains("available: 0, waiting: 1"));
         drop(two);
         assert_eq!(waiter.join().unwrap(), 1);
@@ -152,8 +152,11 @@ fn many_halls_at_once() {
     let all: Vec<_> = (1..=40).flat_map(halls).collect();
     let held: Vec<_> =
         all.iter().map(|hall| hall.acquire_many_owned(hall.slots()).unwrap()).collect();
-    let waiters: Vec<_> =
-        all.iter().step_by(8).map(|hall| queue(hall, |hall| hall.acquire().slot())).collect();
+    let waiters: Vec<_> = all
+        .iter()
+        .step_by(8)
+        .map(|hall| queue(hall, |hall| hall.acquire().unwrap().slot()))
+        .collect();
     for (hall, passes) in all.iter().zip(held) {
         assert_eq!(hall.available(), 0);
         drop(passes);
@@ -178,7 +181,7 @@ fn a_release_happens_before_the_acquire_it_lets_in() {
                 scope.spawn(|| {
                     let plain = &plain;
                     for _ in 0..5000 {
-                        let _pass = hall.acquire();
+                        let _pass = hall.acquire().unwrap();
                         // SAFETY: as above.
                         #[allow(unsafe_code)]
                         unsafe {

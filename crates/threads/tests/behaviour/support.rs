@@ -20,7 +20,7 @@ use hallpass_threads::Hall;
 /// Halls of `k` slots, one of each kind that can have so many.
 pub fn halls(k: usize) -> Vec<Arc<Hall>> {
     // Whatever has room for more than 32 slots keeps their numbers beside the word.
-    let wide = Hall::builder(k).most(k.max(100)).build().unwrap();
+    let wide = Hall::builder(k).max_slots(k.max(100)).build().unwrap();
     let narrow = (k <= 32).then(|| Arc::new(Hall::new(k)));
     narrow.into_iter().chain([Arc::new(wide)]).collect()
 }

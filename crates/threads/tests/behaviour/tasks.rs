@@ -32,7 +32,7 @@ fn a_free_slot_is_had_at_the_first_poll() {
 #[test]
 fn a_future_enqueues_when_first_polled() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut early = Task::new(hall.acquire_async());
         assert_eq!(hall.waiting(), 0);
         let late = Task::new(hall.acquire_async()).waits();
@@ -50,7 +50,7 @@ fn a_future_enqueues_when_first_polled() {
 #[test]
 fn polling_again_does_not_lose_the_place() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut first = Task::new(hall.acquire_async()).waits();
         let second = Task::new(hall.acquire_async()).waits();
         for _ in 0..10 {
@@ -70,7 +70,7 @@ fn dropped_without_a_poll() {
     for hall in halls(1) {
         drop(Task::new(hall.acquire_async()));
         drop(Task::new(hall.acquire_owned_async()));
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         drop(Task::new(hall.acquire_many_async(1)));
         drop(Task::new(hall.acquire_many_owned_async(1)));
         drop(held);
@@ -84,7 +84,7 @@ fn dropped_without_a_poll() {
 fn dropped_in_the_queue() {
     for gone in 0..3 {
         for hall in halls(1) {
-            let held = hall.acquire();
+            let held = hall.acquire().unwrap();
             let mut tasks: Vec<_> =
                 (0..3).map(|_| Task::new(hall.acquire_owned_async()).waits()).collect();
             drop(tasks.remove(gone));
@@ -103,10 +103,10 @@ fn dropped_in_the_queue() {
 #[test]
 fn dropped_with_a_grant() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let granted = Task::new(hall.acquire_async()).waits();
         let next = Task::new(hall.acquire_async()).waits();
-        let thread = queue(&hall, |hall| hall.acquire().slot());
+        let thread = queue(&hall, |hall| hall.acquire().unwrap().slot());
         drop(held);
         assert_eq!((granted.rung(), next.rung(), hall.available()), (1, 0, 0));
         drop(granted);
@@ -136,7 +136,7 @@ fn many_dropped_with_a_grant() {
 #[test]
 fn many_dropped_in_the_queue() {
     for hall in halls(3) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
         let next: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         drop(many);
@@ -152,7 +152,7 @@ fn many_dropped_in_the_queue() {
 #[test]
 fn a_grant_is_held_until_polled_or_dropped() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let granted = Task::new(hall.acquire_async()).waits();
         drop(held);
         assert!(hall.try_acquire().is_err());
@@ -166,7 +166,7 @@ fn a_grant_is_held_until_polled_or_dropped() {
 #[test]
 fn a_waker_that_is_replaced_is_not_woken() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut task = Task::new(hall.acquire_async()).waits();
         let old = std::mem::take(&mut task.alarm);
         assert!(task.poll().is_pending());
@@ -182,7 +182,7 @@ fn a_waker_that_is_replaced_is_not_woken() {
 #[test]
 fn a_waker_that_comes_too_late_finds_the_grant() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut task = Task::new(hall.acquire_async()).waits();
         drop(held);
         let old = std::mem::replace(&mut task.alarm, Arc::new(Alarm::default()));
@@ -211,7 +211,7 @@ fn polled_after_it_was_done() {
 fn owned_futures_keep_the_hall() {
     for hall in halls(1) {
         let weak = Arc::downgrade(&hall);
-        let held = hall.acquire_owned();
+        let held = hall.acquire_owned().unwrap();
         let queued = Task::new(hall.acquire_owned_async()).waits();
         let granted = Task::new(hall.acquire_many_owned_async(1)).waits();
         drop((hall, queued, held));

@@ -50,7 +50,7 @@ fn time_runs_out() {
 #[test]
 fn time_may_be_endless() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waiter = queue(&hall, |hall| hall.try_acquire_for(Duration::MAX).unwrap().slot());
         drop(held);
         assert_eq!(waiter.join().unwrap(), 0);
@@ -61,7 +61,7 @@ fn time_may_be_endless() {
 #[test]
 fn who_is_let_in_in_time_is_in() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waiter = queue(&hall, |hall| hall.try_acquire_for(LONG).unwrap().slot());
         drop(held);
         assert_eq!(waiter.join().unwrap(), 0);
@@ -74,7 +74,7 @@ fn who_is_let_in_in_time_is_in() {
 fn a_place_that_is_given_up_is_the_next_ones() {
     for impatient in 0..3 {
         for hall in halls(1) {
-            let held = hall.acquire();
+            let held = hall.acquire().unwrap();
             let mut tasks = Vec::new();
             let mut gone = None;
             for i in 0..3 {
@@ -101,7 +101,7 @@ fn a_place_that_is_given_up_is_the_next_ones() {
 #[test]
 fn giving_up_at_the_head_lets_in_whom_it_held_back() {
     for hall in halls(4) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let many = queue(&hall, |hall| hall.try_acquire_many_for(4, SHORT * 50).map(drop));
         let behind: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         assert_eq!(many.join().unwrap(), Err(TryAcquireError::NoPermits));

@@ -33,7 +33,7 @@ impl Keeps {
 #[test]
 fn waker_was_dropped_with_the_lock_on_replacement() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
         let waker = Keeps::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -50,7 +50,7 @@ fn waker_was_dropped_with_the_lock_on_replacement() {
 #[test]
 fn waker_was_dropped_with_the_lock_on_giving_up() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
         let waker = Keeps::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -75,7 +75,7 @@ impl Wake for LetsGo {
 #[test]
 fn waker_was_rung_while_serving() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let kept = Arc::new(LetsGo(Mutex::new(None)));
         let mut first = Task::new(hall.acquire_async());
         let waker = Waker::from(Arc::clone(&kept));
@@ -151,7 +151,7 @@ mod fussy {
 #[test]
 fn waker_half_replaced_was_never_rung() {
     for hall in halls(1) {
-        let held = hall.acquire();
+        let held = hall.acquire().unwrap();
         let waker = fussy::waker();
         let mut task = Task::new(hall.acquire_async()).waits();
         fussy::LEFT.store(1, SeqCst);

@@ -66,7 +66,7 @@ const CASES: [Case; 12] = [
 ];
 
 fn hall(k: usize, room: usize, barging: bool) -> Hall {
-    let builder = Hall::builder(k).most(room);
+    let builder = Hall::builder(k).max_slots(room);
     if barging { builder.barging() } else { builder }.build().unwrap()
 }
 

@@ -92,7 +92,7 @@ fn attempt<'a>(hall: &'a Arc<Hall>, many: usize, random: &mut Rng) -> Attempt<'a
     let m = random.usize(1..=many);
     let time = Duration::from_nanos(random.u64(0..30_000));
     Ok(match random.u32(0..100) {
-        0..50 => hall.blocking_acquire()?.into(),
+        0..50 => hall.acquire()?.into(),
         50..60 => hall.try_acquire()?.into(),
         60..65 => hall.try_acquire_for(time)?.into(),
         65..70 => hall.try_acquire_until(Instant::now() + time)?.into(),
