@@ -1,5 +1,16 @@
-//! An algorithm with some of its lines changed: how the variants that are wrong on purpose are
-//! written. What a variant does differently is all that it has to say.
+//! The one way to break an algorithm on purpose: replace some of its lines.
+//!
+//! Every algorithm comes with wrong variants that the lab must reject, which shows that the lab would
+//! notice such a mistake. A wrong variant is written outside the sound code, in a module `wrong`, and
+//! says nothing but what it does differently. It takes one of two forms:
+//!
+//! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), says what a
+//!   process does instead of some lines. [`Changed`] applies it to the original, which executes all other
+//!   lines. Private states, shared variables and normal form remain those of the original.
+//! - *Another construction*: a function that builds the original from other data, such as another set of
+//!   cells to wait on or a ladder without its first step. That needs nothing from this module.
+//!
+//! The sound code has no switches for either.
 
 use core::marker::PhantomData;
 
@@ -9,23 +20,63 @@ use crate::framework::{
     memory::{Memory, Pid, Word},
 };
 
-/// A change to the algorithm `A`.
-pub trait Change<A: Algorithm>: Send + Sync + 'static {
-    /// What it does instead of the original line, if it changes that line.
-    fn step<M: Memory>(a: &A, m: &mut M, p: Pid, at: A::State) -> Option<Next<A::State>>;
+/// A change to lines of `T`.
+///
+/// A process stands at an `S`: a line and its private variables. A line leads to an `N` and accesses the
+/// environment `E`, which is `dyn Memory` for everything that runs on [`Memory`]. So one trait serves
+/// algorithms, blocks of an algorithm, the procedures of a timestamp system and protocols that run on an
+/// environment of their own.
+pub trait Change<T, S, N, E: ?Sized> {
+    /// Executes the changed line, or does nothing and returns `None` if the line at `at` is unchanged.
+    fn line(original: &T, environment: &mut E, p: Pid, at: S) -> Option<N>;
 }
 
-/// `A` with the change `C`.
-pub struct Changed<A, C>(A, PhantomData<C>);
+/// `T` with the change `C`.
+///
+/// It implements what `T` implements: [`Algorithm`], a [`Block`] of Anderson & Moir or a
+/// [timestamp system].
+///
+/// [`Block`]: crate::papers::anderson_moir::Block
+/// [timestamp system]: crate::papers::timestamps::Timestamps
+pub struct Changed<T, C>(T, PhantomData<fn() -> C>);
 
-impl<A: Algorithm, C: Change<A>> Changed<A, C> {
+impl<T, C> Changed<T, C> {
     /// Changes `original`.
-    pub fn new(original: A) -> Self {
+    pub fn new(original: T) -> Self {
         Changed(original, PhantomData)
+    }
+
+    /// The unchanged `T`.
+    pub fn original(&self) -> &T {
+        &self.0
+    }
+
+    /// Executes the changed line, or `otherwise` if the line at `at` is unchanged.
+    #[inline]
+    pub fn line<S, N, E>(
+        &self,
+        environment: &mut E,
+        p: Pid,
+        at: S,
+        otherwise: impl FnOnce(&T, &mut E) -> N,
+    ) -> N
+    where
+        S: Copy,
+        E: ?Sized,
+        C: Change<T, S, N, E>,
+    {
+        match C::line(&self.0, environment, p, at) {
+            Some(next) => next,
+            None => otherwise(&self.0, environment),
+        }
     }
 }
 
-impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
+impl<A, C> Algorithm for Changed<A, C>
+where
+    A: Algorithm,
+    C: for<'m> Change<A, A::State, Next<A::State>, dyn Memory + 'm>,
+{
     type State = A::State;
 
     fn n(&self) -> usize {
@@ -45,7 +96,10 @@ impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
     }
 
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: A::State) -> Next<A::State> {
-        C::step(&self.0, m, p, at).unwrap_or_else(|| self.0.step(m, p, at))
+        match C::line(&self.0, m, p, at) {
+            Some(next) => next,
+            None => self.0.step(m, p, at),
+        }
     }
 
     fn waits(&self, p: Pid, at: A::State) -> bool {
@@ -89,28 +143,96 @@ impl<A: Algorithm, C: Change<A>> Algorithm for Changed<A, C> {
     }
 }
 
-/// Declares changes to an algorithm that runs on any timestamp system: a name, what is wrong, and
-/// the changed lines.
-macro_rules! changes {
-    ($algorithm:ident, $at:ident; $(
+/// Declares [changes](crate::framework::changed::Change): for each a name, what is wrong, and the changed
+/// lines.
+///
+/// The first line says what is changed: the type, where a process stands and where a line leads. A closure
+/// head names the original, its environment and the process; the arms are match arms, guards included, of
+/// the lines that the variant executes differently. All other lines remain those of the original.
+///
+/// ```
+/// use hallpass_algorithms::{
+///     Memory, Next, Word, changed_lines,
+///     framework::changed::Changed,
+///     papers::anderson_moir::{Arranged, fig3::Fig3, inductive},
+/// };
+/// use hallpass_algorithms::papers::anderson_moir::{arrange::At, fig3::Line};
+///
+/// changed_lines! {
+///     Arranged<Fig3>, At<Line> => Next<At<Line>>;
+///     /// Processes pass the innermost level without a look at it.
+///     OpenDoor: |_s, _m, _p| {
+///         At::Block { lost, stage, line: Line::L2 } if stage == 1 => {
+///             Next::Enter(At::Block { lost, stage, line: Line::L7 })
+///         },
+///     }
+/// }
+///
+/// let wrong = Changed::<_, OpenDoor>::new(inductive::<Fig3>(4, 2));
+/// ```
+///
+/// Three clauses may follow, in this order:
+///
+/// - `where [T: Timestamps]` declares the generic parameters of these types.
+/// - `in E` names another environment than shared memory; generic if declared in `where`, as in
+///   `where [E: Environment], in E`.
+/// - `through |original, memory| ModelEnvironment { original, memory }` wraps the environment into
+///   another, which the closure head of each change then names.
+#[macro_export]
+macro_rules! changed_lines {
+    (@change [[$type:ty] [$at:ty] [$next:ty] [$($generics:tt)*] [$env:ty] [|$t:ident, $e:ident| $view:expr]]
         $(#[$doc:meta])*
         $name:ident: |$s:ident, $m:ident, $p:ident| { $($line:pat $(if $guard:expr)? => $body:expr,)+ }
-    )*) => {$(
+    ) => {
         $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
         pub struct $name;
-        impl<T: $crate::papers::timestamps::Timestamps> $crate::framework::changed::Change<$algorithm<T>> for $name {
-            fn step<M: $crate::framework::memory::Memory>(
-                $s: &$algorithm<T>,
-                $m: &mut M,
+        impl<$($generics)*> $crate::framework::changed::Change<$type, $at, $next, $env> for $name {
+            #[inline]
+            fn line(
+                original: &$type,
+                environment: &mut $env,
                 $p: $crate::framework::memory::Pid,
-                at: $at<T>,
-            ) -> Option<$crate::framework::machine::Next<$at<T>>> {
+                at: $at,
+            ) -> Option<$next> {
+                let $s = original;
+                #[allow(unused_mut)] // not every environment is borrowed again
+                let ($t, mut $e) = (original, environment);
+                let $m = $view;
                 match at {
                     $($line $(if $guard)? => Some($body),)+
                     _ => None,
                 }
             }
         }
+    };
+    (@changes $header:tt $(
+        $(#[$doc:meta])*
+        $name:ident: |$s:ident, $m:ident, $p:ident| { $($arms:tt)* }
+    )*) => {$(
+        $crate::changed_lines! { @change $header
+            $(#[$doc])*
+            $name: |$s, $m, $p| { $($arms)* }
+        }
     )*};
+    ($type:ty, $at:ty => $next:ty, in $env:ty; $($changes:tt)*) => {
+        $crate::changed_lines! { @changes
+            [[$type] [$at] [$next] [] [$env] [|_t, e| e]] $($changes)*
+        }
+    };
+    ($type:ty, $at:ty => $next:ty where [$($generics:tt)*], in $env:ty; $($changes:tt)*) => {
+        $crate::changed_lines! { @changes
+            [[$type] [$at] [$next] [$($generics)*] [$env] [|_t, e| e]] $($changes)*
+        }
+    };
+    ($type:ty, $at:ty => $next:ty $(where [$($generics:tt)*])?; $($changes:tt)*) => {
+        $crate::changed_lines! { @changes
+            [[$type] [$at] [$next] ['m, $($($generics)*)?] [dyn $crate::Memory + 'm] [|_t, e| &mut e]] $($changes)*
+        }
+    };
+    ($type:ty, $at:ty => $next:ty $(where [$($generics:tt)*])?, through |$t:ident, $e:ident| $view:expr; $($changes:tt)*) => {
+        $crate::changed_lines! { @changes
+            [[$type] [$at] [$next] ['m, $($($generics)*)?] [dyn $crate::Memory + 'm] [|$t, $e| &mut $view]] $($changes)*
+        }
+    };
 }
-pub(crate) use changes;

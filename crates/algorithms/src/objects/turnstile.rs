@@ -167,35 +167,21 @@ impl Algorithm for Turnstile {
 /// Variants that are wrong on purpose.
 pub mod broken {
     use super::*;
-    use crate::framework::changed::Change;
+    use crate::changed_lines;
 
-    /// Line E3 draws a number without looking whether it is the one there was room for.
-    pub struct NoCompare;
-    impl Change<Turnstile> for NoCompare {
-        fn step<M: Memory>(a: &Turnstile, m: &mut M, _: Pid, at: Line) -> Option<Next<Line>> {
-            let E3 { .. } = at else { return None };
-            m.fetch_add(a.drawn, 1);
-            Some(Enter(X1))
+    changed_lines! {
+        Turnstile, Line => Next<Line>;
+        /// Line E3 draws a number without looking whether it is the one there was room for.
+        NoCompare: |s, m, _p| {
+            E3 { .. } => { m.fetch_add(s.drawn, 1); Enter(X1) },
         }
-    }
-
-    /// Line E4 does not draw a number: who was patient is no better off.
-    pub struct NoNumber;
-    impl Change<Turnstile> for NoNumber {
-        fn step<M: Memory>(a: &Turnstile, m: &mut M, _: Pid, at: Line) -> Option<Next<Line>> {
-            let E4 = at else { return None };
-            m.read(a.drawn);
-            Some(Goto(E1 { last: true }))
+        /// Line E4 does not draw a number: who was patient is no better off.
+        NoNumber: |s, m, _p| {
+            E4 => { m.read(s.drawn); Goto(E1 { last: true }) },
         }
-    }
-
-    /// Line X1 tells nobody.
-    pub struct NoExit;
-    impl Change<Turnstile> for NoExit {
-        fn step<M: Memory>(a: &Turnstile, m: &mut M, _: Pid, at: Line) -> Option<Next<Line>> {
-            let X1 = at else { return None };
-            m.read(a.exits);
-            Some(Leave)
+        /// Line X1 tells nobody.
+        NoExit: |s, m, _p| {
+            X1 => { m.read(s.exits); Leave },
         }
     }
 }

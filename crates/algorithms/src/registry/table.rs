@@ -2,10 +2,7 @@
 
 use super::{Claim, Entry, Model, Standing, Visitor, about::*};
 use crate::{
-    framework::{
-        changed::{Change, Changed},
-        machine::Algorithm,
-    },
+    framework::changed::Changed,
     halls::{
         cluster::{self as claims, broken as not_claims},
         processes as shared,
@@ -14,10 +11,7 @@ use crate::{
     objects::turnstile::{self, Turnstile},
     papers::{
         afek::{self, Afek},
-        anderson_moir::{
-            self as am, Fig2, Fig3, Fig8, Fig9, Named,
-            broken::{self, Mutant},
-        },
+        anderson_moir::{self as am, Fig2, Fig3, Fig8, Fig9, Named},
         choi::{self, Bounded, Choi},
         omori,
         timestamps::{Linear, Quadratic, Timestamps, Uctss},
@@ -26,11 +20,7 @@ use crate::{
 };
 
 /// `A` with the change `C`.
-fn changed<A: Algorithm, C: Change<A>>(
-    make: fn(usize, usize) -> A,
-    n: usize,
-    k: usize,
-) -> Changed<A, C> {
+fn changed<A, C>(make: fn(usize, usize) -> A, n: usize, k: usize) -> Changed<A, C> {
     Changed::new(make(n, k))
 }
 
@@ -45,7 +35,7 @@ macro_rules! table {
         ) -> Option<V::Output> {
             match entry.id {
                 $($id if names && entry.nameable => {
-                    Some(visitor.visit(<Named<_>>::new($make(n, k))))
+                    Some(visitor.visit(Named::new($make(n, k))))
                 })*
                 $($id => Some(visitor.visit($make(n, k))),)*
                 _ => None,
@@ -131,38 +121,38 @@ table! {
     "am-fig9-fast" => am::fast::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 11", "fast path over a tree, shared spin locations", dsm!("Theorem 11", "12 if c = 1, else 10k ceil(log2(n/k)) + 11", |n, k, c| if c == 1 { 12 } else { 10 * k * log2(n, k) + 11 }));
     "am-fig9-nested" => am::nested::<Fig9>, am(DSM_CAS, "Fig. 9 and 7, Thm 12", "nested fast paths, shared spin locations", dsm!("Theorem 12", "11c+1", |_, _, c| 11 * c + 1));
     "am-fig3-fast:printed" => am::arrange::fast_printed::<Fig3>, printed(CC_TAS, "Fig. 7 over Fig. 5", "the slow path is Figure 5 for n-1 processes, as printed");
-    "am-fig3:no-outer" => broken::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));
-    "am-fig3:no-release" => am::inductive::<Mutant<Fig3, broken::Fig3NoRelease>>, wrong(CC, "Fig. 3", "line 8 dropped");
-    "am-fig3:exit-swapped" => am::inductive::<Mutant<Fig3, broken::Fig3ExitSwapped>>, wrong(CC, "Fig. 3", "lines 7 and 8 swapped");
-    "am-fig3:no-second-look" => am::inductive::<Mutant<Fig3, broken::Fig3NoSecondLook>>, wrong(CC, "Fig. 3", "line 4 dropped");
-    "am-fig3:look-first" => am::inductive::<Mutant<Fig3, broken::Fig3LookFirst>>, wrong(CC, "Fig. 3", "lines 3 and 4 swapped");
-    "am-fig3:no-take" => am::inductive::<Mutant<Fig3, broken::Fig3NoTake>>, wrong(CC, "Fig. 3", "line 2 reads X and takes nothing");
-    "am-fig8:no-outer" => broken::no_outer_level::<Fig8>, gap(2, wrong(DSM, "Fig. 8", "the outermost level left out"));
-    "am-fig8:read-not-set" => am::inductive::<Mutant<Fig8, broken::Fig8ReadNotSet>>, wrong(DSM, "Fig. 8", "line 4 reads P[v] instead of setting it");
-    "am-fig8:no-initialise" => am::inductive::<Mutant<Fig8, broken::Fig8NoInitialise>>, wrong(DSM, "Fig. 8", "line 6 dropped");
-    "am-fig8:no-pretending" => am::inductive::<Mutant<Fig8, broken::Fig8NoPretending>>, wrong(DSM, "Fig. 8", "lines 13 and 14 dropped");
-    "am-fig8:queue-swapped" => am::inductive::<Mutant<Fig8, broken::Fig8QueueSwapped>>, wrong(DSM, "Fig. 8", "lines 5 and 6 swapped");
-    "am-fig9:one-instance" => am::inductive::<Mutant<Fig9, broken::Fig9OneInstance>>, gap(2, wrong(DSM_CAS, "Fig. 9", "one instance number for all levels"));
-    "am-fig9:no-guard" => am::inductive::<Mutant<Fig9, broken::Fig9NoGuard>>, wrong(DSM_CAS, "Fig. 9", "line 3 dropped");
-    "am-fig9:no-second-flag" => am::inductive::<Mutant<Fig9, broken::Fig9NoSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 15 and 16 dropped");
-    "am-fig9:one-flag" => am::inductive::<Mutant<Fig9, broken::Fig9OneFlag>>, wrong(DSM_CAS, "Fig. 9", "line 12 dropped");
-    "am-fig9:late-second-flag" => am::inductive::<Mutant<Fig9, broken::Fig9LateSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 9 and 10 swapped");
-    "am-fig3+names:read-only" => |n, k| Named::<_, broken::NameReadOnly>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 3 of Figure 1 reads the bit and does not set it");
-    "am-fig3+names:never-freed" => |n, k| Named::<_, broken::NameNeverFreed>::new(am::inductive::<Fig3>(n, k)), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
+    "am-fig3:no-outer" => am::wrong::no_outer_level::<Fig3>, gap(2, wrong(CC, "Fig. 3", "the outermost level left out"));
+    "am-fig3:no-release" => am::inductive::<Changed<Fig3, am::wrong::Fig3NoRelease>>, wrong(CC, "Fig. 3", "line 8 dropped");
+    "am-fig3:exit-swapped" => am::inductive::<Changed<Fig3, am::wrong::Fig3ExitSwapped>>, wrong(CC, "Fig. 3", "lines 7 and 8 swapped");
+    "am-fig3:no-second-look" => am::inductive::<Changed<Fig3, am::wrong::Fig3NoSecondLook>>, wrong(CC, "Fig. 3", "line 4 dropped");
+    "am-fig3:look-first" => am::inductive::<Changed<Fig3, am::wrong::Fig3LookFirst>>, wrong(CC, "Fig. 3", "lines 3 and 4 swapped");
+    "am-fig3:no-take" => am::inductive::<Changed<Fig3, am::wrong::Fig3NoTake>>, wrong(CC, "Fig. 3", "line 2 reads X and takes nothing");
+    "am-fig8:no-outer" => am::wrong::no_outer_level::<Fig8>, gap(2, wrong(DSM, "Fig. 8", "the outermost level left out"));
+    "am-fig8:read-not-set" => am::inductive::<Changed<Fig8, am::wrong::Fig8ReadNotSet>>, wrong(DSM, "Fig. 8", "line 4 reads P[v] instead of setting it");
+    "am-fig8:no-initialise" => am::inductive::<Changed<Fig8, am::wrong::Fig8NoInitialise>>, wrong(DSM, "Fig. 8", "line 6 dropped");
+    "am-fig8:no-pretending" => am::inductive::<Changed<Fig8, am::wrong::Fig8NoPretending>>, wrong(DSM, "Fig. 8", "lines 13 and 14 dropped");
+    "am-fig8:queue-swapped" => am::inductive::<Changed<Fig8, am::wrong::Fig8QueueSwapped>>, wrong(DSM, "Fig. 8", "lines 5 and 6 swapped");
+    "am-fig9:one-instance" => am::wrong::one_instance, gap(2, wrong(DSM_CAS, "Fig. 9", "one instance number for all levels"));
+    "am-fig9:no-guard" => am::inductive::<Changed<Fig9, am::wrong::Fig9NoGuard>>, wrong(DSM_CAS, "Fig. 9", "line 3 dropped");
+    "am-fig9:no-second-flag" => am::inductive::<Changed<Fig9, am::wrong::Fig9NoSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 15 and 16 dropped");
+    "am-fig9:one-flag" => am::inductive::<Changed<Fig9, am::wrong::Fig9OneFlag>>, wrong(DSM_CAS, "Fig. 9", "line 12 dropped");
+    "am-fig9:late-second-flag" => am::inductive::<Changed<Fig9, am::wrong::Fig9LateSecondFlag>>, wrong(DSM_CAS, "Fig. 9", "lines 9 and 10 swapped");
+    "am-fig3+names:read-only" => |n, k| Changed::<_, am::wrong::NameReadOnly>::new(Named::new(am::inductive::<Fig3>(n, k))), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 3 of Figure 1 reads the bit and does not set it");
+    "am-fig3+names:never-freed" => |n, k| Changed::<_, am::wrong::NameNeverFreed>::new(Named::new(am::inductive::<Fig3>(n, k))), wrong(CC_TAS, "Fig. 1 over Fig. 3", "line 5 of Figure 1 does not clear the bit");
 
     // Omori et al. 2002
     "omori-naive" => omori::naive, fragile(om("NAIVE", "Peterson's levels"));
     "omori-excl" => omori::excl, om("EXCL, Thm 4", "levels that count");
     "omori-gtex" => omori::gtex, om("GTEX, Thm 10", "tournament of groups");
-    "omori-gtex:printed" => omori::broken::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
-    "omori-excl:no-turn" => |n, k| changed::<_, omori::broken::NoTurn>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i dropped");
-    "omori-excl:turn-first" => |n, k| changed::<_, omori::broken::TurnFirst>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i before level(i) := s");
-    "omori-excl:off-by-one" => omori::broken::excl_off_by_one, om_wrong("EXCL", "count <= n-s is few enough");
-    "omori-excl:count-kept" => |n, k| changed::<_, omori::broken::CountKept>(omori::excl, n, k), om_wrong("EXCL", "check goes on counting from the last count");
-    "omori-excl:no-first-level" => omori::broken::excl_no_first_level, gap(2, om_wrong("EXCL", "level 1 left out"));
-    "omori-excl:no-reset" => |n, k| changed::<_, omori::broken::NoReset>(omori::excl, n, k), om_wrong("EXCL", "level(i) := 0 dropped");
-    "omori-gtex:no-root" => omori::broken::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
-    "omori-gtex:leaf-as-inner" => omori::broken::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
+    "omori-gtex:printed" => omori::wrong::gtex_printed, om_printed("GTEX", "gcheck's turn(p, q), one for all nodes of a depth, as printed");
+    "omori-excl:no-turn" => |n, k| changed::<_, omori::wrong::NoTurn>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i dropped");
+    "omori-excl:turn-first" => |n, k| changed::<_, omori::wrong::TurnFirst>(omori::excl, n, k), om_wrong("EXCL", "turn(s) := i before level(i) := s");
+    "omori-excl:off-by-one" => omori::wrong::excl_off_by_one, om_wrong("EXCL", "count <= n-s is few enough");
+    "omori-excl:count-kept" => |n, k| changed::<_, omori::wrong::CountKept>(omori::excl, n, k), om_wrong("EXCL", "check goes on counting from the last count");
+    "omori-excl:no-first-level" => omori::wrong::excl_no_first_level, gap(2, om_wrong("EXCL", "level 1 left out"));
+    "omori-excl:no-reset" => |n, k| changed::<_, omori::wrong::NoReset>(omori::excl, n, k), om_wrong("EXCL", "level(i) := 0 dropped");
+    "omori-gtex:no-root" => omori::wrong::gtex_no_root, om_wrong("GTEX", "the competitions of the root left out");
+    "omori-gtex:leaf-as-inner" => omori::wrong::gtex_leaf_as_inner, om_wrong("GTEX", "leaves compete like inner nodes, as for n = 2^t 2k");
 
     // Choi 2011
     "choi" => Choi::new, claims(tokens("tokens, N >= n cells"), cc!("Section 3.7.5, added up", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| 17 + log2(k, 1) + 6 * u64::from(k.ilog2())));
@@ -173,40 +163,40 @@ table! {
     "choi:printed-wait" => Choi::printed_wait, token(Standing::Printed, "Wait-Set(0) as printed");
     "choi:printed-check" => Choi::printed_check, token(Standing::Printed, "line 8 as printed, Exit <= u + 2k");
     "choi-bounded:ageless" => Bounded::ageless, fails(Standing::Broken, Entry { title: "nothing keeps the ages of numbers", ..BOUNDED });
-    "choi:once" => choi::broken::once, token(Standing::Broken, "line 6 dropped");
-    "choi:no-previous" => choi::broken::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
-    "choi:descending" => choi::broken::descending, token(Standing::Broken, "line 4 in descending order");
-    "choi:own-cell" => choi::broken::own_cell, token(Standing::Broken, "line 2 waits on the own cell alone");
-    "choi:one-ahead" => choi::broken::one_ahead, token(Standing::Broken, "line 3 adds k+1");
-    "choi:one-behind" => choi::broken::one_behind, token(Standing::Broken, "line 3 adds k-1");
-    "choi:write" => choi::broken::write, token(Standing::Broken, "line 9 writes");
+    "choi:once" => choi::wrong::once, token(Standing::Broken, "line 6 dropped");
+    "choi:no-previous" => choi::wrong::no_previous, token(Standing::Broken, "{-1} dropped in line 4");
+    "choi:descending" => choi::wrong::descending, token(Standing::Broken, "line 4 in descending order");
+    "choi:own-cell" => choi::wrong::own_cell, token(Standing::Broken, "line 2 waits on the own cell alone");
+    "choi:one-ahead" => choi::wrong::one_ahead, token(Standing::Broken, "line 3 adds k+1");
+    "choi:one-behind" => choi::wrong::one_behind, token(Standing::Broken, "line 3 adds k-1");
+    "choi:write" => choi::wrong::write, token(Standing::Broken, "line 9 writes");
 
     // Afek et al. 1994
     "afek" => Afek::<Uctss>::new, afek("on unbounded timestamps");
     "afek@linear" => Afek::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in linear time"));
     "afek@quadratic" => Afek::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, afek("on bounded timestamps in quadratic time"));
     "afek:printed" => Afek::<Uctss<true>>::new, fails(Standing::Printed, Entry { figure: "Fig. 2 over Fig. 1", ..afek("Label keeps a timestamp that equals the largest, as printed") });
-    "afek:no-second-label" => |n, k| changed::<_, afek::broken::NoSecondLabel>(Afek::<Uctss>::new, n, k), not_afek("line 12 dropped");
-    "afek:no-label" => |n, k| changed::<_, afek::broken::NoLabel>(Afek::<Uctss>::new, n, k), not_afek("line 2 dropped");
-    "afek:late-flag" => |n, k| changed::<_, afek::broken::LateFlag>(Afek::<Uctss>::new, n, k), not_afek("lines 1 and 2 swapped");
-    "afek:everybody-counts" => |n, k| changed::<_, afek::broken::EverybodyCounts>(Afek::<Uctss>::new, n, k), not_afek("line 4 takes everybody");
-    "afek:no-second-look" => |n, k| changed::<_, afek::broken::NoSecondLook>(Afek::<Uctss>::new, n, k), not_afek("line 6 dropped");
-    "afek:one-too-many" => |n, k| changed::<_, afek::broken::OneTooMany>(Afek::<Uctss>::new, n, k), not_afek("line 9 lets one more in");
+    "afek:no-second-label" => |n, k| changed::<_, afek::wrong::NoSecondLabel>(Afek::<Uctss>::new, n, k), not_afek("line 12 dropped");
+    "afek:no-label" => |n, k| changed::<_, afek::wrong::NoLabel>(Afek::<Uctss>::new, n, k), not_afek("line 2 dropped");
+    "afek:late-flag" => |n, k| changed::<_, afek::wrong::LateFlag>(Afek::<Uctss>::new, n, k), not_afek("lines 1 and 2 swapped");
+    "afek:everybody-counts" => |n, k| changed::<_, afek::wrong::EverybodyCounts>(Afek::<Uctss>::new, n, k), not_afek("line 4 takes everybody");
+    "afek:no-second-look" => |n, k| changed::<_, afek::wrong::NoSecondLook>(Afek::<Uctss>::new, n, k), not_afek("line 6 dropped");
+    "afek:one-too-many" => |n, k| changed::<_, afek::wrong::OneTooMany>(Afek::<Uctss>::new, n, k), not_afek("line 9 lets one more in");
 
     // Zehavi 2013, and the Bakery algorithm
     "zehavi" => Zehavi::<Uctss>::new, Entry { claims: ZEHAVI_CLAIMS, ..zehavi("on unbounded timestamps") };
     "zehavi@linear" => Zehavi::<Linear>::new, at_most(<Linear as Timestamps>::MOST_PROCESSES, Entry { claims: ZEHAVI_LINEAR_CLAIMS, ..zehavi("on bounded timestamps in linear time") });
     "zehavi@quadratic" => Zehavi::<Quadratic>::new, at_most(<Quadratic as Timestamps>::MOST_PROCESSES, zehavi("on bounded timestamps in quadratic time"));
     "bakery" => Bakery::new, BAKERY;
-    "zehavi:one-cell" => |n, k| changed::<_, zehavi::broken::OneCell>(Zehavi::<Uctss>::new, n, k), not_zehavi("one cell of Discover instead of two");
-    "zehavi:no-ignore" => |n, k| changed::<_, zehavi::broken::NoIgnore>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Ignore");
-    "zehavi:no-discover" => |n, k| changed::<_, zehavi::broken::NoDiscover>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Discover");
-    "zehavi:no-compete" => |n, k| changed::<_, zehavi::broken::NoCompete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)i dropped");
-    "zehavi:no-order" => |n, k| changed::<_, zehavi::broken::NoOrder>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii dropped");
-    "zehavi:no-allow" => |n, k| changed::<_, zehavi::broken::NoAllow>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 12 dropped");
-    "zehavi:no-cancel" => |n, k| changed::<_, zehavi::broken::NoCancel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 4c dropped");
-    "zehavi:no-delete" => |n, k| changed::<_, zehavi::broken::NoDelete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 14 dropped");
-    "zehavi:no-label" => |n, k| changed::<_, zehavi::broken::NoLabel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 3 dropped");
-    "zehavi:no-retreat" => |n, k| changed::<_, zehavi::broken::NoRetreat>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 15 dropped");
-    "zehavi:late-reveal" => |n, k| changed::<_, zehavi::broken::LateReveal>(Zehavi::<Uctss>::new, n, k), not_zehavi("lines 5 and 6 swapped");
+    "zehavi:one-cell" => |n, k| changed::<_, zehavi::wrong::OneCell>(Zehavi::<Uctss>::new, n, k), not_zehavi("one cell of Discover instead of two");
+    "zehavi:no-ignore" => |n, k| changed::<_, zehavi::wrong::NoIgnore>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Ignore");
+    "zehavi:no-discover" => |n, k| changed::<_, zehavi::wrong::NoDiscover>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii does not read Discover");
+    "zehavi:no-compete" => |n, k| changed::<_, zehavi::wrong::NoCompete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)i dropped");
+    "zehavi:no-order" => |n, k| changed::<_, zehavi::wrong::NoOrder>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 11(a)ii dropped");
+    "zehavi:no-allow" => |n, k| changed::<_, zehavi::wrong::NoAllow>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 12 dropped");
+    "zehavi:no-cancel" => |n, k| changed::<_, zehavi::wrong::NoCancel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 4c dropped");
+    "zehavi:no-delete" => |n, k| changed::<_, zehavi::wrong::NoDelete>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 14 dropped");
+    "zehavi:no-label" => |n, k| changed::<_, zehavi::wrong::NoLabel>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 3 dropped");
+    "zehavi:no-retreat" => |n, k| changed::<_, zehavi::wrong::NoRetreat>(Zehavi::<Uctss>::new, n, k), not_zehavi("line 15 dropped");
+    "zehavi:late-reveal" => |n, k| changed::<_, zehavi::wrong::LateReveal>(Zehavi::<Uctss>::new, n, k), not_zehavi("lines 5 and 6 swapped");
 }

@@ -48,7 +48,7 @@ pub enum Labelling {
     Write(Stamp),
 }
 
-const MARKED_BITS: u32 = hallpass_algorithms::papers::timestamps::broken::MARK_BITS;
+const MARKED_BITS: u32 = hallpass_algorithms::papers::timestamps::wrong::MARK_BITS;
 
 impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
     fn stamp(&self, word: Word) -> Stamp {

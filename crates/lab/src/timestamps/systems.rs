@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::papers::timestamps::{
     Linear, Quadratic, Rules, Timestamps, Uctss,
-    broken::{self, *},
+    wrong::{self, *},
 };
 
 use super::{
@@ -100,7 +100,7 @@ pub const SYSTEMS: &[Entry] = &[
     sound(uctss::<false>("uctss", "unbounded counters: Afek et al., Figure 1")),
     sound(Entry {
         plain: plain::<Linear>,
-        ..linear::<broken::Marked>("linear", "labels over a weak snapshot")
+        ..linear::<wrong::Marked>("linear", "labels over a weak snapshot")
     }),
     sound(linear::<Split>("linear:split", "registers as for more than eight processes")),
     sound(linear::<SplitSingly>("linear:split-singly", "the same, one reader in a group")),
@@ -110,10 +110,10 @@ pub const SYSTEMS: &[Entry] = &[
     )),
     sound(Entry {
         plain: plain::<Quadratic>,
-        ..quadratic::<broken::Marked>("quadratic", "labels over an atomic snapshot")
+        ..quadratic::<wrong::Marked>("quadratic", "labels over an atomic snapshot")
     }),
-    sound(model::<broken::Marked, true>("labels-weak", "a model: a weak snapshot is assumed")),
-    sound(model::<broken::Marked, false>("labels-atomic", "a model: an atomic one is assumed")),
+    sound(model::<wrong::Marked, true>("labels-weak", "a model: a weak snapshot is assumed")),
+    sound(model::<wrong::Marked, false>("labels-atomic", "a model: an atomic one is assumed")),
     uctss::<true>("uctss:printed", "Label keeps a timestamp that equals the largest, as printed"),
     linear::<Grouped>(
         "linear:grouped",

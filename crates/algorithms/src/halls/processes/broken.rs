@@ -6,61 +6,42 @@ use super::{
     model::{Model, Seat, State},
     words::{Card, Meaning},
 };
-use crate::framework::{
-    changed::Change,
-    machine::Next::{self, Goto, Leave},
-    memory::{Memory, Op, Pid},
+use crate::{
+    changed_lines,
+    framework::{
+        machine::Next::{self, Goto, Leave},
+        memory::Op,
+    },
 };
 use State::At;
 
-/// Declares changes: a name, what is wrong, and the changed lines.
-macro_rules! changes {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident: |$b:ident, $p:ident| { $($line:pat $(if $guard:expr)? => $body:expr,)+ }
-    )*) => {$(
-        $(#[$doc])*
-        pub struct $name;
-        impl Change<Model> for $name {
-            fn step<S: Memory>(
-                model: &Model, memory: &mut S, $p: Pid, at: State,
-            ) -> Option<Next<State>> {
-                let $b = &mut Seat { model, memory };
-                match at {
-                    $(At($line) $(if $guard)? => Some($body),)+
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-
-changes! {
+changed_lines! {
+    Model, State => Next<State>, through |model, memory| Seat { model, memory: &mut memory };
     /// Who has given a slot to a sleeper does not ring.
-    NoRing: |_b, _p| {
-        Line::S11 { role: Role::Leaver, .. } => Leave,
-        Line::S11 { role, .. } => Goto(At(Line::S1 { role })),
+    NoRing: |_s, _b, _p| {
+        At(Line::S11 { role: Role::Leaver, .. }) => Leave,
+        At(Line::S11 { role, .. }) => Goto(At(Line::S1 { role })),
     }
 
     /// Who leaves looks after nobody.
-    NoService: |_b, _p| {
-        Line::X4 => Leave,
+    NoService: |_s, _b, _p| {
+        At(Line::X4) => Leave,
     }
 
     /// Nobody says that it is about to wait, so who finds nobody waiting declares it quiet although
     /// a ticket is out.
-    Unannounced: |_b, _p| {
-        Line::E6 { x } => Goto(At(Line::E7 { x })),
+    Unannounced: |_s, _b, _p| {
+        At(Line::E6 { x }) => Goto(At(Line::E7 { x })),
     }
 
     /// Who finds everything taken lies down without looking again once it watches.
-    NoSecondLook: |_b, _p| {
-        Line::S1 { role: Role::Watcher(watch) } => Goto(At(Line::W8 { watch })),
+    NoSecondLook: |_s, _b, _p| {
+        At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
     }
 
     /// One that serves does not notice that a slot was given to itself since it looked at its card.
-    NotMine: |b, p| {
-        Line::S7 { role, k, who, j, tag } if tag.member == p => {
+    NotMine: |_s, b, p| {
+        At(Line::S7 { role, k, who, j, tag }) if tag.member == p => {
             match tag.means(j, Card::unpack(b.card(p, Op::Read))) {
                 Meaning::Held => match role {
                     _ if j + 1 < k => Goto(At(Line::S6 { role, k, who, j: j + 1 })),

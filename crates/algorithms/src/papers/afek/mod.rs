@@ -25,7 +25,7 @@ use crate::{
     papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
 };
 
-pub mod broken;
+pub mod wrong;
 
 /// The algorithm on the timestamp system `T`.
 pub struct Afek<T> {

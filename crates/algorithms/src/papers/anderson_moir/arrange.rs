@@ -26,7 +26,7 @@ use alloc::{
 };
 use core::ops::Range;
 
-use super::block::{Block, BlockView, Place, Within};
+use super::block::{Block, BlockInstance, BlockView, Within};
 use crate::framework::{
     layout::{Decl, Layout},
     machine::{
@@ -70,10 +70,16 @@ pub enum At<L> {
     Clear(u8),
 }
 
+/// One block, before it is declared.
+pub(super) struct PlannedBlock {
+    pub(super) name: String,
+    pub(super) k: usize,
+    pub(super) instance: usize,
+}
+
 /// Which blocks and gates there are, before they are declared.
-struct Plan {
-    /// Name and k of each block.
-    blocks: Vec<(String, usize)>,
+pub(super) struct Plan {
+    pub(super) blocks: Vec<PlannedBlock>,
     gates: usize,
     routes: Vec<Vec<Vec<usize>>>,
     symmetric: bool,
@@ -85,8 +91,9 @@ impl Plan {
     }
 
     fn block(&mut self, name: String, k: usize) -> usize {
-        self.blocks.push((name, k));
-        self.blocks.len() - 1
+        let instance = self.blocks.len();
+        self.blocks.push(PlannedBlock { name, k, instance });
+        instance
     }
 
     /// Levels that let through one less each, from `most` down to `k`, outermost first.
@@ -109,15 +116,23 @@ impl Plan {
         routes
     }
 
-    fn declare<B: Block>(self, n: usize, k: usize) -> Arranged<B> {
+    /// Levels `outermost`, ..., k, each process through all of them: right only if `outermost` is n - 1.
+    pub(super) fn inductive(n: usize, k: usize, outermost: usize) -> Self {
+        let mut plan = Plan::new(n);
+        let route = plan.levels("", outermost, k);
+        plan.routes.iter_mut().for_each(|routes| routes.push(route.clone()));
+        plan
+    }
+
+    pub(super) fn declare<B: Block>(self, n: usize, k: usize) -> Arranged<B> {
         let mut layout = Layout::default();
         let shared = B::share(&mut layout, n, self.blocks.len());
         let blocks = self
             .blocks
             .iter()
-            .enumerate()
-            .map(|(instance, (name, k))| {
-                B::new(&mut layout, shared, Place { n, k: *k, instance, name })
+            .map(|PlannedBlock { name, k, instance }| {
+                let (k, instance) = (*k, *instance);
+                B::new(&mut layout, shared, BlockInstance { n, k, instance, name })
             })
             .collect();
         let gates = (0..self.gates)
@@ -128,7 +143,7 @@ impl Plan {
             k,
             layout,
             blocks,
-            names: self.blocks.into_iter().map(|(name, _)| name).collect(),
+            names: self.blocks.into_iter().map(|block| block.name).collect(),
             gates,
             routes: self.routes,
             symmetric: self.symmetric && B::SYMMETRIC,
@@ -138,15 +153,7 @@ impl Plan {
 
 /// Levels n-1, ..., k, each process through all of them.
 pub fn inductive<B: Block>(n: usize, k: usize) -> Arranged<B> {
-    levels_from(n, k, n - 1)
-}
-
-/// [`inductive`] without the levels above `outermost`: right only if `outermost` is n - 1.
-pub(super) fn levels_from<B: Block>(n: usize, k: usize, outermost: usize) -> Arranged<B> {
-    let mut plan = Plan::new(n);
-    let route = plan.levels("", outermost, k);
-    plan.routes.iter_mut().for_each(|routes| routes.push(route.clone()));
-    plan.declare(n, k)
+    Plan::inductive(n, k, n - 1).declare(n, k)
 }
 
 /// Figure 5.

@@ -7,6 +7,7 @@
 use core::{fmt::Debug, hash::Hash, ops::RangeInclusive};
 
 use crate::framework::{
+    changed::{Change, Changed},
     layout::Layout,
     machine::Next,
     memory::{Memory, Pid, Var, Word},
@@ -14,7 +15,7 @@ use crate::framework::{
 
 /// What tells one block of an arrangement from another.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct BlockInstance<'a> {
     /// How many processes there are in all; any of them may come here.
     pub n: usize,
     /// How many this block lets through; at most one more is let in.
@@ -48,7 +49,7 @@ pub trait Block: Sized {
     /// Declares those, for `n` processes and that many blocks.
     fn share(layout: &mut Layout, n: usize, blocks: usize) -> Self::Shared;
     /// Declares a block's own variables.
-    fn new(layout: &mut Layout, shared: Self::Shared, place: Place<'_>) -> Self;
+    fn new(layout: &mut Layout, shared: Self::Shared, instance: BlockInstance<'_>) -> Self;
 
     /// Executes one line. `Enter` means through this block, `Leave` means out of it.
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: Self::Line) -> Next<Self::Line>;
@@ -60,6 +61,50 @@ pub trait Block: Sized {
 
     /// The first of its invariants that does not hold.
     fn broken_invariant(&self, view: &BlockView<'_, Self>) -> Option<&'static str>;
+}
+
+impl<B, C> Block for Changed<B, C>
+where
+    B: Block,
+    C: for<'m> Change<B, B::Line, Next<B::Line>, dyn Memory + 'm>,
+{
+    const FIGURE: &'static str = B::FIGURE;
+    const CRITICAL: u8 = B::CRITICAL;
+    const SYMMETRIC: bool = B::SYMMETRIC;
+    const INVARIANTS: &'static [&'static str] = B::INVARIANTS;
+
+    type Line = B::Line;
+    const ENTRY: B::Line = B::ENTRY;
+    const EXIT: B::Line = B::EXIT;
+
+    type Shared = B::Shared;
+    fn share(layout: &mut Layout, n: usize, blocks: usize) -> B::Shared {
+        B::share(layout, n, blocks)
+    }
+
+    fn new(layout: &mut Layout, shared: B::Shared, instance: BlockInstance<'_>) -> Self {
+        Changed::new(B::new(layout, shared, instance))
+    }
+
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: B::Line) -> Next<B::Line> {
+        match C::line(self.original(), m, p, at) {
+            Some(next) => next,
+            None => self.original().step(m, p, at),
+        }
+    }
+
+    fn number(at: B::Line) -> u8 {
+        B::number(at)
+    }
+
+    fn waits(at: B::Line) -> bool {
+        B::waits(at)
+    }
+
+    fn broken_invariant(&self, view: &BlockView<'_, Self>) -> Option<&'static str> {
+        let view = BlockView { processes: view.processes, memory: view.memory };
+        self.original().broken_invariant(&view)
+    }
 }
 
 /// Where a process stands, as one block sees it.

@@ -15,7 +15,7 @@
 
 use alloc::format;
 
-use super::block::{Block, BlockView, Place, first_broken};
+use super::block::{Block, BlockInstance, BlockView, first_broken};
 use crate::framework::{
     layout::{Decl, Init, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
@@ -55,7 +55,11 @@ impl Block for Fig3 {
     type Shared = ();
     fn share(_: &mut Layout, _: usize, _: usize) {}
 
-    fn new(layout: &mut Layout, (): (), Place { n, k, name, .. }: Place<'_>) -> Self {
+    fn new(
+        layout: &mut Layout,
+        (): (),
+        BlockInstance { n, k, name, .. }: BlockInstance<'_>,
+    ) -> Self {
         let (n, k) = (n as Word, k as Word);
         Fig3 {
             k,

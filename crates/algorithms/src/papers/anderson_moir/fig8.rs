@@ -16,7 +16,7 @@
 
 use alloc::format;
 
-use super::block::{Block, BlockView, Place, Within, first_broken};
+use super::block::{Block, BlockInstance, BlockView, Within, first_broken};
 use crate::framework::{
     layout::{Array, Decl, Init, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
@@ -63,7 +63,11 @@ impl Block for Fig8 {
     type Shared = ();
     fn share(_: &mut Layout, _: usize, _: usize) {}
 
-    fn new(layout: &mut Layout, (): (), Place { n, k, name, .. }: Place<'_>) -> Self {
+    fn new(
+        layout: &mut Layout,
+        (): (),
+        BlockInstance { n, k, name, .. }: BlockInstance<'_>,
+    ) -> Self {
         Fig8 {
             k: k as Word,
             x: layout.add(Decl::number(

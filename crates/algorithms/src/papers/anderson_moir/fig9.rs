@@ -22,7 +22,7 @@
 
 use alloc::{format, vec::Vec};
 
-use super::block::{Block, BlockView, Place, Within, first_broken};
+use super::block::{Block, BlockInstance, BlockView, Within, first_broken};
 use crate::framework::{
     layout::{Array, Decl, Init, Kind, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
@@ -99,8 +99,8 @@ impl Block for Fig9 {
         SpinLocations { r: array("R"), p: array("P") }
     }
 
-    fn new(layout: &mut Layout, spin: SpinLocations, place: Place<'_>) -> Self {
-        let Place { n, k, instance, name } = place;
+    fn new(layout: &mut Layout, spin: SpinLocations, place: BlockInstance<'_>) -> Self {
+        let BlockInstance { n, k, instance, name } = place;
         let (least, k) = ((k as Word - n as Word).min(-1), k as Word);
         Fig9 {
             k,

@@ -9,16 +9,16 @@
 //! | [`fig8`] | 8 | (k+1, k)-exclusion for distributed shared memory |
 //! | [`fig9`] | 9 | the same with a constant number of spin locations a process |
 //! | [`arrange`] | 5, 7 | from (k+1, k) to (n, k): levels, a tree, fast paths |
-//! | [`broken`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
 
 pub mod arrange;
 pub mod block;
-pub mod broken;
 pub mod fig2;
 pub mod fig3;
 pub mod fig8;
 pub mod fig9;
 pub mod names;
+pub mod wrong;
 
 pub use arrange::{Arranged, fast, inductive, nested, tree};
 pub use block::Block;

@@ -10,7 +10,6 @@
 //! in with the name k. The paper's line 3 would look past the end of X.
 
 use alloc::{format, string::String, vec::Vec};
-use core::marker::PhantomData;
 
 use crate::framework::{
     layout::{Array, Decl, Layout},
@@ -19,31 +18,15 @@ use crate::framework::{
         Next::{self, Enter, Goto, Leave, Spin},
         View,
     },
-    memory::{Memory, Pid, Var, Word},
+    memory::{Memory, Pid, Word},
 };
 
-/// `A` with names. `C` is [`AsPrinted`], or a way to get it wrong.
-pub struct Named<A, C = AsPrinted> {
+/// `A` with names.
+pub struct Named<A> {
     exclusion: A,
     layout: Layout,
-    x: Array,
-    naming: PhantomData<C>,
+    pub(super) x: Array,
 }
-
-/// How a name is taken; the variants of [`broken`](super::broken) change it.
-pub trait Naming {
-    /// The access of line 3: whether the name was taken already.
-    fn taken<M: Memory>(m: &mut M, name: Var) -> bool {
-        m.test_and_set(name)
-    }
-
-    /// The value that line 5 writes.
-    const FREE: Word = 0;
-}
-
-/// Figure 1 as it is.
-pub struct AsPrinted;
-impl Naming for AsPrinted {}
 
 /// Where a process stands; `held` is where the exclusion algorithm's exit section begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,16 +50,21 @@ pub enum At<S> {
 }
 use At::*;
 
-impl<A: Algorithm, C: Naming> Named<A, C> {
+impl<A: Algorithm> Named<A> {
     /// Puts names on top of `exclusion`.
     pub fn new(exclusion: A) -> Self {
         let mut layout = exclusion.layout().clone();
         let x = layout.array(exclusion.k(), |j| Decl::flag(format!("X[{j}]"), false));
-        Named { exclusion, layout, x, naming: PhantomData }
+        Named { exclusion, layout, x }
+    }
+
+    /// Whether there is a name `j`: should all be taken, a process goes in with the name k.
+    pub(super) fn is_name(&self, j: u8) -> bool {
+        (j as usize) < self.k()
     }
 }
 
-impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
+impl<A: Algorithm> Algorithm for Named<A> {
     type State = At<A::State>;
 
     fn n(&self) -> usize {
@@ -104,17 +92,17 @@ impl<A: Algorithm, C: Naming> Algorithm for Named<A, C> {
                 Enter(held) => Goto(L3 { name: 0, held }), // line 2
                 Leave => Leave,
             },
-            L3 { name, held } if name as usize == self.k() => Enter(L5 { name, held }),
+            L3 { name, held } if !self.is_name(name) => Enter(L5 { name, held }),
             L3 { name, held } => {
-                if C::taken(m, self.x.at(name as usize)) {
+                if m.test_and_set(self.x.at(name as usize)) {
                     Goto(L3 { name: name + 1, held })
                 } else {
                     Enter(L5 { name, held })
                 }
             }
-            L5 { name, held } if name as usize == self.k() => Goto(Exclusion(held)),
+            L5 { name, held } if !self.is_name(name) => Goto(Exclusion(held)),
             L5 { name, held } => {
-                m.write(self.x.at(name as usize), C::FREE);
+                m.write(self.x.at(name as usize), 0);
                 Goto(Exclusion(held))
             }
         }

@@ -7,14 +7,14 @@
 //! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
 //! | [`normal`] | | smaller numbers for a state, so that the checker sees finitely many |
 //! | [`bounded`] | 4 | tokens with bounded counters, which the thesis leaves open |
-//! | [`broken`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
 
 pub mod algorithm;
 pub mod bounded;
-pub mod broken;
 pub mod invariants;
 pub mod normal;
 pub mod sets;
+pub mod wrong;
 
 pub use algorithm::Choi;
 pub use bounded::Bounded;

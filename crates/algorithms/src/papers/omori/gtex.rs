@@ -19,9 +19,9 @@
 //! leaf x has |G_x|-k competitions, of which the q-th asks for at most |G_x|-q-1 others: for a leaf
 //! of 2k processes that is the paper's. The range of level(i) has (0, 0), which the paper leaves
 //! out although it starts there. `gcheck` reads turn(g(i, bl-p), q) as the procedure around it
-//! does; it prints turn(p, q), which is not declared (see [`broken::gtex_printed`]).
+//! does; it prints turn(p, q), which is not declared (see [`wrong::gtex_printed`]).
 //!
-//! [`broken::gtex_printed`]: super::broken::gtex_printed
+//! [`wrong::gtex_printed`]: super::wrong::gtex_printed
 
 use alloc::{format, string::String, vec, vec::Vec};
 use core::ops::Range;
@@ -61,7 +61,7 @@ pub fn tree(n: usize, k: usize) -> Vec<Vec<Node>> {
     depths
 }
 
-/// How a leaf competes, where the variants of [`broken`](super::broken) differ.
+/// How a leaf competes, where the variants of [`wrong`](super::wrong) differ.
 pub(super) struct Shape {
     /// How many entrants a leaf of this size counts with.
     pub leaf: fn(size: usize, k: usize) -> usize,

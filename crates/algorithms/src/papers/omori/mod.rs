@@ -7,13 +7,13 @@
 //! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels, each of which counts who is there or above |
 //! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups, each of them a small EXCL |
 //! | [`ladder`] | | what the three have in common: one competition after another |
-//! | [`broken`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
 
-pub mod broken;
 pub mod excl;
 pub mod gtex;
 pub mod ladder;
 pub mod naive;
+pub mod wrong;
 
 pub use excl::excl;
 pub use gtex::gtex;

@@ -19,7 +19,6 @@ use crate::framework::{
     pids::Pids,
 };
 
-pub mod broken;
 pub mod labels;
 pub mod linear;
 pub mod marked;
@@ -27,6 +26,7 @@ pub mod quadratic;
 pub mod rules;
 pub mod shape;
 pub mod unbounded;
+pub mod wrong;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
 //! What a system of labels may do differently: nothing, for those that are meant to be right. What
-//! a [wrong variant](super::broken) does differently is all that stands there.
+//! a [wrong variant](super::wrong) does differently is all that stands there.
 
 use super::labels;
 

@@ -99,7 +99,7 @@ fn one_after_another<T: Timestamps>() {
 fn labels_one_after_another_are_in_that_order() {
     one_after_another::<Uctss>();
     one_after_another::<Linear>();
-    one_after_another::<Linear<broken::Marked>>();
+    one_after_another::<Linear<wrong::Marked>>();
     one_after_another::<Quadratic>();
 }
 

@@ -34,9 +34,9 @@ use crate::{
 };
 
 pub mod bakery;
-pub mod broken;
 mod lines;
 mod observations;
+pub mod wrong;
 
 pub use bakery::Bakery;
 pub use lines::{Ahead, Line};

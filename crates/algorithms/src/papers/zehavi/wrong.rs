@@ -2,16 +2,16 @@
 
 use super::{At, Line::*, Zehavi};
 use crate::{
+    changed_lines,
     framework::{
-        changed::changes,
         machine::Next::{self, Goto, Leave},
-        memory::Pid,
+        memory::{Memory, Pid},
     },
-    papers::timestamps::Turn,
+    papers::timestamps::{Timestamps, Turn},
 };
 
-changes! {
-    Zehavi, At;
+changed_lines! {
+    Zehavi<T>, At<T> => Next<At<T>> where [T: Timestamps];
     /// One cell of `discover` in place of two: lines 4b, 4e, 4f and 14b are gone.
     OneCell: |s, m, p| {
         L4 { i, .. } => match m.read(s.discovered(0, p, i as Pid)) != 0 {

@@ -2,17 +2,17 @@
 
 use super::{Afek, At, Line::*};
 use crate::{
+    changed_lines,
     framework::{
-        changed::changes,
         machine::Next::{self, Enter, Goto, Leave},
-        memory::Pid,
+        memory::{Memory, Pid},
         pids::Pids,
     },
-    papers::timestamps::Turn,
+    papers::timestamps::{Timestamps, Turn},
 };
 
-changes! {
-    Afek, At;
+changed_lines! {
+    Afek<T>, At<T> => Next<At<T>> where [T: Timestamps];
     /// Line 12 dropped: the old timestamp is still there when the flag goes up again.
     NoSecondLabel: |s, m, p| {
         L11 => { m.write(s.x.at(p), 0); Leave },

@@ -5,10 +5,12 @@ use super::{
     gtex::{MEANT, Shape, shaped},
     ladder::{Ladder, Line},
 };
-use crate::framework::{
-    changed::Change,
-    machine::Next::{self, Goto, Leave, Spin},
-    memory::{Memory, Pid, Word},
+use crate::{
+    changed_lines,
+    framework::{
+        machine::Next::{self, Goto, Leave, Spin},
+        memory::{Memory, Word},
+    },
 };
 
 /// GTEX with turn(p, q), as `gcheck` prints it: one for all nodes of a depth. Whoever comes to
@@ -45,23 +47,8 @@ pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
     ladder
 }
 
-/// Declares mutations: a name, what is wrong, and the changed lines.
-macro_rules! mutations {
-    ($($(#[$doc:meta])* $name:ident: |$a:ident, $m:ident, $p:ident| { $($line:pat => $body:expr,)+ })*) => {$(
-        $(#[$doc])*
-        pub struct $name;
-        impl Change<Ladder> for $name {
-            fn step<M: Memory>($a: &Ladder, $m: &mut M, $p: Pid, at: Line) -> Option<Next<Line>> {
-                match at {
-                    $($line => Some($body),)+
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-
-mutations! {
+changed_lines! {
+    Ladder, Line => Next<Line>;
     /// Line 2 dropped: nobody says that it came last.
     NoTurn: |a, m, p| {
         Line::L1 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
