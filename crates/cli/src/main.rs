@@ -1,18 +1,15 @@
 //! `hallpass`, the command.
 #![deny(unsafe_code)]
 
-mod bench;
 mod completions;
-mod files;
 mod halls;
 mod keeper;
-mod lab;
 mod list;
 mod man;
 mod output;
 mod people;
 mod place;
-mod progress;
+mod programs;
 mod reap;
 mod resize;
 mod rm;
@@ -24,6 +21,7 @@ mod top;
 use std::{env, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use programs::Program;
 
 #[derive(Parser)]
 #[command(name = "hallpass", version, about, long_about = None)]
@@ -53,10 +51,9 @@ enum Command {
     /// Write manual pages
     Man(man::Args),
     /// Run, check and measure k-exclusion algorithms
-    #[command(subcommand)]
-    Lab(lab::Command),
+    Lab(programs::Args),
     /// Measure semaphores side by side: time for each passage, fairness, waits
-    Bench(bench::Args),
+    Bench(programs::Args),
 }
 
 fn main() -> ExitCode {
@@ -82,16 +79,9 @@ fn main() -> ExitCode {
         Command::Rm(args) => halls::finish(rm::run(args)),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-        Command::Lab(command) => finish(lab::run(command)),
-        Command::Bench(args) => finish(bench::run(args)),
+        Command::Lab(args) => Program::Lab.exec(args),
+        Command::Bench(args) => Program::Bench.exec(args),
     }
-}
-
-fn finish(done: lab::Result) -> ExitCode {
-    done.unwrap_or_else(|error| {
-        output::say(format_args!("{error}"));
-        ExitCode::from(lab::BAD_USAGE)
-    })
 }
 
 /// Says what is wrong with the command line, or the help or version that was asked for.

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use clap::{Args as ClapArgs, Command, CommandFactory};
 use clap_mangen::Man;
 
-use crate::{Cli, files, output::say};
+use crate::{Cli, output::say};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -30,7 +30,9 @@ fn write(args: Args) -> Result<(), String> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     for (name, text) in pages("hallpass", root)? {
-        files::save(&args.folder.join(name), &text)?;
+        let path = args.folder.join(name);
+        fs::write(&path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(())
 }

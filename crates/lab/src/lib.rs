@@ -46,6 +46,8 @@ pub mod machine;
 mod numbers;
 pub mod objects;
 pub mod papers;
+#[cfg(feature = "cli")]
+pub mod program;
 pub mod rmr;
 pub mod schedule;
 pub mod space;

@@ -1,6 +1,10 @@
 //! What to measure, as one asks for it on a command line.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use clap::{Args, builder::PossibleValuesParser, value_parser};
 
@@ -38,7 +42,7 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     #[arg(value_parser = value_parser!(u64).range(1..=10_000))]
     pub passages: u64,
-    /// The hallpass whose `run` is measured [default: this one]
+    /// The hallpass whose `run` is measured [default: the one beside this program, or on PATH]
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// Print one JSON object
@@ -58,19 +62,25 @@ impl Options {
         }
         let mut parts = vec![Part::Handover, Part::Herd, Part::Race, Part::Behaviour];
         parts.retain(|part| self.part.is_empty() || self.part.contains(part));
+        let program = self.program();
+        if parts.iter().any(|part| *part != Part::Herd) {
+            check_that_it_runs(&program)?;
+        }
         Ok(Plan {
             parts,
             settings: self.settings(),
             rounds: self.rounds.unwrap_or(if self.quick { 5 } else { 20 }) as usize,
             herds: self.herd.iter().map(|count| *count as usize).collect(),
             passages: self.passages as usize,
-            program: self.program()?,
+            program,
         })
     }
 
-    fn program(&self) -> Result<PathBuf, String> {
-        let this = || env::current_exe().map_err(|error| format!("which program is this: {error}"));
-        self.program.clone().map_or_else(this, Ok)
+    /// The `hallpass` that was asked for, or the one beside this program, or the one on `PATH`.
+    fn program(&self) -> PathBuf {
+        let beside = || Some(env::current_exe().ok()?.with_file_name("hallpass"));
+        let found = self.program.clone().or_else(|| beside().filter(|path| path.is_file()));
+        found.unwrap_or_else(|| PathBuf::from("hallpass"))
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -79,5 +89,17 @@ impl Options {
             self.storage.iter().map(move |medium| Setting { members, medium: *medium })
         });
         settings.collect()
+    }
+}
+
+/// Fails with what to do if `program` is not a hallpass that runs.
+fn check_that_it_runs(program: &Path) -> Result<(), String> {
+    let output = Command::new(program).arg("--version").output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!(
+            "cannot run {}: build it with `cargo build --release`, or name one with --program",
+            program.display()
+        )),
     }
 }

@@ -4,9 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use hallpass_algorithms::registry::{Claim, ENTRIES, Entry, Model, Standing};
-
-use super::HOLDS;
-use crate::output::outln;
+use hallpass_lab::program::{self, HOLDS, output::outln};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -15,7 +13,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(Args { json }: Args) -> super::Result {
+pub fn run(Args { json }: Args) -> program::Result {
     if json {
         let entries: Vec<_> = ENTRIES.iter().map(to_json).collect();
         outln!("{}", serde_json::Value::Array(entries));

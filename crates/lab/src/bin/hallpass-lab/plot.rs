@@ -5,14 +5,12 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args as ClapArgs;
 use hallpass_algorithms::registry::MOST_PROCESSES;
 use hallpass_lab::{
+    program::{self, HOLDS, files, output::say},
     rmr::{self, Over, Range, SearchBudget},
     space::Initial,
 };
 
-use super::{
-    HOLDS,
-    options::{Counting, Effort, Machine},
-};
+use crate::options::{Counting, Effort, Machine};
 
 /// Exact up to this many states a point, so that a plot takes seconds and not hours.
 const MOST_STATES: u64 = 500_000;
@@ -66,12 +64,12 @@ impl Args {
     }
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     let over = args.over()?;
     if args.contention.is_some_and(|contention| contention == 0 || contention > args.to) {
         return Err(format!("contention must be from 1 to {}", args.to).into());
     }
-    crate::files::check(&args.out)?;
+    files::check(&args.out)?;
     let budget = SearchBudget { steps: args.search_steps, ..SearchBudget::default() };
     let curves = args.effort.with_resources(MOST_STATES, |resources| {
         let curve = |algorithm: &String| {
@@ -89,7 +87,7 @@ pub fn run(args: Args) -> super::Result {
         args.algorithms.iter().map(curve).collect::<Result<Vec<_>, hallpass_lab::check::Error>>()
     })?;
     let svg = rmr::plot(&rmr::plot_of(&curves)).map_err(|error| error.to_string())?;
-    crate::files::save(&args.out, &svg)?;
-    crate::output::say(format_args!("wrote {}", args.out.display()));
+    files::save(&args.out, &svg)?;
+    say(format_args!("wrote {}", args.out.display()));
     Ok(ExitCode::from(HOLDS))
 }

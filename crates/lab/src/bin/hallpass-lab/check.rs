@@ -10,18 +10,17 @@ use hallpass_lab::{
     check::{Outcome, Property, Question, Report, Verdict, check},
     explore::MOST_STATES,
     graph::Bound,
+    program::{
+        self, HOLDS, PARTIAL, VIOLATED, files,
+        output::{outln, say},
+    },
     schedule::{MemoryModel, Schedule},
 };
 use indicatif::HumanCount;
 
-use super::{
-    HOLDS, PARTIAL, VIOLATED,
+use crate::{
     options::{Effort, Size},
     show,
-};
-use crate::{
-    files,
-    output::{outln, say},
 };
 
 #[derive(ClapArgs)]
@@ -82,7 +81,7 @@ fn question(args: &Args) -> Question {
     question
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     args.html.as_deref().map_or(Ok(()), files::check)?;
     let question = question(&args);
     let report =

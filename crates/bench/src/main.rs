@@ -1,4 +1,5 @@
-//! `hallpass bench`.
+//! `hallpass-bench`, which `hallpass bench` runs: measures semaphores, halls and objects side by side.
+#![forbid(unsafe_code)]
 
 use std::{
     fs,
@@ -6,33 +7,30 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args as ClapArgs, Subcommand, value_parser};
+use clap::{Parser, Subcommand, value_parser};
 use hallpass_bench::{
     contestants::{self, Camp, Contestant},
+    machines,
     measure::Plan,
     objects, plot,
+    processes::{self, options::Options},
     report::Report,
     table, workloads,
 };
-#[cfg(target_os = "linux")]
-use hallpass_bench::{
-    machines,
-    processes::{self, options::Options},
+use hallpass_lab::program::{
+    self, HOLDS, PARTIAL, Result as Ended, files,
+    output::{out, outln, say},
+    stop_on_interrupt,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::{
-    files,
-    lab::{HOLDS, PARTIAL, Result as Ended, options::stop_on_interrupt},
-    output::{out, outln, say},
-};
 
 /// A millisecond, in nanoseconds: with longer work nobody would see the semaphore.
 const LONGEST_WORK: u64 = 1_000_000;
 
-#[derive(ClapArgs)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
+/// Measures semaphores side by side: time for each passage, fairness, waits
+#[derive(Parser)]
+#[command(name = "hallpass-bench", version, args_conflicts_with_subcommands = true)]
+struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// Less time and fewer rounds: about ten seconds, and rougher figures
@@ -72,20 +70,20 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// Among processes: passages, what happens when a holder is killed, what waiting costs
-    #[cfg(target_os = "linux")]
     Processes(Options),
     /// Among machines: halls on clusters of etcd that are started for it, next to etcdctl lock
-    #[cfg(target_os = "linux")]
     Machines(machines::options::Options),
     /// Shared objects: operations on a priority queue, while threads are paused or stopped inside
     Objects(objects::options::Options),
 }
 
-pub fn run(args: Args) -> Ended {
+fn main() -> ExitCode {
+    program::finish(run(Args::parse()))
+}
+
+fn run(args: Args) -> Ended {
     match &args.command {
-        #[cfg(target_os = "linux")]
         Some(Command::Processes(options)) => return run_among_processes(options),
-        #[cfg(target_os = "linux")]
         Some(Command::Machines(options)) => return run_among_machines(options),
         Some(Command::Objects(options)) => return run_on_objects(options),
         None => {}
@@ -104,7 +102,6 @@ pub fn run(args: Args) -> Ended {
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
 }
 
-#[cfg(target_os = "linux")]
 fn run_among_processes(options: &Options) -> Ended {
     let plan = options.plan()?;
     let bar = bar(plan.steps());
@@ -121,7 +118,6 @@ fn run_among_processes(options: &Options) -> Ended {
     Ok(ExitCode::from(if report.complete { HOLDS } else { PARTIAL }))
 }
 
-#[cfg(target_os = "linux")]
 fn run_among_machines(options: &machines::options::Options) -> Ended {
     let plan = options.plan()?;
     let bar = bar(plan.steps());

@@ -5,17 +5,16 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args as ClapArgs;
 use hallpass_lab::{
     graph::Bound,
+    program::{self, HOLDS, PARTIAL, VIOLATED, files, output::outln},
     rmr::{self, Comparison, Figure, Question, Report, SearchBudget},
     schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
 };
 use indicatif::HumanCount;
 
-use super::{
-    HOLDS, PARTIAL, VIOLATED,
+use crate::{
     options::{Counting, Effort, Machine, Size},
     show,
 };
-use crate::output::outln;
 
 /// Beyond this many states, unless asked otherwise, a search finds bad schedules sooner.
 const MOST_STATES: u64 = 30_000_000;
@@ -45,8 +44,8 @@ pub struct Args {
     effort: Effort,
 }
 
-pub fn run(args: Args) -> super::Result {
-    args.html.as_deref().map_or(Ok(()), crate::files::check)?;
+pub fn run(args: Args) -> program::Result {
+    args.html.as_deref().map_or(Ok(()), files::check)?;
     let size = &args.size;
     let question = Question {
         algorithm: size.id(),

@@ -1,17 +1,11 @@
 //! Options that several subcommands share.
 
-use std::{
-    fs,
-    sync::{
-        LazyLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
+use std::{fs, thread};
 
 use clap::{Args, ValueEnum};
 use hallpass_lab::{
     check::Resources,
+    program::stop_on_interrupt,
     schedule::{CacheAtStart, Conventions, FailedRmw, Model, WriterCopy},
     space::Initial,
 };
@@ -169,21 +163,6 @@ pub struct Effort {
     /// How many threads [default: all cores]
     #[arg(long, value_name = "COUNT")]
     pub threads: Option<usize>,
-}
-
-/// Set by Ctrl-C.
-static STOP: LazyLock<AtomicBool> = LazyLock::new(|| AtomicBool::new(false));
-
-/// After the first Ctrl-C a check stops and prints what it has found; a second one ends at once.
-pub fn stop_on_interrupt() -> &'static AtomicBool {
-    // Only the first call can succeed; all share the flag.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        crate::output::say(format_args!("stopping; Ctrl-C again ends at once, without an answer"));
-    });
-    &STOP
 }
 
 impl Effort {

@@ -7,10 +7,10 @@ use hallpass_lab::{
     atlas::Manifest,
     explore::MOST_STATES,
     papers::{self, Sources},
+    program::{self, HOLDS, VIOLATED, files, output::outln},
 };
 
-use super::{HOLDS, VIOLATED, options::Effort};
-use crate::{files, output::outln};
+use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -24,7 +24,7 @@ pub struct Args {
     effort: Effort,
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     let manifest = Manifest::standard()?;
     // Tests that claims rest on are looked up in the sources that the directory is part of.
     let root = args.out.join("..");

@@ -1,32 +1,34 @@
-//! `hallpass lab`.
+//! `hallpass-lab`, which `hallpass lab` runs: checks and measures k-exclusion algorithms.
+#![forbid(unsafe_code)]
 
 mod atlas;
 mod check;
 mod list;
 mod objects;
-pub mod options;
+mod options;
 mod papers;
 mod plot;
+mod progress;
 mod replay;
 mod rmr;
 mod show;
 mod timestamps;
 
-use std::{error::Error, process::ExitCode};
+use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
+use hallpass_lab::program;
 
-/// Exit status: everything asked for holds.
-pub const HOLDS: u8 = 0;
-/// Exit status: something is violated.
-pub const VIOLATED: u8 = 1;
-/// Exit status: the question cannot be asked like that.
-pub const BAD_USAGE: u8 = 2;
-/// Exit status: nothing was found, but not everything was seen.
-pub const PARTIAL: u8 = 3;
+/// Runs, checks and measures k-exclusion algorithms
+#[derive(Parser)]
+#[command(name = "hallpass-lab", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
 
 #[derive(Subcommand)]
-pub enum Command {
+enum Command {
     /// Check an algorithm: every interleaving, one shared access a step
     Check(check::Args),
     /// Count remote memory references: the worst passage over all schedules
@@ -47,9 +49,11 @@ pub enum Command {
     Papers(papers::Args),
 }
 
-pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
+fn main() -> ExitCode {
+    program::finish(run(Cli::parse().command))
+}
 
-pub fn run(command: Command) -> Result {
+fn run(command: Command) -> program::Result {
     match command {
         Command::Check(args) => check::run(args),
         Command::Rmr(args) => rmr::run(args),

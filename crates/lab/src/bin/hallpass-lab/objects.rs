@@ -16,11 +16,11 @@ use hallpass_lab::{
         suite::{Case, SUITE},
         toys::Kind,
     },
+    program::{self, HOLDS, PARTIAL, VIOLATED, output::outln},
 };
 use indicatif::HumanCount;
 
-use super::{HOLDS, PARTIAL, VIOLATED, options::Effort};
-use crate::output::outln;
+use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -55,7 +55,7 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
     })
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     let Some(kind) = args.object else {
         return suite(&args);
     };
@@ -155,7 +155,7 @@ fn print(report: &Report) {
     }
 }
 
-fn suite(args: &Args) -> super::Result {
+fn suite(args: &Args) -> program::Result {
     let mut code = HOLDS;
     if !args.json {
         let (steps, copies) = ("steps", "copies");

@@ -1,10 +1,10 @@
-//! `hallpass lab objects`: what it prints, and its exit status.
+//! `hallpass-lab objects`: what it prints, and its exit status.
 
 use std::process::{Command, Output};
 
 fn objects(words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
-    command.args(["lab", "objects"]).args(words).output().expect("it runs")
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-lab"));
+    command.arg("objects").args(words).output().expect("it runs")
 }
 
 fn text(output: &Output) -> String {

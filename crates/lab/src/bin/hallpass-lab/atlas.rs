@@ -14,14 +14,11 @@ use hallpass_lab::{
     atlas::{self, AtlasReport, Manifest, STANDARD, Selection, Status, Step},
     check::Resources,
     explore::MOST_STATES,
+    program::{self, HOLDS, PARTIAL, VIOLATED, files, output::out, stop_on_interrupt},
 };
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{
-    HOLDS, PARTIAL, VIOLATED,
-    options::{Effort, stop_on_interrupt},
-};
-use crate::{files, output::out};
+use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -67,7 +64,7 @@ impl From<Tier> for atlas::Tier {
     }
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     let text = match &args.manifest {
         Some(path) => fs::read_to_string(path)
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?,

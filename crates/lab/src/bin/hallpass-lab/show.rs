@@ -1,9 +1,15 @@
 //! A run, on the terminal or as a page.
 
-use crate::output::{out, outln};
 use std::{io::IsTerminal, path::Path};
 
-use hallpass_lab::{schedule::Schedule, trace};
+use hallpass_lab::{
+    program::{
+        files,
+        output::{out, outln, say},
+    },
+    schedule::Schedule,
+    trace,
+};
 
 /// The string that replays the run.
 pub fn string(run: &Schedule) -> String {
@@ -21,7 +27,7 @@ pub fn print(run: &Schedule) {
 /// Writes the run as a page.
 pub fn save_page(run: &Schedule, path: &Path) -> Result<(), String> {
     let trace = trace::run(run, &trace::conventions(run)).map_err(|error| error.to_string())?;
-    crate::files::save(path, &trace::html(&trace))?;
-    crate::output::say(format_args!("wrote {}", path.display()));
+    files::save(path, &trace::html(&trace))?;
+    say(format_args!("wrote {}", path.display()));
     Ok(())
 }

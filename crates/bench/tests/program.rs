@@ -1,4 +1,4 @@
-//! `hallpass bench` as a user runs it: tables, JSON, plots, and what it says to bad input.
+//! `hallpass-bench` as a user runs it: tables, JSON, plots, and what it says to bad input.
 
 use std::{
     fs,
@@ -8,8 +8,8 @@ use std::{
 
 /// Runs the command with its plots in `out`.
 fn bench(out: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
-    command.arg("bench").args(arguments).arg("--out").arg(out);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
+    command.args(arguments).arg("--out").arg(out);
     command.output().expect("it runs")
 }
 
@@ -103,8 +103,8 @@ fn a_tiny_run_on_objects_has_tables_json_and_plots() {
         assert!(svg.trim_end().ends_with("</svg>"));
         assert!(names.iter().all(|name| svg.contains(name)), "{file}");
     }
-    assert_eq!(out.join("figure-11.svg").exists(), cfg!(target_os = "linux"));
-    assert_eq!(table.contains("memory: MiB in use over 1000"), cfg!(target_os = "linux"));
+    assert!(out.join("figure-11.svg").exists());
+    assert!(table.contains("memory: MiB in use over 1000"), "{table}");
     let asked = ["--json", "--part", "stopped", "--only", "std"];
     let run = bench(&out, &[&TINY_OBJECTS[..], &asked].concat());
     let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
@@ -169,62 +169,22 @@ fn bad_input_is_refused_in_a_line_before_anything_is_written() {
     assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
 }
 
-#[cfg(target_os = "linux")]
-const TINY_MACHINES: [&str; 8] =
-    ["machines", "--members", "1", "--storage", "memory", "--passages", "2", "--part"];
-
-#[cfg(target_os = "linux")]
-fn among_machines(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
-    command.arg("bench").args(TINY_MACHINES).args(arguments);
-    command.output().expect("it runs")
-}
-
-#[cfg(target_os = "linux")]
 #[test]
-fn a_tiny_run_among_machines_has_tables_and_json() {
+fn a_tiny_run_on_a_cluster_counts_who_is_told() {
     let Some(()) = hallpass_testbed::etcd() else { return };
-    let run = among_machines(&["handover", "race", "--rounds", "1", "--json"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
-    assert_eq!(json["handovers"][0]["members"], 1);
-    assert!(
-        json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0),
-        "{json}"
-    );
-    assert_eq!(json["races"].as_array().map(Vec::len), Some(2), "{json}");
-    assert!(
-        json["races"][1]["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0),
-        "{json}"
-    );
-    for succession in json["successions"].as_array().expect("rows") {
-        assert_eq!(succession["overlaps"], 0, "{json}");
-    }
-    let run = among_machines(&["herd", "--herd", "2", "5", "--rounds", "6"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
+    command.args(["machines", "--members", "1", "--storage", "memory", "--part", "herd"]);
+    let run = command.args(["--herd", "2", "5", "--rounds", "6"]).output().expect("it runs");
     let table = text(&run.stdout);
     assert!(table.contains("as many however many wait: yes"), "{table}");
     assert!(table.contains("as many however many have left before: yes"), "{table}");
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn commands_of_hallpass_run_fare_well_among_machines() {
-    let Some(()) = hallpass_testbed::etcd() else { return };
-    let run = among_machines(&["behaviour", "--json"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
-    let all = json["behaviours"].as_array().expect("rows");
-    let ours: Vec<_> = all.iter().filter(|one| one["wrapper"] == "hallpass run").collect();
-    assert_eq!(ours.len(), 7);
-    assert!(ours.iter().all(|one| one["good"] == true), "{ours:#?}");
-}
-
-#[cfg(target_os = "linux")]
 #[test]
 fn without_etcd_the_benchmark_among_machines_says_what_to_install() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
     let nowhere = tempfile::tempdir().expect("a folder");
-    let run = command.args(["bench", "machines"]).env("PATH", nowhere.path()).output();
+    let run = command.arg("machines").env("PATH", nowhere.path()).output();
     let run = run.expect("it runs");
     let said = text(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{said}");

@@ -9,12 +9,12 @@ use clap::{
 use hallpass_lab::{
     check::Verdict,
     explore::MOST_STATES,
+    program::{self, HOLDS, PARTIAL, VIOLATED, output::outln},
     timestamps::{Part, Question, Report, check},
 };
 use indicatif::HumanCount;
 
-use super::{HOLDS, PARTIAL, VIOLATED, options::Effort};
-use crate::output::outln;
+use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -48,7 +48,7 @@ fn part() -> impl TypedValueParser<Value = Part> {
     })
 }
 
-pub fn run(args: Args) -> super::Result {
+pub fn run(args: Args) -> program::Result {
     let question = Question {
         system: args.system,
         n: args.n,

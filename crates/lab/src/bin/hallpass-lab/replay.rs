@@ -3,10 +3,12 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args as ClapArgs;
-use hallpass_lab::trace;
+use hallpass_lab::{
+    program::{self, HOLDS, VIOLATED, files, output::outln},
+    trace,
+};
 
-use super::{HOLDS, VIOLATED, show};
-use crate::output::outln;
+use crate::show;
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -21,8 +23,8 @@ pub struct Args {
 }
 
 /// Success means that the run shows what its string says.
-pub fn run(Args { string, html, quiet }: Args) -> super::Result {
-    html.as_deref().map_or(Ok(()), crate::files::check)?;
+pub fn run(Args { string, html, quiet }: Args) -> program::Result {
+    html.as_deref().map_or(Ok(()), files::check)?;
     let schedule = trace::decode(&string)?;
     if !quiet {
         show::print(&schedule);

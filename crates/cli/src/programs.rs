@@ -1,0 +1,80 @@
+//! Subcommands that are programs of their own: `hallpass lab` runs `hallpass-lab`, `hallpass bench`
+//! runs `hallpass-bench`.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, ErrorKind},
+    os::unix::process::CommandExt,
+    process::{Command, ExitCode},
+};
+
+use clap::Args as ClapArgs;
+
+use crate::output::say;
+
+/// Exit status: the program is not installed or cannot be started.
+const NOT_STARTED: u8 = 2;
+
+/// The arguments, which only the other program understands.
+#[derive(ClapArgs)]
+#[command(disable_help_flag = true)]
+pub struct Args {
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+#[derive(Clone, Copy)]
+pub enum Program {
+    Lab,
+    Bench,
+}
+
+impl Program {
+    fn name(self) -> &'static str {
+        match self {
+            Program::Lab => "hallpass-lab",
+            Program::Bench => "hallpass-bench",
+        }
+    }
+
+    fn how_to_get(self) -> &'static str {
+        match self {
+            Program::Lab => {
+                "install it with `cargo install hallpass-lab`, or in a checkout with \
+                 `cargo install --path crates/lab`"
+            }
+            Program::Bench => {
+                "it is not published; in a checkout, install it with \
+                 `cargo install --path crates/bench`"
+            }
+        }
+    }
+
+    /// Becomes the program, so that signals, the terminal and the exit status are its own. Returns
+    /// only if it cannot be started.
+    pub fn exec(self, args: Args) -> ExitCode {
+        let error = self.replace_this_process(&args.words);
+        match error.kind() {
+            ErrorKind::NotFound => say(format_args!(
+                "{} is neither beside hallpass nor on PATH: {}",
+                self.name(),
+                self.how_to_get()
+            )),
+            _ => say(format_args!("cannot run {}: {error}", self.name())),
+        }
+        ExitCode::from(NOT_STARTED)
+    }
+
+    /// Prefers the program in the directory of this one, which belongs to the same version.
+    fn replace_this_process(self, words: &[OsString]) -> io::Error {
+        let beside = env::current_exe().map(|path| path.with_file_name(self.name()));
+        if let Ok(path) = beside {
+            let error = Command::new(path).args(words).exec();
+            if error.kind() != ErrorKind::NotFound {
+                return error;
+            }
+        }
+        Command::new(self.name()).args(words).exec()
+    }
+}

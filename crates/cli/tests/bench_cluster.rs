@@ -1,0 +1,53 @@
+//! What the benchmark `hallpass-bench cluster` measures about `hallpass run`, with the program built
+//! for these tests.
+
+use std::{path::PathBuf, sync::atomic::AtomicBool};
+
+use hallpass_bench::machines::{
+    measure::Plan,
+    report::Part,
+    setting::{Medium, Setting},
+};
+use serde_json::Value;
+
+fn report(parts: &[Part]) -> Value {
+    let plan = Plan {
+        parts: parts.to_vec(),
+        settings: vec![Setting { members: 1, medium: Medium::Memory }],
+        rounds: 1,
+        herds: Vec::new(),
+        passages: 2,
+        program: PathBuf::from(env!("CARGO_BIN_EXE_hallpass")),
+    };
+    let report = plan.run(&AtomicBool::new(false), &mut |_| ()).expect("it is measured");
+    report.to_json()
+}
+
+#[test]
+fn handovers_and_races_are_measured_without_overlaps() {
+    let Some(()) = hallpass_testbed::etcd() else { return };
+    let json = report(&[Part::Handover, Part::Race]);
+    assert_eq!(json["handovers"][0]["members"], 1);
+    assert!(
+        json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0),
+        "{json}"
+    );
+    assert_eq!(json["races"].as_array().map(Vec::len), Some(2), "{json}");
+    assert!(
+        json["races"][1]["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0),
+        "{json}"
+    );
+    for succession in json["successions"].as_array().expect("rows") {
+        assert_eq!(succession["overlaps"], 0, "{json}");
+    }
+}
+
+#[test]
+fn commands_of_hallpass_run_fare_well_among_machines() {
+    let Some(()) = hallpass_testbed::etcd() else { return };
+    let json = report(&[Part::Behaviour]);
+    let all = json["behaviours"].as_array().expect("rows");
+    let ours: Vec<_> = all.iter().filter(|one| one["wrapper"] == "hallpass run").collect();
+    assert_eq!(ours.len(), 7);
+    assert!(ours.iter().all(|one| one["good"] == true), "{ours:#?}");
+}

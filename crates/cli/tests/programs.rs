@@ -1,0 +1,89 @@
+//! `hallpass lab` and `hallpass bench` run programs of their own.
+
+use std::{
+    fs,
+    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    path::Path,
+    process::{Command, Output},
+};
+
+use tempfile::TempDir;
+
+/// A directory with a copy of hallpass in it, so that nothing else is beside it.
+fn alone() -> TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::copy(env!("CARGO_BIN_EXE_hallpass"), dir.path().join("hallpass")).expect("copied");
+    dir
+}
+
+fn script(dir: &Path, name: &str, text: &str) {
+    let path = dir.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
+fn run(dir: &TempDir, path: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(dir.path().join("hallpass"));
+    command.args(words).env("PATH", path).output().expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_program_beside_hallpass_runs_with_all_arguments_and_its_exit_status() {
+    let dir = alone();
+    script(dir.path(), "hallpass-lab", "echo \"$#:$*\"; exit 3");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    script(elsewhere.path(), "hallpass-lab", "echo the wrong one");
+    for (words, said) in [
+        (&["lab"][..], "0:\n"),
+        (&["lab", "--help"], "1:--help\n"),
+        (&["lab", "check", "am-fig3", "-n", "3", "--json"], "5:check am-fig3 -n 3 --json\n"),
+    ] {
+        let output = run(&dir, elsewhere.path(), words);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), said.into()));
+    }
+}
+
+#[test]
+fn the_program_on_the_path_runs_in_the_same_process() {
+    let dir = alone();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    script(elsewhere.path(), "hallpass-bench", "kill -TERM $$");
+    let output = run(&dir, elsewhere.path(), &["bench", "--quick"]);
+    assert_eq!(output.status.signal(), Some(15), "{output:?}");
+}
+
+#[test]
+fn a_missing_program_is_bad_usage_and_hallpass_says_how_to_get_it() {
+    let dir = alone();
+    let nowhere = tempfile::tempdir().expect("a folder");
+    for (command, help) in [("lab", "cargo install hallpass-lab"), ("bench", "crates/bench")] {
+        let output = run(&dir, nowhere.path(), &[command, "list"]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        let begins = format!("hallpass: hallpass-{command} is neither beside hallpass nor on PATH");
+        assert!(said.starts_with(&begins) && said.contains(help), "{said}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_named() {
+    let dir = alone();
+    fs::write(dir.path().join("hallpass-lab"), "no program").expect("written");
+    let output = run(&dir, dir.path(), &["lab", "list"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("hallpass: cannot run hallpass-lab: "), "{said}");
+}
+
+#[test]
+fn help_lists_them() {
+    let dir = alone();
+    let help = text(&run(&dir, dir.path(), &["--help"]).stdout);
+    for command in ["run", "status", "lab", "bench"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{help}");
+    }
+}

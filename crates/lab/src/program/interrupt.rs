@@ -1,0 +1,24 @@
+//! Ctrl-C stops a long computation early.
+
+use std::{
+    process,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use super::output::say;
+
+/// Set by Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Returns a flag that the first Ctrl-C sets, so that the computation stops and prints what it has
+/// found. A second Ctrl-C ends the program.
+pub fn stop_on_interrupt() -> &'static AtomicBool {
+    // Only the first call can succeed; all share the flag.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            process::exit(130);
+        }
+        say(format_args!("stopping; Ctrl-C again ends at once, without an answer"));
+    });
+    &STOP
+}

@@ -1,0 +1,30 @@
+//! The parts that the programs `hallpass-lab` and `hallpass-bench` share: output, files, Ctrl-C,
+//! exit statuses. Needs the feature `cli`.
+
+pub mod files;
+mod interrupt;
+pub mod output;
+
+use std::{error::Error, process::ExitCode};
+
+pub use interrupt::stop_on_interrupt;
+
+/// Exit status: everything asked for holds.
+pub const HOLDS: u8 = 0;
+/// Exit status: something is violated.
+pub const VIOLATED: u8 = 1;
+/// Exit status: invalid arguments.
+pub const BAD_USAGE: u8 = 2;
+/// Exit status: nothing was found, but not everything was explored.
+pub const PARTIAL: u8 = 3;
+
+/// The exit status of a subcommand, or the reason why it could not run.
+pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
+
+/// Ends a program: an error is printed and becomes [`BAD_USAGE`].
+pub fn finish(done: Result) -> ExitCode {
+    done.unwrap_or_else(|error| {
+        output::say(format_args!("{error}"));
+        ExitCode::from(BAD_USAGE)
+    })
+}

@@ -1,0 +1,47 @@
+//! Standard output that may be a closed pipe: `hallpass lab list | head` is no reason to panic.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind, Write},
+    process,
+};
+
+/// What a shell reports of a command that died of a closed pipe.
+const CLOSED_PIPE: i32 = 128 + 13;
+const CANNOT_WRITE: i32 = 2;
+
+/// Writes to standard output, or ends the program.
+pub fn write(text: fmt::Arguments<'_>) {
+    match io::stdout().lock().write_fmt(text) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(CLOSED_PIPE),
+        Err(error) => {
+            eprintln!("hallpass: cannot write the output: {error}");
+            process::exit(CANNOT_WRITE);
+        }
+    }
+}
+
+/// Writes a line to standard error, if that can be.
+pub fn say(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "hallpass: {text}");
+}
+
+/// `print!` that does not panic.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __out {
+    ($($argument:tt)*) => { $crate::program::output::write(format_args!($($argument)*)) };
+}
+
+/// `println!` that does not panic.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __outln {
+    ($($argument:tt)*) => {{
+        $crate::program::output::write(format_args!($($argument)*));
+        $crate::program::output::write(format_args!("\n"));
+    }};
+}
+
+pub use crate::{__out as out, __outln as outln};
