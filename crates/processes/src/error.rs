@@ -2,7 +2,7 @@
 
 use std::{alloc::Layout, error, fmt, io, path::PathBuf};
 
-use crate::file::MOST_SLOTS;
+use crate::file::MAX_SLOTS;
 
 /// Why something did not work, in one sentence that says what to do.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl fmt::Display for Error {
                 write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
             }
             Error::BadSlots { asked } => {
-                write!(f, "a hall can have 1 to {MOST_SLOTS} slots, not {asked}")
+                write!(f, "a hall can have 1 to {MAX_SLOTS} slots, not {asked}")
             }
             Error::Full { name, most } => write!(
                 f,

@@ -20,9 +20,9 @@ use rustix::{
 use crate::{Error, sys::Mapping};
 
 /// The most slots a hall can have.
-pub const MOST_SLOTS: usize = shared::MOST_SLOTS;
+pub const MAX_SLOTS: usize = shared::MAX_SLOTS;
 /// The most participants: passages that run at once, and processes that keep a place for the next.
-pub const MOST_MEMBERS: usize = shared::MOST_MEMBERS;
+pub const MAX_REGISTRATIONS: usize = shared::PROCESSES_IN_TAG;
 
 /// Changes whenever the layout does.
 pub(crate) const VERSION: u32 = 1;
@@ -53,12 +53,12 @@ const SINCE: usize = LINE + 8;
 const COMMAND: usize = LINE + 16;
 const COMMAND_LEN: usize = MEMBER - COMMAND;
 
-const SLOTS_AT: usize = MEMBERS_AT + MOST_MEMBERS * MEMBER;
+const SLOTS_AT: usize = MEMBERS_AT + MAX_REGISTRATIONS * MEMBER;
 /// How long a file is.
-pub(crate) const LEN: usize = SLOTS_AT + MOST_SLOTS * LINE;
+pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
 
 /// How many members and slots a file of this version has room for.
-const ROOM: i64 = (MOST_MEMBERS as i64) << 32 | MOST_SLOTS as i64;
+const ROOM: i64 = (MAX_REGISTRATIONS as i64) << 32 | MAX_SLOTS as i64;
 
 /// The name of the file in a hall's directory.
 pub(crate) const HALL: &str = "hall";
@@ -158,13 +158,13 @@ impl Words {
 
     #[inline]
     pub(crate) fn slot(&self, slot: usize) -> &AtomicI64 {
-        assert!(slot < MOST_SLOTS);
+        assert!(slot < MAX_SLOTS);
         self.0.word(SLOTS_AT + slot * LINE)
     }
 
     #[inline]
     fn of_member(&self, member: usize, offset: usize) -> &AtomicI64 {
-        assert!(member < MOST_MEMBERS);
+        assert!(member < MAX_REGISTRATIONS);
         self.0.word(MEMBERS_AT + member * MEMBER + offset)
     }
 
@@ -196,7 +196,7 @@ impl Words {
     }
 
     fn command_bytes(&self, member: usize) -> &[AtomicU8] {
-        assert!(member < MOST_MEMBERS);
+        assert!(member < MAX_REGISTRATIONS);
         self.0.bytes(MEMBERS_AT + member * MEMBER + COMMAND, COMMAND_LEN)
     }
 

@@ -11,11 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_algorithms::halls::processes::{Board, Life, Line, Role, Then};
+use hallpass_algorithms::halls::processes::{Environment, Life, Line, Role, Then};
 
 use crate::{
     Error,
-    file::MOST_SLOTS,
+    file::MAX_SLOTS,
     future::Acquire,
     inner::{Held, Inner},
     member::Member,
@@ -192,10 +192,10 @@ impl SharedHall {
         let mut member = self.inner.member()?;
         let mut seat = self.inner.seat(&mut member, Limit::Now);
         let mut found = 0;
-        for other in 0..seat.members() {
+        for other in 0..seat.processes() {
             if let Life::Dead(_) = seat.life(other) {
                 let then = Then::Serve(Role::Leaver);
-                let _ = seat.go(Line::R1 { member: other, then });
+                let _ = seat.go(Line::R1 { process: other, then });
                 found += 1;
             }
         }
@@ -214,7 +214,7 @@ impl SharedHall {
 
 /// Whether a hall can have that many slots.
 pub(crate) fn check_slots(k: usize) -> Result<(), Error> {
-    if (1..=MOST_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
+    if (1..=MAX_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
 }
 
 impl fmt::Debug for SharedHall {

@@ -14,13 +14,13 @@ use std::{
 
 use hallpass_algorithms::{
     Next,
-    halls::processes::{self as machine, Line, Meaning, Role, Stand, Tag},
+    halls::processes::{self as machine, Line, Meaning, Role, Phase, Tag},
 };
 use rustix::fs::Mode;
 
 use crate::{
     Error,
-    file::{HALL, MOST_MEMBERS, MOST_SLOTS, Words, open_in},
+    file::{HALL, MAX_REGISTRATIONS, MAX_SLOTS, Words, open_in},
     member::{self, Member},
     pool::Pool,
     seat::{self, End, Limit, Seat},
@@ -78,12 +78,12 @@ impl Inner {
 
     /// How many slots there are; none once it is closed.
     pub(crate) fn size(&self) -> usize {
-        usize::try_from(self.words.size().load(SeqCst)).map_or(0, |k| k.min(MOST_SLOTS))
+        usize::try_from(self.words.size().load(SeqCst)).map_or(0, |k| k.min(MAX_SLOTS))
     }
 
     /// How many records have been in use.
     pub(crate) fn people(&self) -> usize {
-        self.words.people().load(SeqCst).clamp(0, MOST_MEMBERS as i64) as usize
+        self.words.people().load(SeqCst).clamp(0, MAX_REGISTRATIONS as i64) as usize
     }
 
     pub(crate) fn card(&self, member: usize) -> machine::Card {
@@ -98,8 +98,8 @@ impl Inner {
     /// Who has a slot with this word, or is offered it.
     fn owner_of(&self, slot: usize, word: i64) -> Option<usize> {
         let tag = Tag::unpack(word)?;
-        let known = tag.member < MOST_MEMBERS;
-        (known && tag.means(slot, self.card(tag.member)) != Meaning::Void).then_some(tag.member)
+        let known = tag.process < MAX_REGISTRATIONS;
+        (known && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)
     }
 
     /// Says what members that are not in use, and those that are made from now on, run.
@@ -236,7 +236,7 @@ impl Inner {
     /// Frees slots whose tags mean nothing any more, so that they come before larger ones again. (What
     /// is void stays void, so this may be done at any time.)
     pub(crate) fn tidy(&self) {
-        for slot in 0..MOST_SLOTS {
+        for slot in 0..MAX_SLOTS {
             let word = self.words.slot(slot).load(SeqCst);
             if word != machine::FREE && self.owner_of(slot, word).is_none() {
                 let _ = self.words.slot(slot).compare_exchange(word, machine::FREE, SeqCst, SeqCst);
@@ -246,7 +246,7 @@ impl Inner {
 
     /// Rings for everybody who waits.
     pub(crate) fn ring_all(&self) {
-        for member in (0..self.people()).filter(|&i| self.card(i).stand == Stand::Waiting) {
+        for member in (0..self.people()).filter(|&i| self.card(i).phase == Phase::Waiting) {
             let id = self.words.owner(member).load(SeqCst);
             if id != wire::NOBODY {
                 self.wires.ring(self.dir(), id);

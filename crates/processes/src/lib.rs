@@ -46,7 +46,7 @@
 //!   until it leaves, and the slots that are left are given out as always. A process killed in the middle
 //!   of `resize` or [`close`](SharedHall::close) may have changed the hall without having told those who
 //!   wait: they learn of it when anybody comes or leaves, or after ten seconds.
-//! - At most [`MOST_MEMBERS`] passages, waiting or in, at once; at most [`MOST_SLOTS`] slots.
+//! - At most [`MAX_REGISTRATIONS`] passages, waiting or in, at once; at most [`MAX_SLOTS`] slots.
 //!
 //! # Threads, fork and exec
 //!
@@ -106,7 +106,7 @@ mod wires;
 pub use bytemuck;
 pub use cell::SharedCell;
 pub use error::Error;
-pub use file::{MOST_MEMBERS, MOST_SLOTS};
+pub use file::{MAX_REGISTRATIONS, MAX_SLOTS};
 pub use future::Acquire;
 pub use hall::SharedHall;
 pub use pass::{OwnedSharedPass, SharedPass};

@@ -12,13 +12,13 @@ use std::{
 
 use hallpass_algorithms::{
     Word,
-    halls::processes::{Board, Life, Line, Then},
+    halls::processes::{Environment, Life, Line, Then},
 };
 use rustix::fs::Mode;
 
 use crate::{
     Error,
-    file::{MOST_MEMBERS, Words},
+    file::{MAX_REGISTRATIONS, Words},
     seat::{Limit, Means, Seat},
     sys, wire,
     wires::Wires,
@@ -52,7 +52,7 @@ impl Member {
             let mut seat = Seat { words, hall: dir, me, means: &mut means, wires, limit };
             let first = match seat.life(me) {
                 Life::Nobody => Line::J1,
-                Life::Dead(_) => Line::R1 { member: me, then: Then::Join },
+                Life::Dead(_) => Line::R1 { process: me, then: Then::Join },
                 Life::Alive => return None,
             };
             seat.join(first)
@@ -60,14 +60,14 @@ impl Member {
         let free = |index: &usize| words.owner(*index).load(SeqCst) == wire::NOBODY;
         let mut found = None;
         // Every time but the last there is a record more.
-        for _ in 0..=MOST_MEMBERS {
+        for _ in 0..=MAX_REGISTRATIONS {
             let raw = words.people().load(SeqCst);
-            let people = raw.clamp(0, MOST_MEMBERS as i64) as usize;
+            let people = raw.clamp(0, MAX_REGISTRATIONS as i64) as usize;
             found = (0..people).filter(free).find_map(|index| Some((index, join(index)?)));
             if found.is_none() && people > 0 && people.is_multiple_of(SWEEP) {
                 found = (0..people).find_map(|index| Some((index, join(index)?)));
             }
-            if found.is_some() || people == MOST_MEMBERS {
+            if found.is_some() || people == MAX_REGISTRATIONS {
                 break;
             }
             // If somebody else has added one, that one will do.
@@ -76,7 +76,7 @@ impl Member {
         let Some((index, number)) = found else {
             hall.wires.remove_own(id);
             wire::remove(hall.dir, id);
-            return Err(Error::Full { name: hall.name.into(), most: MOST_MEMBERS });
+            return Err(Error::Full { name: hall.name.into(), most: MAX_REGISTRATIONS });
         };
         let uid = i64::from(rustix::process::getuid().as_raw());
         words.process(index).store(uid << 32 | i64::from(std::process::id()), SeqCst);
@@ -136,10 +136,10 @@ impl Member {
             return; // only this copy of the wire goes
         }
         let id = self.means.id;
-        let (member, dead, then) = (self.index, Some(id), Then::Nothing);
-        let card = words.card(member).load(SeqCst);
+        let (process, dead, then) = (self.index, Some(id), Then::Nothing);
+        let card = words.card(process).load(SeqCst);
         // Nobody else rescues one that lives, so it does that for itself.
-        let leave = Line::R3 { member, then, card, dead };
+        let leave = Line::R3 { process, then, card, dead };
         let _ = self.seat(words, hall, wires, Limit::Now).go(leave);
         wires.remove_own(id);
     }

@@ -13,12 +13,12 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    halls::processes::{Board, Card, Life, Line, Stand, step},
+    halls::processes::{Environment, Card, Life, Line, Phase, step},
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::{
-    file::{MOST_MEMBERS, MOST_SLOTS, Words},
+    file::{MAX_REGISTRATIONS, MAX_SLOTS, Words},
     wire,
     wires::{Owner, Wires},
 };
@@ -77,10 +77,10 @@ const RARELY: Duration = Duration::from_secs(10);
 
 /// More lines than that at a stretch mean that the words were changed by somebody who does not keep
 /// to them.
-const MOST_LINES: u32 = 10_000_000;
+const MAX_LINES: u32 = 10_000_000;
 
 /// It takes some ten to become a member.
-const MOST_LINES_TO_JOIN: u32 = 10_000;
+const MAX_LINES_TO_JOIN: u32 = 10_000;
 
 /// What a member needs to sleep and be woken.
 pub(crate) struct Means {
@@ -147,7 +147,7 @@ impl Seat<'_> {
             };
             // Whoever gets there has looked at everything once.
             lines = if let Line::W8 { .. } = at { 0 } else { lines + 1 };
-            if lines > MOST_LINES {
+            if lines > MAX_LINES {
                 return End::Lost;
             }
         }
@@ -157,7 +157,7 @@ impl Seat<'_> {
     pub(crate) fn join(&mut self, at: Place) -> Option<Word> {
         let me = self.me;
         let mut at = at;
-        for _ in 0..MOST_LINES_TO_JOIN {
+        for _ in 0..MAX_LINES_TO_JOIN {
             at = match step(self, me, at) {
                 Next::Goto(Line::E1 { x }) => return Some(x),
                 Next::Goto(line) => line,
@@ -169,7 +169,7 @@ impl Seat<'_> {
 
     /// Sleeps until it is rung for, or somebody stirs who is watched, or it is time.
     fn sleep(&mut self) {
-        let waiting = |word: Word| matches!(Card::unpack(word).stand, Stand::Waiting);
+        let waiting = |word: Word| matches!(Card::unpack(word).phase, Phase::Waiting);
         if matches!(self.limit, Limit::Now) {
             return;
         }
@@ -201,18 +201,18 @@ impl Seat<'_> {
     }
 }
 
-impl Board for Seat<'_> {
+impl Environment for Seat<'_> {
     type Identity = i64;
     /// The seat remembers.
-    type Watch = ();
+    type WatchSet = ();
 
-    fn members(&self) -> usize {
-        usize::try_from(self.words.people().load(SeqCst)).map_or(0, |n| n.min(MOST_MEMBERS))
+    fn processes(&self) -> usize {
+        usize::try_from(self.words.people().load(SeqCst)).map_or(0, |n| n.min(MAX_REGISTRATIONS))
     }
 
     #[inline]
     fn size(&mut self) -> usize {
-        usize::try_from(self.words.size().load(SeqCst)).map_or(0, |k| k.min(MOST_SLOTS))
+        usize::try_from(self.words.size().load(SeqCst)).map_or(0, |k| k.min(MAX_SLOTS))
     }
 
     #[inline]
@@ -295,19 +295,19 @@ impl Board for Seat<'_> {
         }
     }
 
-    fn claim(&mut self, me: usize) -> bool {
+    fn register(&mut self, me: usize) -> bool {
         let new = self.means.id;
         access(self.words.owner(me), Op::CompareAndSwap { old: wire::NOBODY, new }) == wire::NOBODY
     }
 
-    fn bury(&mut self, member: usize, dead: i64) {
+    fn unregister(&mut self, member: usize, dead: i64) {
         let gone = Op::CompareAndSwap { old: dead, new: wire::NOBODY };
         if access(self.words.owner(member), gone) == dead {
             wire::remove(self.hall, dead);
         }
     }
 
-    fn no_watch(&mut self) {
+    fn watch_nobody(&mut self) {
         self.means.watched.clear();
         self.means.blind = false;
     }
@@ -318,7 +318,7 @@ impl Board for Seat<'_> {
         self.means.watched.extend(seen);
     }
 
-    fn watched(&mut self, (): (), member: usize) -> Option<usize> {
+    fn next_watched(&mut self, (): (), member: usize) -> Option<usize> {
         let watched = &mut self.means.watched;
         let stirs = |watched: &Watched| watched.stirs && watched.member >= member;
         let index = watched.iter().position(stirs)?;

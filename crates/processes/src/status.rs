@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use hallpass_algorithms::halls::processes::Stand;
+use hallpass_algorithms::halls::processes::Phase;
 use std::sync::atomic::Ordering::SeqCst;
 
 use crate::{
-    file::MOST_SLOTS,
+    file::MAX_SLOTS,
     inner::Inner,
     wire::{self, Reached},
 };
@@ -48,9 +48,9 @@ pub struct Participant {
 impl Status {
     pub(crate) fn of(hall: &Inner) -> Self {
         // Slots that are no more may still be held.
-        let held = (0..MOST_SLOTS).filter_map(|j| Some((hall.holder(j)?, j)));
+        let held = (0..MAX_SLOTS).filter_map(|j| Some((hall.holder(j)?, j)));
         let holders = held.map(|(member, j)| Participant::of(hall, member, Some(j))).collect();
-        let waiting = |member: &usize| hall.card(*member).stand == Stand::Waiting;
+        let waiting = |member: &usize| hall.card(*member).phase == Phase::Waiting;
         let mut queue: Vec<(i64, usize)> =
             (0..hall.people()).filter(waiting).map(|i| (hall.card(i).number, i)).collect();
         queue.sort_unstable();

@@ -238,7 +238,7 @@ pub(super) const fn shared(promises_fife: bool, title: &'static str) -> Entry {
     Entry {
         promises_resilience: true,
         promises_exit: false,
-        most_processes: shared::MOST_PROCESSES,
+        most_processes: shared::MAX_PROCESSES,
         figure: "SharedHall",
         ..hall(promises_fife, title)
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hallpass_processes::{Error, MOST_SLOTS, Place, SharedPass};
+use hallpass_processes::{Error, MAX_SLOTS, Place, SharedPass};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::support::{NAME, Scene, is_full};
@@ -38,26 +38,26 @@ fn slots_are_distinct_and_the_smallest_comes_first() {
 fn the_largest_hall_there_can_be() {
     // Each pass has a descriptor at least.
     let limit = getrlimit(Resource::Nofile);
-    let needed = 3 * MOST_SLOTS as u64;
+    let needed = 3 * MAX_SLOTS as u64;
     if limit.maximum.is_some_and(|most| most < needed) {
         return println!("skipped: a process may not open {needed} files here");
     }
     if limit.current.is_some_and(|most| most < needed) {
         setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit }).unwrap();
     }
-    let scene = Scene::new(MOST_SLOTS);
+    let scene = Scene::new(MAX_SLOTS);
     let open = || fs::read_dir("/proc/self/fd").unwrap().count();
     let (mut passes, before) = (Vec::new(), open());
-    while passes.len() < MOST_SLOTS {
+    while passes.len() < MAX_SLOTS {
         passes.push(scene.hall.acquire().unwrap());
         // Other tests run meanwhile, and have files of their own.
         let taken = open().saturating_sub(before);
         assert!(taken < 2 * passes.len() + 400, "{taken} files for {} passes", passes.len());
     }
-    assert!(passes.iter().map(SharedPass::slot).eq(0..MOST_SLOTS));
+    assert!(passes.iter().map(SharedPass::slot).eq(0..MAX_SLOTS));
     assert!(is_full(&scene.hall));
     drop(passes);
-    assert_eq!(scene.hall.available(), MOST_SLOTS);
+    assert_eq!(scene.hall.available(), MAX_SLOTS);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn processes_have_distinct_slots_and_the_smallest_comes_first() {
 fn sizes_that_cannot_be() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::at(folder.path());
-    for k in [0, MOST_SLOTS + 1, usize::MAX] {
+    for k in [0, MAX_SLOTS + 1, usize::MAX] {
         match place.open(NAME, k).err() {
             Some(error @ Error::BadSlots { asked }) => {
                 assert_eq!(asked, k);
@@ -92,7 +92,7 @@ fn sizes_that_cannot_be() {
     assert!(matches!(place.open_existing(NAME).err(), Some(Error::Missing { .. })));
     assert!(place.names().unwrap().is_empty());
     let hall = place.open(NAME, 1).unwrap();
-    for k in [0, MOST_SLOTS + 1] {
+    for k in [0, MAX_SLOTS + 1] {
         assert!(matches!(hall.resize(k), Err(Error::BadSlots { .. })), "resized to {k}");
     }
     assert_eq!(hall.slots(), 1);

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use hallpass_processes::{Error, MOST_SLOTS, Place, SharedHall, SharedPass};
+use hallpass_processes::{Error, MAX_SLOTS, Place, SharedHall, SharedPass};
 
 /// What the halls are called.
 pub const NAME: &str = "damaged-hall";
@@ -25,7 +25,7 @@ pub fn heard<T>(answer: Result<T, Error>) -> Option<T> {
 
 /// A slot that there can be.
 pub fn looked_at(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
-    heard(answer).inspect(|pass| assert!(pass.slot() < MOST_SLOTS, "slot {}", pass.slot()))
+    heard(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
 }
 
 /// Opens the hall in all ways, uses it, and at last puts a new one in its place.
@@ -68,7 +68,7 @@ fn everything(hall: &SharedHall) {
 /// Whatever can be asked.
 pub fn look(hall: &SharedHall) {
     let numbers = (hall.slots(), hall.available(), hall.waiting(), hall.is_closed());
-    assert!(numbers.0 <= MOST_SLOTS && numbers.1 <= MOST_SLOTS, "{numbers:?}");
+    assert!(numbers.0 <= MAX_SLOTS && numbers.1 <= MAX_SLOTS, "{numbers:?}");
     assert_eq!(hall.name(), NAME);
     let status = hall.status();
     assert!(!format!("{status:?}").is_empty());

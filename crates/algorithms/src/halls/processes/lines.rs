@@ -1,12 +1,13 @@
 //! The lines, one access each: coming, waiting, leaving.
 
 use super::{
-    board::{Board, Life},
+    environment::{Environment, Life},
     rescue::{self, Then},
     serve,
-    words::{Card, FREE, Number, Stand, Tag, after, waits_with},
+    words::{Card, FREE, Number, Phase, Tag, after, waits_with},
 };
 use crate::framework::{
+    lines::lines,
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Op, Word},
 };
@@ -26,76 +27,76 @@ pub enum Role<W> {
     Hurried,
 }
 
-/// Where a passage stands. `I` is an identity, `W` a watch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Line<I, W> {
-    // Coming
-    E1 { x: Number },
-    E2 { x: Number, c: Word },
-    E3 { x: Number },
-    E4 { x: Number, k: usize, j: usize },
-    E5 { x: Number, k: usize, j: usize },
-    E6 { x: Number },
-    E7 { x: Number },
-    E8 { x: Number },
-    // Serving
-    S1 { role: Role<W> },
-    S2 { role: Role<W>, c: Word },
-    S3 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
-    S4 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
-    S5 { c: Word },
-    S6 { role: Role<W>, k: usize, who: Tag, j: usize },
-    S7 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
-    S8 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
-    S9 { role: Role<W>, k: usize, who: Tag, j: usize },
-    S10 { role: Role<W>, who: Tag, j: usize, own: bool },
-    S11 { role: Role<W>, who: usize },
-    S12 { who: usize },
-    // Getting in
-    G1 { number: Number, j: usize },
-    G2 { number: Number, j: Option<usize>, i: usize },
-    G3 { number: Number, j: Option<usize>, i: usize },
-    // Lying down
-    W1,
-    W2 { number: Number, i: usize, before: Option<Tag> },
-    W3 { before: Tag },
-    W4 { before: Tag },
-    W5 { before: usize },
-    W6 { number: Number, i: usize, watch: W },
-    W7 { number: Number, i: usize, watch: W },
-    W8 { watch: W },
-    W9 { watch: W, i: usize },
-    W10 { watch: W },
-    // Giving up
-    C1,
-    C2 { number: Number },
-    // Leaving
-    X1 { j: usize },
-    X2 { number: Number, j: usize },
-    X3 { number: Number, j: usize },
-    X4,
-    X5 { c: Word },
-    // Rescuing
-    R1 { member: usize, then: Then<W> },
-    R2 { member: usize, then: Then<W>, card: Word },
-    R3 { member: usize, then: Then<W>, card: Word, dead: Option<I> },
-    R4 { member: usize, then: Then<W>, dead: I },
-    // Becoming a member
-    J1,
-    J2,
-    J3 { x: Number },
+lines! {
+    /// Where a passage stands. `I` is an identity, `W` a watch.
+    pub enum Line<I, W> {
+        // Coming
+        E1 { x: Number },
+        E2 { x: Number, c: Word },
+        E3 { x: Number },
+        E4 { x: Number, k: usize, j: usize },
+        E5 { x: Number, k: usize, j: usize },
+        E6 { x: Number },
+        E7 { x: Number },
+        E8 { x: Number },
+        // Serving
+        S1 { role: Role<W> },
+        S2 { role: Role<W>, c: Word },
+        S3 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
+        S4 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
+        S5 { c: Word },
+        S6 { role: Role<W>, k: usize, who: Tag, j: usize },
+        S7 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
+        S8 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
+        S9 { role: Role<W>, k: usize, who: Tag, j: usize },
+        S10 { role: Role<W>, who: Tag, j: usize, own: bool },
+        S11 { role: Role<W>, who: usize },
+        S12 { who: usize },
+        // Getting in
+        G1 { number: Number, j: usize },
+        G2 { number: Number, j: Option<usize>, i: usize },
+        G3 { number: Number, j: Option<usize>, i: usize },
+        // Lying down
+        W1,
+        W2 { number: Number, i: usize, before: Option<Tag> },
+        W3 { before: Tag },
+        W4 { before: Tag },
+        W5 { before: usize },
+        W6 { number: Number, i: usize, watch: W },
+        W7 { number: Number, i: usize, watch: W },
+        W8 { watch: W },
+        W9 { watch: W, i: usize },
+        W10 { watch: W },
+        // Giving up
+        C1,
+        C2 { number: Number },
+        // Leaving
+        X1 { j: usize },
+        X2 { number: Number, j: usize },
+        X3 { number: Number, j: usize },
+        X4,
+        X5 { c: Word },
+        // Rescuing
+        R1 { process: usize, then: Then<W> },
+        R2 { process: usize, then: Then<W>, card: Word },
+        R3 { process: usize, then: Then<W>, card: Word, dead: Option<I> },
+        R4 { process: usize, then: Then<W>, dead: I },
+        // Becoming a process
+        J1,
+        J2,
+        J3 { x: Number },
+    }
 }
 use Line::*;
 
 /// A line of a passage on this board.
-pub type LineOn<B> = Line<<B as Board>::Identity, <B as Board>::Watch>;
+pub type LineOn<B> = Line<<B as Environment>::Identity, <B as Environment>::WatchSet>;
 
 /// Executes the line at which `me` stands.
 ///
 /// Inlined where it is called, since a caller that knows the line needs no more than its arm.
 #[inline(always)]
-pub fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
         E1 { x } => Goto(E2 { x, c: b.next(Op::Read) }),
         E2 { x, c } => Goto(if b.quiet(Op::Read) == c { E3 { x } } else { E6 { x } }),
@@ -109,7 +110,7 @@ pub fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
             _ => Goto(E6 { x }),
         },
         E5 { x, k, j } => {
-            let new = Tag { member: me, number: x }.pack();
+            let new = Tag { process: me, number: x }.pack();
             if b.slot(j, Op::CompareAndSwap { old: FREE, new }) == FREE {
                 Enter(X1 { j })
             } else if j + 1 < k {
@@ -131,20 +132,20 @@ pub fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
 
 /// The lines of those who wait, and have waited.
 #[inline(never)]
-fn queue<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
         E6 { x } => {
-            b.card(me, Op::Write(Card::new(Stand::Arriving, x).pack()));
+            b.card(me, Op::Write(Card::new(Phase::Arriving, x).pack()));
             Goto(E7 { x })
         }
         E7 { .. } => Goto(E8 { x: waits_with(b.next(Op::FetchAdd(1))) }),
         E8 { x } => {
-            b.card(me, Op::Write(Card::new(Stand::Waiting, x).pack()));
+            b.card(me, Op::Write(Card::new(Phase::Waiting, x).pack()));
             Goto(S1 { role: Role::Waiter })
         }
 
         G1 { number, j } => {
-            b.card(me, Op::Write(Card::new(Stand::In(j), number).pack()));
+            b.card(me, Op::Write(Card::new(Phase::In(j), number).pack()));
             Goto(G2 { number, j: Some(j), i: 0 })
         }
         G2 { number, j, i } => {
@@ -158,47 +159,47 @@ fn queue<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
 
         W1 => {
             let card = Card::unpack(b.card(me, Op::Read));
-            match card.stand {
-                Stand::Granted(j) => Goto(G1 { number: card.number, j }),
+            match card.phase {
+                Phase::Granted(j) => Goto(G1 { number: card.number, j }),
                 _ => Goto(W2 { number: card.number, i: 0, before: None }),
             }
         }
         W2 { number, i, mut before } => {
             let card = Card::unpack(b.card(i, Op::Read));
             let nearer = before.is_none_or(|tag| tag.number < card.number);
-            if card.stand == Stand::Waiting && card.number < number && nearer {
-                before = Some(Tag { member: i, number: card.number });
+            if card.phase == Phase::Waiting && card.number < number && nearer {
+                before = Some(Tag { process: i, number: card.number });
             }
             match before {
-                _ if i + 1 < b.members() => Goto(W2 { number, i: i + 1, before }),
+                _ if i + 1 < b.processes() => Goto(W2 { number, i: i + 1, before }),
                 Some(before) => Goto(W3 { before }),
-                None => Goto(W6 { number, i: 0, watch: b.no_watch() }),
+                None => Goto(W6 { number, i: 0, watch: b.watch_nobody() }),
             }
         }
         W3 { before } => {
-            b.link(me, Op::Write(before.member as Word));
+            b.link(me, Op::Write(before.process as Word));
             Goto(W4 { before })
         }
         W4 { before } => {
-            let card = Card::unpack(b.card(before.member, Op::Read));
+            let card = Card::unpack(b.card(before.process, Op::Read));
             if card.waits_with(before.number) {
-                Goto(W5 { before: before.member })
+                Goto(W5 { before: before.process })
             } else {
                 Goto(S1 { role: Role::Waiter })
             }
         }
         W5 { before } => match b.life(before) {
             Life::Alive => {
-                let watch = b.no_watch();
+                let watch = b.watch_nobody();
                 let watch = b.watch(watch, before);
                 Goto(S1 { role: Role::Watcher(watch) })
             }
-            _ => Goto(R1 { member: before, then: Then::Serve(Role::Waiter) }),
+            _ => Goto(R1 { process: before, then: Then::Serve(Role::Waiter) }),
         },
         W6 { number, i, watch } => {
             let card = Card::unpack(b.card(i, Op::Read));
-            let behind = card.stand == Stand::Waiting && card.number >= number;
-            if behind || card.stand == Stand::Vacant {
+            let behind = card.phase == Phase::Waiting && card.number >= number;
+            if behind || card.phase == Phase::Vacant {
                 next_to_watch(b, number, i + 1, watch)
             } else {
                 Goto(W7 { number, i, watch })
@@ -209,27 +210,27 @@ fn queue<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
                 let watch = b.watch(watch, i);
                 next_to_watch(b, number, i + 1, watch)
             }
-            _ => Goto(R1 { member: i, then: Then::Serve(Role::Waiter) }),
+            _ => Goto(R1 { process: i, then: Then::Serve(Role::Waiter) }),
         },
         W8 { .. } if b.rung(me) => Goto(S1 { role: Role::Waiter }),
         W8 { watch } => look_after(b, watch, 0),
         W9 { watch, i } => match b.life(i) {
             Life::Alive => look_after(b, watch, i + 1),
-            _ => Goto(R1 { member: i, then: Then::Serve(Role::Waiter) }),
+            _ => Goto(R1 { process: i, then: Then::Serve(Role::Waiter) }),
         },
         W10 { .. } if b.expired(me) => Goto(C1),
         W10 { watch } => Spin(W8 { watch }),
 
         C1 => {
             let card = Card::unpack(b.card(me, Op::Read));
-            match card.stand {
-                Stand::Granted(j) => Goto(G1 { number: card.number, j }),
+            match card.phase {
+                Phase::Granted(j) => Goto(G1 { number: card.number, j }),
                 _ => Goto(C2 { number: card.number }),
             }
         }
         C2 { number } => {
-            let old = Card::new(Stand::Waiting, number).pack();
-            let new = Card::new(Stand::Idle, after(number)).pack();
+            let old = Card::new(Phase::Waiting, number).pack();
+            let new = Card::new(Phase::Idle, after(number)).pack();
             if b.card(me, Op::CompareAndSwap { old, new }) == old {
                 Goto(G2 { number, j: None, i: 0 })
             } else {
@@ -238,11 +239,11 @@ fn queue<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
         }
 
         X2 { number, j } => {
-            b.card(me, Op::Write(Card::new(Stand::Idle, after(number)).pack()));
+            b.card(me, Op::Write(Card::new(Phase::Idle, after(number)).pack()));
             Goto(X3 { number, j })
         }
         X3 { number, j } => {
-            let old = Tag { member: me, number }.pack();
+            let old = Tag { process: me, number }.pack();
             b.slot(j, Op::CompareAndSwap { old, new: FREE });
             Goto(X4)
         }
@@ -254,25 +255,25 @@ fn queue<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
 }
 
 /// What follows for one that waits no longer, when those that follow members below `i` are told.
-fn no_longer_waits<B: Board>(b: &B, number: Number, j: Option<usize>, i: usize) -> Next<LineOn<B>> {
+fn no_longer_waits<B: Environment>(b: &B, number: Number, j: Option<usize>, i: usize) -> Next<LineOn<B>> {
     match j {
-        _ if i < b.members() => Goto(G2 { number, j, i }),
+        _ if i < b.processes() => Goto(G2 { number, j, i }),
         Some(j) => Enter(X2 { number, j }),
         None => Goto(X4),
     }
 }
 
-/// Looks at member `i`, or for a slot once more if there is no such member.
-fn next_to_watch<B: Board>(b: &B, number: Number, i: usize, watch: B::Watch) -> Next<LineOn<B>> {
-    match i < b.members() {
+/// Looks at process `i`, or for a slot once more if there is no such process.
+fn next_to_watch<B: Environment>(b: &B, number: Number, i: usize, watch: B::WatchSet) -> Next<LineOn<B>> {
+    match i < b.processes() {
         true => Goto(W6 { number, i, watch }),
         false => Goto(S1 { role: Role::Watcher(watch) }),
     }
 }
 
-/// Looks whether those that are watched live, from member `i` on.
-fn look_after<B: Board>(b: &mut B, watch: B::Watch, i: usize) -> Next<LineOn<B>> {
-    match b.watched(watch, i) {
+/// Looks whether those that are watched live, from process `i` on.
+fn look_after<B: Environment>(b: &mut B, watch: B::WatchSet, i: usize) -> Next<LineOn<B>> {
+    match b.next_watched(watch, i) {
         Some(i) => Goto(W9 { watch, i }),
         None => Goto(W10 { watch }),
     }

@@ -1,13 +1,13 @@
 //! The semaphore behind `SharedHall`: its members are processes that can be killed at any instruction,
 //! and the kernel tells who has died. Not from a paper.
 //!
-//! card: how each member stands, and the number of its claim.   slot: free, or tagged with a member and
+//! card: how each process stands, and the number of its claim.   slot: free, or tagged with a process and
 //! a number.   next: the next ticket.   quiet: all tickets before it have been served.   link: whom a
-//! sleeper follows.   bell: whether it was rung for.   life: whether the member's process lives.
+//! sleeper follows.   bell: whether it was rung for.   life: whether the process's process lives.
 //!
-//! - A tag counts only while its number is that of its member's card. So one compare-and-swap of a dead
-//!   member's card frees whatever it had, or was about to get, and there is nothing else to repair
-//!   (R1 to R4). Each slot has one responsible member at every instant.
+//! - A tag counts only while its number is that of its process's card. So one compare-and-swap of a dead
+//!   process's card frees whatever it had, or was about to get, and there is nothing else to repair
+//!   (R1 to R4). Each slot has one responsible process at every instant.
 //! - Who comes when all is quiet tags the first free slot (E1 to E5). Otherwise it draws a ticket and
 //!   waits (E6 to E8).
 //! - Who waits, who has left while others wait, and who has rescued somebody *serves*: looks for who
@@ -24,7 +24,7 @@
 //!   other waiter hangs on to it by a chain.
 //!
 //! I1: a void tag stays void, whatever is written later. So who has seen that a tag is void may remove
-//! it at any time, and whoever tags a free slot makes it its member's alone.
+//! it at any time, and whoever tags a free slot makes it its process's alone.
 //!
 //! - Exclusion, and names: a slot has one tag, and a card chooses at most one slot.
 //! - FIFE: the doorway is lines E1 to E8. At S3 only those are eligible whose tickets were out at S1:
@@ -35,7 +35,7 @@
 //!   need it watch who held it. A sleeper that follows is told when its chain ends, by the one that
 //!   it follows or by the kernel.
 
-mod board;
+mod environment;
 mod lines;
 mod model;
 mod normal;
@@ -43,13 +43,13 @@ mod rescue;
 mod serve;
 mod words;
 
-pub mod broken;
+pub mod wrong;
 
-pub use board::{Board, Life};
+pub use environment::{Environment, Life};
 pub use lines::{Line, LineOn, Role, step};
-pub use model::{Cast, MOST_PROCESSES, Model};
+pub use model::{Cast, MAX_PROCESSES, ProcessesModel};
 pub use rescue::Then;
 pub use serve::Seen;
 pub use words::{
-    Card, FREE, MOST_MEMBERS, MOST_SLOTS, Meaning, Number, Stand, Tag, after, waits_with,
+    Card, FREE, PROCESSES_IN_TAG, MAX_SLOTS, Meaning, Number, Phase, Tag, after, waits_with,
 };

@@ -3,11 +3,11 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{
-    board::{Board, Life},
+    environment::{Environment, Life},
     lines::{self, Line},
     normal,
     rescue::Then,
-    words::{Card, FREE, Meaning, Stand, Tag, after, waits_with},
+    words::{Card, FREE, Meaning, Phase, Tag, after, waits_with},
 };
 use crate::framework::{
     layout::{Array, Decl, Init, Kind, Layout},
@@ -20,7 +20,7 @@ use crate::framework::{
 };
 
 /// The most processes it is offered for.
-pub const MOST_PROCESSES: usize = 4;
+pub const MAX_PROCESSES: usize = 4;
 
 /// What may happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ const ALIVE: Word = 1;
 const DEAD: Word = 2;
 
 /// A hall and those who use it.
-pub struct Model {
+pub struct ProcessesModel {
     pub(super) n: usize,
     k: usize,
     cast: Cast,
@@ -76,7 +76,7 @@ pub enum State {
     At(Line<(), u8>),
     /// About to look whether it was here before.
     First,
-    /// About to look whether it is a member.
+    /// About to look whether it is a process.
     Come,
     /// About to look what is on its card.
     Recall,
@@ -85,22 +85,22 @@ pub enum State {
 }
 use State::*;
 
-impl Model {
+impl ProcessesModel {
     /// For `n` processes, of which `k` may be in.
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
-        let next = layout.add(Decl::number("next", -2, normal::most(n) + 3, 1).unbounded());
+        let next = layout.add(Decl::number("next", -2, normal::max_ticket(n) + 3, 1).unbounded());
         let quiet =
-            layout.add(Decl::number("quiet", -2, normal::most(n) + 3, 1).unbounded().waited_on());
+            layout.add(Decl::number("quiet", -2, normal::max_ticket(n) + 3, 1).unbounded().waited_on());
         let cards = Self::all_cards(n, k);
-        let idle = Card::new(Stand::Idle, after(waits_with(0))).pack();
+        let idle = Card::new(Phase::Idle, after(waits_with(0))).pack();
         let card = layout.array(n, |p| {
             let name = format!("card[{p}]");
             Decl::listed(name, Kind::Number, cards.clone(), Init::Is(idle)).unbounded().at(p)
         });
         let tags: Vec<Word> = (0..n)
-            .flat_map(|member| {
-                normal::tag_numbers(n).map(move |number| Tag { member, number }.pack())
+            .flat_map(|process| {
+                normal::tag_numbers(n).map(move |number| Tag { process, number }.pack())
             })
             .chain([FREE])
             .collect();
@@ -115,18 +115,18 @@ impl Model {
             .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
         let clock = layout.add(Decl::flag("clock", false));
         let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
-        Model { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock, been }
+        ProcessesModel { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock, been }
     }
 
     fn all_cards(n: usize, k: usize) -> Vec<Word> {
-        let given = (0..k).flat_map(|j| [Stand::Granted(j), Stand::In(j)]);
+        let given = (0..k).flat_map(|j| [Phase::Granted(j), Phase::In(j)]);
         let waiting = given
-            .chain([Stand::Waiting, Stand::Vacant])
-            .flat_map(|stand| normal::waiting_numbers(n).map(move |x| (stand, x)));
-        let idle = [Stand::Idle, Stand::Vacant, Stand::Arriving]
+            .chain([Phase::Waiting, Phase::Vacant])
+            .flat_map(|phase| normal::waiting_numbers(n).map(move |x| (phase, x)));
+        let idle = [Phase::Idle, Phase::Vacant, Phase::Arriving]
             .into_iter()
-            .flat_map(|stand| normal::idle_numbers(n).map(move |x| (stand, x)));
-        waiting.chain(idle).map(|(stand, number)| Card::new(stand, number).pack()).collect()
+            .flat_map(|phase| normal::idle_numbers(n).map(move |x| (phase, x)));
+        waiting.chain(idle).map(|(phase, number)| Card::new(phase, number).pack()).collect()
     }
 
     /// Where a passage begins.
@@ -135,24 +135,24 @@ impl Model {
     }
 
     /// How many of the processes are members: a clock is none.
-    fn members(&self) -> usize {
+    fn processes(&self) -> usize {
         self.n - usize::from(self.cast == Cast::Timeout)
     }
 }
 
 /// One process's view of the variables.
-pub(super) struct Seat<'a, M> {
-    pub(super) model: &'a Model,
+pub(super) struct ModelEnvironment<'a, M> {
+    pub(super) model: &'a ProcessesModel,
     pub(super) memory: &'a mut M,
 }
 
-impl<M: Memory> Board for Seat<'_, M> {
+impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     type Identity = ();
     /// A set of members.
-    type Watch = u8;
+    type WatchSet = u8;
 
-    fn members(&self) -> usize {
-        self.model.members()
+    fn processes(&self) -> usize {
+        self.model.processes()
     }
 
     fn size(&mut self) -> usize {
@@ -167,20 +167,20 @@ impl<M: Memory> Board for Seat<'_, M> {
         self.memory.access(self.model.quiet, op)
     }
 
-    fn card(&mut self, member: usize, op: Op) -> Word {
-        self.memory.access(self.model.card.at(member), op)
+    fn card(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.card.at(process), op)
     }
 
     fn slot(&mut self, slot: usize, op: Op) -> Word {
         self.memory.access(self.model.slot.at(slot), op)
     }
 
-    fn link(&mut self, member: usize, op: Op) -> Word {
-        self.memory.access(self.model.link.at(member), op)
+    fn link(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.link.at(process), op)
     }
 
-    fn ring(&mut self, member: usize) {
-        self.memory.write(self.model.bell.at(member), 1);
+    fn ring(&mut self, process: usize) {
+        self.memory.write(self.model.bell.at(process), 1);
     }
 
     fn rung(&mut self, me: usize) -> bool {
@@ -191,43 +191,43 @@ impl<M: Memory> Board for Seat<'_, M> {
         self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
     }
 
-    fn life(&mut self, member: usize) -> Life<()> {
-        match self.memory.read(self.model.life.at(member)) {
+    fn life(&mut self, process: usize) -> Life<()> {
+        match self.memory.read(self.model.life.at(process)) {
             NOBODY => Life::Nobody,
             ALIVE => Life::Alive,
             _ => Life::Dead(()),
         }
     }
 
-    fn claim(&mut self, me: usize) -> bool {
+    fn register(&mut self, me: usize) -> bool {
         self.memory.compare_and_swap(self.model.life.at(me), NOBODY, ALIVE)
     }
 
-    fn bury(&mut self, member: usize, (): ()) {
-        self.memory.compare_and_swap(self.model.life.at(member), DEAD, NOBODY);
+    fn unregister(&mut self, process: usize, (): ()) {
+        self.memory.compare_and_swap(self.model.life.at(process), DEAD, NOBODY);
     }
 
-    fn no_watch(&mut self) -> u8 {
+    fn watch_nobody(&mut self) -> u8 {
         0
     }
 
-    fn watch(&mut self, watch: u8, member: usize) -> u8 {
-        watch | 1 << member
+    fn watch(&mut self, watch: u8, process: usize) -> u8 {
+        watch | 1 << process
     }
 
-    fn watched(&mut self, watch: u8, member: usize) -> Option<usize> {
-        (member..self.model.members()).find(|i| watch >> i & 1 == 1)
+    fn next_watched(&mut self, watch: u8, process: usize) -> Option<usize> {
+        (process..self.model.processes()).find(|i| watch >> i & 1 == 1)
     }
 }
 
 /// A step, and those after it that make no access here: how many slots there are does not change.
 fn without_local_lines<M: Memory>(
-    seat: &mut Seat<'_, M>,
+    environment: &mut ModelEnvironment<'_, M>,
     p: Pid,
     line: Line<(), u8>,
 ) -> Next<Line<(), u8>> {
-    match lines::step(seat, p, line) {
-        Goto(local @ (Line::E3 { .. } | Line::S2 { .. })) => lines::step(seat, p, local),
+    match lines::step(environment, p, line) {
+        Goto(local @ (Line::E3 { .. } | Line::S2 { .. })) => lines::step(environment, p, local),
         next => next,
     }
 }
@@ -236,7 +236,7 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
-impl Algorithm for Model {
+impl Algorithm for ProcessesModel {
     type State = State;
 
     fn n(&self) -> usize {
@@ -260,24 +260,24 @@ impl Algorithm for Model {
     }
 
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: State) -> Next<State> {
-        let mut seat = Seat { model: self, memory };
+        let mut environment = ModelEnvironment { model: self, memory };
         match at {
             Clock => {
-                seat.memory.ideal(self.clock, turn, 0);
+                environment.memory.ideal(self.clock, turn, 0);
                 Leave
             }
-            First if seat.memory.test_and_set(self.been.at(p)) => Leave,
+            First if environment.memory.test_and_set(self.been.at(p)) => Leave,
             First => Goto(self.come(self.cast)),
-            Come => match seat.life(p) {
+            Come => match environment.life(p) {
                 Life::Alive => Goto(Recall),
                 Life::Nobody => Goto(At(Line::J1)),
-                Life::Dead(()) => Goto(At(Line::R1 { member: p, then: Then::Join })),
+                Life::Dead(()) => Goto(At(Line::R1 { process: p, then: Then::Join })),
             },
             Recall => {
-                let x = Card::unpack(seat.card(p, Op::Read)).number;
+                let x = Card::unpack(environment.card(p, Op::Read)).number;
                 Goto(At(Line::E1 { x }))
             }
-            At(line) => match without_local_lines(&mut seat, p, line) {
+            At(line) => match without_local_lines(&mut environment, p, line) {
                 Goto(next) => Goto(At(next)),
                 Spin(next) => Spin(At(next)),
                 Enter(next) => Enter(At(next)),
@@ -300,10 +300,14 @@ impl Algorithm for Model {
     }
 
     fn label(&self, _: Pid, at: State) -> Label {
-        let text = format!("{at:?}");
-        let inner = text.strip_prefix("At(").unwrap_or(&text);
-        let line = inner.split([' ', ')', '{']).next().unwrap_or_default().into();
-        Label { figure: "shared", line, instance: String::new() }
+        let line = match at {
+            At(line) => line.label(),
+            First => "First",
+            Come => "Come",
+            Recall => "Recall",
+            Clock => "Clock",
+        };
+        Label { figure: "shared", line: line.into(), instance: String::new() }
     }
 
     fn name(&self, at: State) -> Option<usize> {
@@ -337,7 +341,7 @@ impl Algorithm for Model {
             let (Line::X1 { j } | Line::X2 { j, .. }) = line else { return true };
             let card = Card::unpack(state.value(self.card.at(p)));
             Tag::unpack(state.value(self.slot.at(j)))
-                .is_none_or(|tag| tag.member != p || tag.means(j, card) != Meaning::Held)
+                .is_none_or(|tag| tag.process != p || tag.means(j, card) != Meaning::Held)
         });
         broken.then_some("I2")
     }

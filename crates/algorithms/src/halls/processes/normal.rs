@@ -2,7 +2,7 @@
 //!
 //! Tickets grow for ever. What is done with them: `next` is counted up; tickets of those who wait are
 //! compared with each other and with a copy of `next`; a copy is compared with `quiet` for equality;
-//! and the number in a tag or in a private variable is compared for equality with that of its member's
+//! and the number in a tag or in a private variable is compared for equality with that of its process's
 //! card. So the normal form keeps
 //!
 //! 1. the order among the tickets that may still be compared for it: of those who wait or have waited,
@@ -10,7 +10,7 @@
 //!    `next`;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those of their cards. All others are alike, for a card never has an old
-//!    number again. Tags of one member that are void for this reason thereby become equal, and a
+//!    number again. Tags of one process that are void for this reason thereby become equal, and a
 //!    compare-and-swap that removes one removes it where in truth there is another by now. In truth it
 //!    fails, and its process comes back to it with the other tag: a detour that leads to the same.
 
@@ -18,23 +18,23 @@ use alloc::vec::Vec;
 
 use super::{
     lines::Line::{self, *},
-    model::{Model, State},
+    model::{ProcessesModel, State},
     serve::Seen,
-    words::{Card, Number, Stand, Tag, after, waits_with},
+    words::{Card, Number, Phase, Tag, after, waits_with},
 };
 use crate::framework::{
     machine::Loc,
     memory::{Pid, Word},
 };
 
-/// No member's card has it in a normal state.
+/// No process's card has it in a normal state.
 const fn stale(n: usize) -> Number {
-    waits_with(most(n) + 2)
+    waits_with(max_ticket(n) + 2)
 }
 
-/// A card that no member has in a normal state.
+/// A card that no process has in a normal state.
 const fn no_card(n: usize) -> Word {
-    Card::new(Stand::Waiting, stale(n)).pack()
+    Card::new(Phase::Waiting, stale(n)).pack()
 }
 
 /// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
@@ -42,14 +42,14 @@ const OLD: Word = -2;
 const OLD_QUIET: Word = -1;
 
 /// The largest ticket in a normal state.
-pub(super) const fn most(n: usize) -> Word {
+pub(super) const fn max_ticket(n: usize) -> Word {
     2 * n as Word + 1
 }
 
 /// The numbers of those who wait, or have been given something: in a normal state, or one step from it,
 /// and the stale one.
 pub(super) fn waiting_numbers(n: usize) -> impl Iterator<Item = Number> {
-    (0..=most(n) + 2).map(waits_with)
+    (0..=max_ticket(n) + 2).map(waits_with)
 }
 
 /// Those of all who do not wait.
@@ -63,7 +63,7 @@ pub(super) fn tag_numbers(n: usize) -> impl Iterator<Item = Number> {
 }
 
 /// Brings a state into its normal form.
-pub(super) fn normalize(model: &Model, processes: &mut [Loc<State>], memory: &mut [Word]) {
+pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], memory: &mut [Word]) {
     let cards: Vec<Card> =
         (0..model.n).map(|p| Card::unpack(memory[model.card.at(p).index()])).collect();
     let next = memory[model.next.index()];
@@ -104,7 +104,7 @@ pub(super) fn normalize(model: &Model, processes: &mut [Loc<State>], memory: &mu
 
 /// Whether it waits, or was given something: it may have been seen waiting.
 fn has_ticket(card: &Card) -> bool {
-    matches!(card.stand, Stand::Waiting | Stand::Granted(_) | Stand::In(_))
+    matches!(card.phase, Phase::Waiting | Phase::Granted(_) | Phase::In(_))
 }
 
 fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
@@ -162,23 +162,23 @@ impl Small<'_> {
         Card { number, ..card }
     }
 
-    /// A number that is only compared with that of its member's card.
+    /// A number that is only compared with that of its process's card.
     fn tag(&self, tag: Tag) -> Tag {
-        let card = self.cards[tag.member];
-        let current = tag.number == card.number && card.stand != Stand::Vacant;
+        let card = self.cards[tag.process];
+        let current = tag.number == card.number && card.phase != Phase::Vacant;
         let number = if current { self.card(card).number } else { stale(self.n) };
         Tag { number, ..tag }
     }
 
     /// One's own number.
     fn own(&self, p: Pid, number: Number) -> Number {
-        self.tag(Tag { member: p, number }).number
+        self.tag(Tag { process: p, number }).number
     }
 
     /// A card as somebody saw it.
-    fn seen_card(&self, member: Pid, word: Word) -> Word {
+    fn seen_card(&self, process: Pid, word: Word) -> Word {
         let card = Card::unpack(word);
-        if card == self.cards[member] { self.card(card).pack() } else { no_card(self.n) }
+        if card == self.cards[process] { self.card(card).pack() } else { no_card(self.n) }
     }
 
     /// A number whose order matters.
@@ -237,9 +237,9 @@ impl Small<'_> {
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },
             X5 { c } => X5 { c: self.copy(c) },
-            R2 { member, then, card } => R2 { member, then, card: self.seen_card(member, card) },
-            R3 { member, then, card, dead } => {
-                R3 { member, then, card: self.seen_card(member, card), dead }
+            R2 { process, then, card } => R2 { process, then, card: self.seen_card(process, card) },
+            R3 { process, then, card, dead } => {
+                R3 { process, then, card: self.seen_card(process, card), dead }
             }
             J3 { .. } => J3 { x: after(waits_with(0)) },
             no_number => no_number,

@@ -1,13 +1,13 @@
-//! Lines R1 to R4: frees what a dead member held, in one compare-and-swap. Lines J1 to J3: becoming a
-//! member.
+//! Lines R1 to R4: frees what a dead process held, in one compare-and-swap. Lines J1 to J3: becoming a
+//! process.
 
 use super::{
-    board::{Board, Life},
+    environment::{Environment, Life},
     lines::{
         Line::{self, *},
         LineOn, Role,
     },
-    words::{Card, Stand, after, waits_with},
+    words::{Card, Phase, after, waits_with},
 };
 use crate::framework::{
     machine::Next::{self, Goto, Leave},
@@ -19,44 +19,44 @@ use crate::framework::{
 pub enum Then<W> {
     /// Serving.
     Serve(Role<W>),
-    /// Becoming a member in the dead one's place.
+    /// Becoming a process in the dead one's place.
     Join,
     /// Nothing: who leaves for good does this for itself, and holds nothing.
     Nothing,
 }
 
 /// Executes a line of rescuing or joining.
-pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
-        R1 { member, then } => {
-            let card = b.card(member, Op::Read);
-            Goto(R2 { member, then, card })
+        R1 { process, then } => {
+            let card = b.card(process, Op::Read);
+            Goto(R2 { process, then, card })
         }
         // The card was read first: if it is the same at line 3, it was this dead one's.
-        R2 { member, then, card } => match b.life(member) {
+        R2 { process, then, card } => match b.life(process) {
             Life::Alive => go(then),
-            Life::Dead(dead) => Goto(R3 { member, then, card, dead: Some(dead) }),
-            Life::Nobody => Goto(R3 { member, then, card, dead: None }),
+            Life::Dead(dead) => Goto(R3 { process, then, card, dead: Some(dead) }),
+            Life::Nobody => Goto(R3 { process, then, card, dead: None }),
         },
-        R3 { member, then, card, dead } => {
+        R3 { process, then, card, dead } => {
             let new = Card::unpack(card).vacated().pack();
             match dead {
-                _ if b.card(member, Op::CompareAndSwap { old: card, new }) != card => {
-                    Goto(R1 { member, then })
+                _ if b.card(process, Op::CompareAndSwap { old: card, new }) != card => {
+                    Goto(R1 { process, then })
                 }
-                Some(dead) => Goto(R4 { member, then, dead }),
+                Some(dead) => Goto(R4 { process, then, dead }),
                 None => go(then),
             }
         }
-        R4 { member, then, dead } => {
-            b.bury(member, dead);
+        R4 { process, then, dead } => {
+            b.unregister(process, dead);
             go(then)
         }
-        J1 if b.claim(me) => Goto(J2),
+        J1 if b.register(me) => Goto(J2),
         J1 => Leave, // somebody else was faster
         J2 => Goto(J3 { x: after(waits_with(b.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
-            b.card(me, Op::Write(Card::new(Stand::Idle, x).pack()));
+            b.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));
             Goto(E1 { x })
         }
         _ => unreachable!("not a line of rescuing"),

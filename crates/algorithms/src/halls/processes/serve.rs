@@ -1,12 +1,12 @@
 //! Lines S1 to S12: gives what is free to who has waited longest.
 
 use super::{
-    board::Board,
+    environment::Environment,
     lines::{
         Line::{self, *},
         LineOn, Role,
     },
-    words::{Card, FREE, Meaning, Stand, Tag},
+    words::{Card, FREE, Meaning, Phase, Tag},
 };
 use crate::framework::{
     machine::Next::{self, Goto, Leave},
@@ -25,14 +25,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Takes note of the card of `member`, where tickets below `c` were out.
-    fn note(&mut self, member: usize, card: Card, c: Word) {
-        match card.stand {
-            Stand::Arriving => self.arriving = true,
+    /// Takes note of the card of `process`, where tickets below `c` were out.
+    fn note(&mut self, process: usize, card: Card, c: Word) {
+        match card.phase {
+            Phase::Arriving => self.arriving = true,
             // Who came after this one may be seen, and others who came before that one missed.
-            Stand::Waiting if card.number / 2 >= c => self.later = true,
-            Stand::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
-                self.first = Some(Tag { member, number: card.number });
+            Phase::Waiting if card.number / 2 >= c => self.later = true,
+            Phase::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
+                self.first = Some(Tag { process, number: card.number });
             }
             _ => {}
         }
@@ -40,7 +40,7 @@ impl Seen {
 }
 
 /// Executes a line of serving.
-pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
         S1 { role } => Goto(S2 { role, c: b.next(Op::Read) }),
         S2 { role, c } => {
@@ -52,10 +52,10 @@ pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn
         }
         S3 { role, c, k, i, mut seen } => {
             let card = Card::unpack(b.card(i, Op::Read));
-            match card.stand {
-                Stand::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
+            match card.phase {
+                Phase::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
                 // Whoever gave it the slot may have died before it rang.
-                Stand::Granted(_) => Goto(S4 { role, c, k, i, seen }),
+                Phase::Granted(_) => Goto(S4 { role, c, k, i, seen }),
                 _ => {
                     seen.note(i, card, c);
                     look_on(b, S3 { role, c, k, i: i + 1, seen })
@@ -72,13 +72,13 @@ pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn
         }
         S6 { role, k, who, j } => match Tag::unpack(b.slot(j, Op::Read)) {
             None => Goto(S9 { role, k, who, j }),
-            Some(tag) if tag.member >= b.members() => try_next(role, k, who, j),
+            Some(tag) if tag.process >= b.processes() => try_next(role, k, who, j),
             Some(tag) => Goto(S7 { role, k, who, j, tag }),
         },
         S7 { role, k, who, j, tag } => {
-            match tag.means(j, Card::unpack(b.card(tag.member, Op::Read))) {
+            match tag.means(j, Card::unpack(b.card(tag.process, Op::Read))) {
                 // Somebody has settled it since line 3, and may not live to ring.
-                Meaning::Held if tag.member == me => Goto(G1 { number: tag.number, j }),
+                Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
                 Meaning::Offered => Goto(S10 { role, who: tag, j, own: false }),
                 Meaning::Void => Goto(S8 { role, k, who, j, tag }),
@@ -99,15 +99,15 @@ pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn
             }
         }
         S10 { role, who, j, own } => {
-            let old = Card::new(Stand::Waiting, who.number).pack();
-            let new = Card::new(Stand::Granted(j), who.number).pack();
-            let granted = b.card(who.member, Op::CompareAndSwap { old, new }) == old;
+            let old = Card::new(Phase::Waiting, who.number).pack();
+            let new = Card::new(Phase::Granted(j), who.number).pack();
+            let granted = b.card(who.process, Op::CompareAndSwap { old, new }) == old;
             let role = match role {
                 Role::Leaver if !(granted && own) => Role::Hurried,
                 role => role,
             };
-            if granted && who.member != me {
-                Goto(S11 { role, who: who.member })
+            if granted && who.process != me {
+                Goto(S11 { role, who: who.process })
             } else {
                 Goto(S1 { role })
             }
@@ -128,15 +128,15 @@ pub(super) fn step<B: Board>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn
 }
 
 /// What follows line S3 or S4.
-fn look_on<B: Board>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
+fn look_on<B: Environment>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
     let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
-    if i < b.members() {
+    if i < b.processes() {
         return Goto(at);
     }
     match (seen.first, role) {
         // Closed: who is told gives up, and tells those that follow it.
-        (Some(who), _) if k == 0 => Goto(S12 { who: who.member }),
-        (Some(who), Role::Hurried) => Goto(S12 { who: who.member }),
+        (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
+        (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
         // It was given something, or the lines are not run as they are written.
         (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),

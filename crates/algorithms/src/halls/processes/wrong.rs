@@ -1,9 +1,9 @@
 //! Variants that are wrong on purpose. The checker must reject each, and say why.
 
 use super::{
-    board::Board,
+    environment::Environment,
     lines::{Line, Role},
-    model::{Model, Seat, State},
+    model::{ProcessesModel, ModelEnvironment, State},
     words::{Card, Meaning},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 use State::At;
 
 changed_lines! {
-    Model, State => Next<State>, through |model, memory| Seat { model, memory: &mut memory };
+    ProcessesModel, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
     /// Who has given a slot to a sleeper does not ring.
     NoRing: |_s, _b, _p| {
         At(Line::S11 { role: Role::Leaver, .. }) => Leave,
@@ -41,7 +41,7 @@ changed_lines! {
 
     /// One that serves does not notice that a slot was given to itself since it looked at its card.
     NotMine: |_s, b, p| {
-        At(Line::S7 { role, k, who, j, tag }) if tag.member == p => {
+        At(Line::S7 { role, k, who, j, tag }) if tag.process == p => {
             match tag.means(j, Card::unpack(b.card(p, Op::Read))) {
                 Meaning::Held => match role {
                     _ if j + 1 < k => Goto(At(Line::S6 { role, k, who, j: j + 1 })),
