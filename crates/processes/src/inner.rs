@@ -14,7 +14,7 @@ use std::{
 
 use hallpass_algorithms::{
     Next,
-    halls::processes::{self as machine, Line, Meaning, Role, Phase, Tag},
+    halls::processes::{self as machine, Line, Meaning, Phase, Role, Tag},
 };
 use rustix::fs::Mode;
 

@@ -13,7 +13,7 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    halls::processes::{Environment, Card, Life, Line, Phase, step},
+    halls::processes::{Card, Environment, Life, Line, Phase, step},
 };
 use rustix::event::{PollFd, PollFlags, poll};
 

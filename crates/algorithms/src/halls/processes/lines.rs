@@ -255,7 +255,12 @@ fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>>
 }
 
 /// What follows for one that waits no longer, when those that follow members below `i` are told.
-fn no_longer_waits<B: Environment>(b: &B, number: Number, j: Option<usize>, i: usize) -> Next<LineOn<B>> {
+fn no_longer_waits<B: Environment>(
+    b: &B,
+    number: Number,
+    j: Option<usize>,
+    i: usize,
+) -> Next<LineOn<B>> {
     match j {
         _ if i < b.processes() => Goto(G2 { number, j, i }),
         Some(j) => Enter(X2 { number, j }),
@@ -264,7 +269,12 @@ fn no_longer_waits<B: Environment>(b: &B, number: Number, j: Option<usize>, i: u
 }
 
 /// Looks at process `i`, or for a slot once more if there is no such process.
-fn next_to_watch<B: Environment>(b: &B, number: Number, i: usize, watch: B::WatchSet) -> Next<LineOn<B>> {
+fn next_to_watch<B: Environment>(
+    b: &B,
+    number: Number,
+    i: usize,
+    watch: B::WatchSet,
+) -> Next<LineOn<B>> {
     match i < b.processes() {
         true => Goto(W6 { number, i, watch }),
         false => Goto(S1 { role: Role::Watcher(watch) }),

@@ -51,5 +51,5 @@ pub use model::{Cast, MAX_PROCESSES, ProcessesModel};
 pub use rescue::Then;
 pub use serve::Seen;
 pub use words::{
-    Card, FREE, PROCESSES_IN_TAG, MAX_SLOTS, Meaning, Number, Phase, Tag, after, waits_with,
+    Card, FREE, MAX_SLOTS, Meaning, Number, PROCESSES_IN_TAG, Phase, Tag, after, waits_with,
 };

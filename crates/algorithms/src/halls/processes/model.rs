@@ -90,8 +90,8 @@ impl ProcessesModel {
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let next = layout.add(Decl::number("next", -2, normal::max_ticket(n) + 3, 1).unbounded());
-        let quiet =
-            layout.add(Decl::number("quiet", -2, normal::max_ticket(n) + 3, 1).unbounded().waited_on());
+        let quiet = layout
+            .add(Decl::number("quiet", -2, normal::max_ticket(n) + 3, 1).unbounded().waited_on());
         let cards = Self::all_cards(n, k);
         let idle = Card::new(Phase::Idle, after(waits_with(0))).pack();
         let card = layout.array(n, |p| {
@@ -115,7 +115,21 @@ impl ProcessesModel {
             .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
         let clock = layout.add(Decl::flag("clock", false));
         let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
-        ProcessesModel { n, k, cast, layout, next, quiet, card, slot, link, bell, life, clock, been }
+        ProcessesModel {
+            n,
+            k,
+            cast,
+            layout,
+            next,
+            quiet,
+            card,
+            slot,
+            link,
+            bell,
+            life,
+            clock,
+            been,
+        }
     }
 
     fn all_cards(n: usize, k: usize) -> Vec<Word> {

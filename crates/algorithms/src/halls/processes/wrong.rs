@@ -3,7 +3,7 @@
 use super::{
     environment::Environment,
     lines::{Line, Role},
-    model::{ProcessesModel, ModelEnvironment, State},
+    model::{ModelEnvironment, ProcessesModel, State},
     words::{Card, Meaning},
 };
 use crate::{
