@@ -89,7 +89,7 @@ impl<const W: usize> Worker<W> {
         Worker { run: Run::default(), batch: Vec::with_capacity(2 * TOGETHER), transitions: 0 }
     }
 
-    fn flush<S: Space<W>>(&mut self, space: &S, store: &Store<W>, flawed: &[AtomicU32]) {
+    fn flush(&mut self, space: &dyn Space<W>, store: &Store<W>, flawed: &[AtomicU32]) {
         store.insert_all(&self.batch, &mut self.run, |pending, id| {
             let mut flaws = space.flaws(pending.state());
             while flaws != 0 {
@@ -101,9 +101,9 @@ impl<const W: usize> Worker<W> {
     }
 
     /// Expands the states from `next` on, in parts, until `end`.
-    fn expand<S: Space<W>>(
+    fn expand(
         &mut self,
-        space: &S,
+        space: &dyn Space<W>,
         store: &Store<W>,
         flawed: &[AtomicU32],
         next: &AtomicU32,
@@ -116,7 +116,7 @@ impl<const W: usize> Worker<W> {
             }
             for id in first..end.min(first + PART) {
                 let state = store.get(id);
-                space.successors(&state, |_, successor| {
+                space.successors(&state, &mut |_, successor| {
                     self.transitions += 1;
                     if successor != state {
                         self.batch.push(store.pending(space.canonical(successor), id));
@@ -132,7 +132,7 @@ impl<const W: usize> Worker<W> {
 }
 
 /// Explores `space`.
-pub fn explore<const W: usize, S: Space<W>>(space: &S, limits: &Limits<'_>) -> Explored<W> {
+pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Explored<W> {
     let limits = &Limits { states: limits.states.min(MOST_STATES), ..*limits };
     let threads = limits.threads.clamp(1, MOST_THREADS);
     let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64, space.bits());
@@ -223,8 +223,8 @@ fn make_room<const W: usize>(
     (store.bytes() > limits.bytes).then_some(Ended::Memory)
 }
 
-fn expand_part<const W: usize, S: Space<W>>(
-    space: &S,
+fn expand_part<const W: usize>(
+    space: &dyn Space<W>,
     store: &Store<W>,
     workers: &mut [Worker<W>],
     flawed: &[AtomicU32],
@@ -273,7 +273,7 @@ impl<const W: usize> Explored<W> {
     }
 
     /// A state from which a step leads to `id`, one level closer to the start.
-    fn parent<S: Space<W>>(&self, space: &S, id: Id) -> Id {
+    fn parent(&self, space: &dyn Space<W>, id: Id) -> Id {
         let target = self.store.get(id);
         let from = match self.store.first_parent(id) {
             NONE => 0, // the block begins with initial states
@@ -282,7 +282,7 @@ impl<const W: usize> Explored<W> {
         (from..id)
             .find(|&candidate| {
                 let mut found = false;
-                space.successors(&self.store.get(candidate), |_, next| {
+                space.successors(&self.store.get(candidate), &mut |_, next| {
                     found |= space.canonical(next) == target;
                 });
                 found
@@ -292,7 +292,7 @@ impl<const W: usize> Explored<W> {
 
     /// A shortest way to `id`: the initial state it starts from, and its steps. With symmetry, it
     /// ends in a state that is the same as `id` but for the names of processes.
-    pub fn path<S: Space<W>>(&self, space: &S, id: Id) -> ([u64; W], Vec<PathStep<W>>) {
+    pub fn path(&self, space: &dyn Space<W>, id: Id) -> ([u64; W], Vec<PathStep<W>>) {
         let mut back = vec![id];
         while back[back.len() - 1] >= self.roots {
             back.push(self.parent(space, back[back.len() - 1]));
@@ -306,7 +306,7 @@ impl<const W: usize> Explored<W> {
         while let Some(id) = back.pop() {
             let target = self.store.get(id);
             let mut step = None;
-            space.successors(&now, |agent, next| {
+            space.successors(&now, &mut |agent, next| {
                 if step.is_none() && next != now && space.canonical(next) == target {
                     step = Some((agent, next));
                 }
@@ -330,7 +330,7 @@ impl<const W: usize> Explored<W> {
     }
 
     /// The graph of all steps. Where the exploration stopped short of a state, there is no edge.
-    pub fn graph<S: Space<W>>(&self, space: &S, threads: usize) -> Graph {
+    pub fn graph(&self, space: &dyn Space<W>, threads: usize) -> Graph {
         let agents = space.agents();
         let len = self.store.len() as usize;
         let mut edges = vec![NONE; len * agents];
@@ -344,7 +344,7 @@ impl<const W: usize> Explored<W> {
         Graph { agents, targets: edges }
     }
 
-    fn edges_from<S: Space<W>>(&self, space: &S, first: Id, edges: &mut [Id]) {
+    fn edges_from(&self, space: &dyn Space<W>, first: Id, edges: &mut [Id]) {
         const STATES: usize = TOGETHER / 2;
         let agents = space.agents();
         let mut batch: Vec<Pending<W>> = Vec::with_capacity(STATES * agents);
@@ -352,7 +352,7 @@ impl<const W: usize> Explored<W> {
             for index in 0..edges.len() / agents {
                 let id = first + (part * STATES + index) as Id;
                 let state = self.store.get(id);
-                space.successors(&state, |agent, next| {
+                space.successors(&state, &mut |agent, next| {
                     let cell = index * agents + agent;
                     if next == state {
                         edges[cell] = id;

@@ -66,7 +66,7 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
         Box::new((0..self.roots).map(|id| [u64::from(id)]))
     }
 
-    fn successors(&self, state: &[u64; 1], mut each: impl FnMut(Agent, [u64; 1])) {
+    fn successors(&self, state: &[u64; 1], each: &mut dyn FnMut(Agent, [u64; 1])) {
         let from = id_of(state);
         let has = |bit| state[0] & bit != 0;
         for (agent, to) in self.graph.edges(from) {

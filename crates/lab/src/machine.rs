@@ -1,11 +1,10 @@
 //! An algorithm of any type behind one object, its private states numbered.
 
-use std::sync::RwLock;
-
 use hallpass_algorithms::{
     Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
 };
-use indexmap::IndexSet;
+
+use crate::numbers::Numbers;
 
 /// A process's private state, as a number. [`REMAINDER`] is 0.
 pub type Local = u32;
@@ -71,27 +70,26 @@ pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry:
     registry::visit(id, n, k, Number)
 }
 
+/// There is one of these for each algorithm, so it only forwards; what takes more code is in [`Numbers`],
+/// which many algorithms share.
 struct Numbered<A: Algorithm> {
     algorithm: A,
-    locs: RwLock<IndexSet<Loc<A::State>, foldhash::fast::FixedState>>,
+    locs: Numbers<Loc<A::State>>,
 }
 
 impl<A: Algorithm> Numbered<A> {
     fn new(algorithm: A) -> Self {
-        let mut locs = IndexSet::default();
-        locs.insert(Loc::Remainder);
-        Numbered { algorithm, locs: RwLock::new(locs) }
+        let locs = Numbers::new();
+        locs.number(Loc::Remainder, Local::BITS);
+        Numbered { algorithm, locs }
     }
 
     fn loc(&self, at: Local) -> Loc<A::State> {
-        self.locs.read().expect("no panic while held")[at as usize]
+        self.locs.thing(at.into())
     }
 
     fn number(&self, loc: Loc<A::State>) -> Local {
-        let known = self.locs.read().expect("no panic while held").get_index_of(&loc);
-        let number = known
-            .unwrap_or_else(|| self.locs.write().expect("no panic while held").insert_full(loc).0);
-        number as Local
+        self.locs.number(loc, Local::BITS) as Local
     }
 }
 
@@ -160,23 +158,14 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     }
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
-        let old: Vec<_> = {
-            let known = self.locs.read().expect("no panic while held");
-            processes.iter().map(|&at| known[at as usize]).collect()
-        };
+        let old = self.locs.things(processes);
         let mut new = old.clone();
         self.algorithm.normalize(&mut new, memory);
-        // Looking a number up costs more than all the rest, and most stay as they are.
-        for ((at, old), new) in processes.iter_mut().zip(old).zip(new) {
-            if new != old {
-                *at = self.number(new);
-            }
-        }
+        self.locs.renumber(processes, &old, &new);
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
-        let locs = self.locs.read().expect("no panic while held");
-        let processes: Vec<_> = processes.iter().map(|&at| locs[at as usize]).collect();
-        self.algorithm.broken_invariant(&View { processes: &processes, memory })
+        let processes = &self.locs.things(processes);
+        self.algorithm.broken_invariant(&View { processes, memory })
     }
 }

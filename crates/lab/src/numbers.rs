@@ -25,13 +25,29 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         let known = self.0.read().expect("no panic while held").get_index_of(like);
         let number = known
             .unwrap_or_else(|| self.0.write().expect("no panic while held").insert_full(thing()).0);
-        assert!(number < 1 << bits, "more than 2^{bits} of a kind: too large to explore");
+        assert!((number as u64) < 1 << bits, "more than 2^{bits} of a kind: too large to explore");
         number as u64
     }
 
     /// The thing with this number.
     pub(crate) fn thing(&self, number: u64) -> T {
         self.with(number, T::clone)
+    }
+
+    /// The things with these numbers.
+    pub(crate) fn things(&self, numbers: &[u32]) -> Vec<T> {
+        let known = self.0.read().expect("no panic while held");
+        numbers.iter().map(|&number| known[number as usize].clone()).collect()
+    }
+
+    /// Replaces the numbers of `old` things by those of `new` ones.
+    pub(crate) fn renumber(&self, numbers: &mut [u32], old: &[T], new: &[T]) {
+        // Looking a number up costs more than comparing, and most things stay as they are.
+        for ((number, old), new) in numbers.iter_mut().zip(old).zip(new) {
+            if new != old {
+                *number = self.number(new.clone(), u32::BITS) as u32;
+            }
+        }
     }
 
     /// Looks at the thing with this number.

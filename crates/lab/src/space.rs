@@ -31,7 +31,7 @@ pub trait Space<const W: usize>: Sync {
 
     /// Calls `each` with every agent that can move and the state its step leads to, which is the
     /// same state if it finds that it has to wait.
-    fn successors(&self, state: &[u64; W], each: impl FnMut(Agent, [u64; W]));
+    fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
 
     /// The state that stands for all states that are the same but for the names of processes.
     #[inline]
@@ -194,7 +194,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
     }
 
     #[inline]
-    fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+    fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         if self.tables.fault.get_in(state) != 0 {
             return;
         }

@@ -20,7 +20,7 @@ fn a_limit_on_states_is_kept_but_for_a_few() {
     let stop = AtomicBool::new(false);
     for (states, threads) in [(1, 1), (1_000, 1), (200_000, 1), (200_000, 2)] {
         let limits = Limits { states, bytes: 1 << 30, threads, stop: &stop, progress: &|_| () };
-        let explored = explore::<W, _>(&space, &limits);
+        let explored = explore::<W>(&space, &limits);
         assert_eq!(explored.ended, Ended::States);
         // Threads take numbers in blocks, so it may also be a few less.
         assert!(explored.states.abs_diff(states) < 200, "{}", explored.states);

@@ -188,9 +188,16 @@ fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> 
     Ok(())
 }
 
-/// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
-pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::Output, Error> {
+/// The entry for `id` if that algorithm exists for `n` processes of which `k` may be in, and whether it
+/// asks for `+names`.
+pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool), Error> {
     let (entry, names) = entry(id)?;
     check_size(id, entry, n, k)?;
+    Ok((entry, names))
+}
+
+/// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
+pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::Output, Error> {
+    let (entry, names) = entry_for(id, n, k)?;
     build(entry, names, n, k, visitor).ok_or_else(|| Error::Unknown(id.to_string()))
 }

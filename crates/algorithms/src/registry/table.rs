@@ -34,7 +34,8 @@ macro_rules! table {
             entry: &Entry, names: bool, n: usize, k: usize, visitor: V,
         ) -> Option<V::Output> {
             match entry.id {
-                $($id if names && entry.nameable => {
+                // A constant, so that nothing is compiled for what cannot carry names.
+                $($id if names && { const NAMEABLE: bool = $about.nameable; NAMEABLE } => {
                     Some(visitor.visit(Named::new($make(n, k))))
                 })*
                 $($id => Some(visitor.visit($make(n, k))),)*

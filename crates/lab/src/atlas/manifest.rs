@@ -5,10 +5,7 @@ use std::{
     fmt,
 };
 
-use hallpass_algorithms::{
-    Algorithm,
-    registry::{self, Visitor},
-};
+use hallpass_algorithms::registry;
 use serde::Deserialize;
 
 use super::expected::{Expected, Figure};
@@ -234,12 +231,7 @@ impl Model {
 
     /// What is wrong with the model itself.
     fn fault(&self) -> Option<String> {
-        struct Exists;
-        impl Visitor for Exists {
-            type Output = ();
-            fn visit<A: Algorithm + Send + Sync + 'static>(self, _: A) {}
-        }
-        if let Err(error) = registry::visit(&self.algorithm, self.n, self.k, Exists) {
+        if let Err(error) = registry::entry_for(&self.algorithm, self.n, self.k) {
             return Some(error.to_string());
         }
         if self.contention() == 0 || self.contention() > self.n {

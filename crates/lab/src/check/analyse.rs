@@ -295,7 +295,7 @@ impl<const W: usize> Analysis<'_, W> {
                 first_kept_out,
                 second_kept_out,
             };
-            let histories = explore::<1, _>(&pair, &limits);
+            let histories = explore::<1>(&pair, &limits);
             stopped_short |= !histories.is_complete();
             for (bit, found) in [OVERTAKEN, OVERTAKEN_STRONG].into_iter().zip(&mut found) {
                 let Some(id) = histories.flawed(bit) else { continue };

@@ -265,13 +265,13 @@ fn run<const W: usize>(
 
 fn answer<const W: usize>(
     setup: &Setup<'_>,
-    space: &impl Space<W>,
+    space: &dyn Space<W>,
     settled: Option<Settled<'_, W>>,
 ) -> Report {
     let Setup { machine, tables, question, resources } = *setup;
     let begun = Instant::now();
     (resources.phase)("exploring");
-    let explored = explore::<W, _>(space, &resources.limits());
+    let explored = explore(space, &resources.limits());
     let explore_seconds = begun.elapsed().as_secs_f64();
     let analysis = Analysis {
         machine,

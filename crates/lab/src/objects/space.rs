@@ -211,7 +211,7 @@ impl Space<WORDS> for Runs {
         Box::new(std::iter::once(self.pack(&state, monitor, None)))
     }
 
-    fn successors(&self, packed: &Packed, mut each: impl FnMut(Agent, Packed)) {
+    fn successors(&self, packed: &Packed, each: &mut dyn FnMut(Agent, Packed)) {
         if self.fault(packed).is_some() {
             return;
         }

@@ -134,7 +134,7 @@ impl<const W: usize> Space<1> for Caches<'_, W> {
         }
     }
 
-    fn successors(&self, state: &[u64; 1], mut each: impl FnMut(Agent, [u64; 1])) {
+    fn successors(&self, state: &[u64; 1], each: &mut dyn FnMut(Agent, [u64; 1])) {
         let from = Self::id(state);
         let cold = self.conventions.cache == CacheAtStart::Cold;
         if cold && self.states.section(from, self.process) == Section::Remainder {

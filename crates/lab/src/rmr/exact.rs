@@ -43,7 +43,7 @@ fn run<const W: usize>(
         invariants: None,
     };
     (resources.phase)("exploring");
-    let explored = explore::<W, _>(&space, &resources.limits());
+    let explored = explore::<W>(&space, &resources.limits());
     let used = explored.bytes + explored.graph_bytes(tables.n);
     if used > resources.bytes || explored.ended == Ended::Stopped {
         return nothing(question, &explored, begun);
@@ -153,7 +153,7 @@ impl<const W: usize> Count<'_, W> {
         let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
         // Half of what is left, for the graph comes on top.
         let limits = self.resources.less(self.resources.bytes / 2).limits();
-        let cached = explore::<1, _>(&caches, &limits);
+        let cached = explore::<1>(&caches, &limits);
         if cached.bytes + cached.graph_bytes(self.graph.agents) > self.resources.bytes {
             return None;
         }

@@ -200,7 +200,7 @@ impl<const W: usize, S: Space<W>> Space<W> for Quotient<'_, S> {
     }
 
     #[inline]
-    fn successors(&self, state: &[u64; W], each: impl FnMut(Agent, [u64; W])) {
+    fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         self.space.successors(state, each);
     }
 

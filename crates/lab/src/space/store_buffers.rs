@@ -88,7 +88,7 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
     }
 
     #[inline]
-    fn successors(&self, state: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+    fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         let n = self.base.tables.n;
         if self.base.tables.fault.get(state) != 0 {
             return;

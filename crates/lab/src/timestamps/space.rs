@@ -225,7 +225,7 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
         Box::new(std::iter::once(self.pack(self.subject.initial(), observer, None)))
     }
 
-    fn successors(&self, packed: &[u64; W], mut each: impl FnMut(Agent, [u64; W])) {
+    fn successors(&self, packed: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         let (state, observer, fault) = self.unpack(packed);
         if fault.is_some() {
             return;

@@ -48,7 +48,7 @@ pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
 /// The states that can follow `state`, with who moves.
 pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> {
     let mut all = Vec::new();
-    space.successors(state, |agent, next| all.push((agent, next)));
+    space.successors(state, &mut |agent, next| all.push((agent, next)));
     all
 }
 
