@@ -23,7 +23,7 @@ struct Atomics(Arc<[AtomicI64]>);
 
 impl Memory for Atomics {
     fn access(&mut self, var: Var, op: Op) -> Word {
-        op.on(&self.0[var.index()])
+        op.apply(&self.0[var.index()])
     }
 }
 

@@ -182,32 +182,32 @@ impl<O: Object> Workshop for Part<'_, O> {
 
     #[inline]
     fn head(&mut self, op: Op) -> Word {
-        op.on(&self.shared.head.0)
+        op.apply(&self.shared.head.0)
     }
 
     #[inline]
     fn flips(&mut self, op: Op) -> Word {
-        op.on(&self.shared.flips.0)
+        op.apply(&self.shared.flips.0)
     }
 
     #[inline]
     fn request(&mut self, name: usize, op: Op) -> Word {
-        op.on(&self.shared.participants[name].0.request)
+        op.apply(&self.shared.participants[name].0.request)
     }
 
     #[inline]
     fn guard(&mut self, name: usize, op: Op) -> Word {
-        op.on(&self.shared.participants[name].0.guard)
+        op.apply(&self.shared.participants[name].0.guard)
     }
 
     #[inline]
     fn mark(&mut self, name: usize, op: Op) -> Word {
-        op.on(&self.shared.participants[name].0.mark)
+        op.apply(&self.shared.participants[name].0.mark)
     }
 
     #[inline]
     fn taken(&mut self, copy: usize, op: Op) -> Word {
-        op.on(&self.shared.copies[copy].0.taken)
+        op.apply(&self.shared.copies[copy].0.taken)
     }
 
     #[inline]

@@ -94,9 +94,9 @@ impl Memory for View<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
         let Counters { drawn, exits, names, .. } = self.counters;
         match (var.index(), op) {
-            (0, op) => op.on(drawn),
+            (0, op) => op.apply(drawn),
             (1, op) => {
-                self.exits = op.on(exits);
+                self.exits = op.apply(exits);
                 self.exits
             }
             (name, Op::TestAndSet) => names.fetch_or(1 << (name - 2), SeqCst) >> (name - 2) & 1,

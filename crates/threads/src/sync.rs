@@ -70,7 +70,7 @@ pub(crate) mod thread {
 use hallpass_algorithms::{Op, Word};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// One access, sequentially consistent, as in the checker: [`Op::on`], for loom's words too.
+/// One access, sequentially consistent, as in the checker: [`Op::apply`], for loom's words too.
 #[inline(always)]
 pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
     match op {
@@ -83,7 +83,7 @@ pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
         Op::CompareAndSwap { old, new } => {
             word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
         }
-        Op::Ideal(f, argument) => word
+        Op::AtomicUpdate(f, argument) => word
             .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
             .unwrap_or_else(|found| found),
     }

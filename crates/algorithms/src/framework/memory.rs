@@ -42,9 +42,9 @@ pub enum Op {
         /// The value that replaces it.
         new: Word,
     },
-    /// Replace its value by a function of it and an argument: the "large critical section" that
+    /// Replaces the value by a function of it and an argument: the "large critical section" that
     /// idealised algorithms assume and no machine has.
-    Ideal(fn(Word, Word) -> Word, Word),
+    AtomicUpdate(fn(Word, Word) -> Word, Word),
 }
 
 impl Op {
@@ -65,7 +65,7 @@ impl Op {
                     old
                 }
             }
-            Op::Ideal(f, argument) => f(old, argument),
+            Op::AtomicUpdate(f, argument) => f(old, argument),
         }
     }
 
@@ -89,23 +89,79 @@ impl Op {
     }
 }
 
-impl Op {
-    /// Performs it on a real word, sequentially consistent, as in the checker; the old value comes back.
+/// An atomic word of real memory, every access sequentially consistent: core's [`AtomicI64`], or a
+/// wrapper of loom's.
+pub trait AtomicWord {
+    /// Returns the value.
+    fn load(&self) -> Word;
+    /// Stores `new` and returns the old value.
+    fn swap(&self, new: Word) -> Word;
+    /// Adds `by` and returns the old value.
+    fn fetch_add(&self, by: Word) -> Word;
+    /// Sets these bits and returns the old value.
+    fn fetch_or(&self, bits: Word) -> Word;
+    /// Keeps only these bits and returns the old value.
+    fn fetch_and(&self, bits: Word) -> Word;
+    /// Replaces `old` by `new` and returns `Ok(old)`, or returns another value that it finds as `Err`.
+    fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word>;
+}
+
+impl AtomicWord for AtomicI64 {
     #[inline(always)]
-    pub fn on(self, word: &AtomicI64) -> Word {
+    fn load(&self) -> Word {
+        self.load(SeqCst)
+    }
+
+    #[inline(always)]
+    fn swap(&self, new: Word) -> Word {
+        self.swap(new, SeqCst)
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, by: Word) -> Word {
+        self.fetch_add(by, SeqCst)
+    }
+
+    #[inline(always)]
+    fn fetch_or(&self, bits: Word) -> Word {
+        self.fetch_or(bits, SeqCst)
+    }
+
+    #[inline(always)]
+    fn fetch_and(&self, bits: Word) -> Word {
+        self.fetch_and(bits, SeqCst)
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word> {
+        self.compare_exchange(old, new, SeqCst, SeqCst)
+    }
+}
+
+impl Op {
+    /// Performs the access on a word of real memory and returns the value from before it, as
+    /// [`Memory::access`] does. Sequentially consistent, as in the checker.
+    ///
+    /// Step machines access atomics only here.
+    #[inline(always)]
+    pub fn apply<W: AtomicWord>(self, word: &W) -> Word {
         match self {
-            Op::Read => word.load(SeqCst),
-            Op::Write(new) => word.swap(new, SeqCst),
-            Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
-            Op::TestAndSet => word.swap(1, SeqCst),
-            Op::Set(bits) => word.fetch_or(bits, SeqCst),
-            Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
+            Op::Read => word.load(),
+            Op::Write(new) => word.swap(new),
+            Op::FetchAdd(by) => word.fetch_add(by),
+            Op::TestAndSet => word.swap(1),
+            Op::Set(bits) => word.fetch_or(bits),
+            Op::Clear(bits) => word.fetch_and(!bits),
             Op::CompareAndSwap { old, new } => {
-                word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
+                word.compare_exchange(old, new).unwrap_or_else(|found| found)
             }
-            Op::Ideal(f, argument) => word
-                .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
-                .unwrap_or_else(|found| found),
+            Op::AtomicUpdate(f, argument) => {
+                let mut old = word.load();
+                while let Err(found) = word.compare_exchange(old, f(old, argument)) {
+                    old = found;
+                }
+                old
+            }
         }
     }
 }
@@ -149,8 +205,8 @@ pub trait Memory {
 
     /// `var := f(var, argument)` as one atomic step; returns the old value.
     #[inline]
-    fn ideal(&mut self, var: Var, f: fn(Word, Word) -> Word, argument: Word) -> Word {
-        self.access(var, Op::Ideal(f, argument))
+    fn atomic_update(&mut self, var: Var, f: fn(Word, Word) -> Word, argument: Word) -> Word {
+        self.access(var, Op::AtomicUpdate(f, argument))
     }
 }
 
@@ -158,5 +214,29 @@ impl<M: Memory + ?Sized> Memory for &mut M {
     #[inline]
     fn access(&mut self, var: Var, op: Op) -> Word {
         (**self).access(var, op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn apply_returns_the_old_value_and_leaves_what_leaves_says() {
+        let ops = [
+            Op::Read,
+            Op::Write(9),
+            Op::FetchAdd(-3),
+            Op::TestAndSet,
+            Op::Set(0b1010),
+            Op::Clear(0b0110),
+            Op::CompareAndSwap { old: 6, new: 8 },
+            Op::AtomicUpdate(|old, argument| old * argument, 7),
+        ];
+        for (op, old) in ops.into_iter().flat_map(|op| [0, 1, 6].map(|old| (op, old))) {
+            let word = AtomicI64::new(old);
+            assert_eq!(op.apply(&word), old, "{op:?} on {old}");
+            assert_eq!(word.into_inner(), op.leaves(old), "{op:?} on {old}");
+        }
     }
 }

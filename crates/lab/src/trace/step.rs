@@ -43,7 +43,7 @@ impl From<Op> for Operation {
             Op::Set(_) => Operation::Set,
             Op::Clear(_) => Operation::Clear,
             Op::CompareAndSwap { .. } => Operation::CompareAndSwap,
-            Op::Ideal(..) => Operation::Ideal,
+            Op::AtomicUpdate(..) => Operation::Ideal,
         }
     }
 }

@@ -277,7 +277,7 @@ impl Algorithm for ProcessesModel {
         let mut environment = ModelEnvironment { model: self, memory };
         match at {
             Clock => {
-                environment.memory.ideal(self.clock, turn, 0);
+                environment.memory.atomic_update(self.clock, turn, 0);
                 Leave
             }
             First if environment.memory.test_and_set(self.been.at(p)) => Leave,

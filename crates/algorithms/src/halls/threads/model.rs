@@ -187,15 +187,15 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
     }
 
     fn push(&mut self, who: Pid) {
-        self.memory.ideal(self.model.queue, queue::push, who as Word);
+        self.memory.atomic_update(self.model.queue, queue::push, who as Word);
     }
 
     fn pop(&mut self) {
-        self.memory.ideal(self.model.queue, queue::pop, 0);
+        self.memory.atomic_update(self.model.queue, queue::pop, 0);
     }
 
     fn remove(&mut self, who: Pid) {
-        self.memory.ideal(self.model.queue, queue::remove, who as Word);
+        self.memory.atomic_update(self.model.queue, queue::remove, who as Word);
     }
 
     fn grant(&mut self, who: Pid, op: Op) -> Word {
@@ -262,7 +262,7 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
     fn step<S: Memory>(&self, m: &mut S, p: Pid, at: State) -> Next<State> {
         match at {
             Clock => {
-                m.ideal(self.clock, turn, 0);
+                m.atomic_update(self.clock, turn, 0);
                 Leave
             }
             Look => {

@@ -145,7 +145,7 @@ impl Algorithm for Bounded {
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
         match at {
             L1 => {
-                let word = m.ideal(self.entry, arrive, (64 * self.n + p) as Word);
+                let word = m.atomic_update(self.entry, arrive, (64 * self.n + p) as Word);
                 Goto(L2 { t: word % self.modulus })
             }
             L2 { t } => {
@@ -163,7 +163,7 @@ impl Algorithm for Bounded {
                 if ages[p] == OLDEST { Enter(L4) } else { Spin(L2 { t }) }
             }
             L4 => {
-                m.ideal(self.exit, count, self.modulus);
+                m.atomic_update(self.exit, count, self.modulus);
                 Leave
             }
         }
