@@ -49,8 +49,8 @@ pub mod papers;
 pub mod registry;
 
 pub use framework::{
-    layout::{Array, Decl, Domain, Init, Kind, Layout},
+    layout::{Array, Codec, Decl, Domain, Init, Kind, Layout},
     machine::{Algorithm, Label, Loc, Mishap, Next, Section, View},
-    memory::{Memory, Op, Pid, Var, Word},
+    memory::{AtomicWord, Memory, Op, Pid, Var, Word},
     pids::Pids,
 };

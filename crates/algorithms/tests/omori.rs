@@ -63,7 +63,7 @@ fn both_have_2n_minus_k_variables() {
     for (n, k) in sizes(32) {
         for algorithm in [excl(n, k), gtex(n, k)] {
             let decls = algorithm.layout().decls();
-            let turns = decls.iter().filter(|decl| decl.kind == Kind::Pid);
+            let turns = decls.iter().filter(|decl| matches!(decl.kind, Kind::Pid));
             assert_eq!(turns.count(), n - k, "n={n} k={k}");
             assert_eq!(decls.len(), 2 * n - k, "n={n} k={k}");
         }
@@ -74,7 +74,7 @@ fn both_have_2n_minus_k_variables() {
 fn variables_have_as_many_values_as_section_7_says() {
     for (n, k) in sizes(32) {
         for decl in excl(n, k).layout().decls() {
-            let values = if decl.kind == Kind::Pid { n } else { n - k + 1 };
+            let values = if matches!(decl.kind, Kind::Pid) { n } else { n - k + 1 };
             assert_eq!(decl.domain.listed().len(), values, "n={n} k={k} {}", decl.name);
         }
         let Some(t) = described(n, k) else { continue };

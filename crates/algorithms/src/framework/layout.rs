@@ -1,15 +1,44 @@
 //! What shared variables an algorithm declares.
 
-use alloc::{string::String, vec, vec::Vec};
-use core::fmt::Write as _;
+use alloc::{
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+use core::fmt::Debug;
 
-use crate::{
-    framework::memory::{Pid, Var, Word},
-    papers::timestamps::Shape,
+use crate::framework::{
+    memory::{Pid, Var, Word},
+    queue,
 };
 
+/// A format of words that the module that uses it supplies: how to print a word, and what renaming
+/// processes does to it.
+pub trait Codec: Debug + Send + Sync {
+    /// The value as a person would write it.
+    fn show(&self, value: Word) -> String;
+
+    /// The processes that `value` names, in the order it names them.
+    fn processes(&self, _value: Word) -> Vec<Pid> {
+        vec![]
+    }
+
+    /// `value` after each process has got a new identifier.
+    fn renamed(&self, value: Word, _new: &dyn Fn(Pid) -> Pid) -> Word {
+        value
+    }
+
+    /// How many bits a register of this format has, without those that only the lab uses. With `None`,
+    /// as many as its domain needs.
+    fn bits(&self) -> Option<u32> {
+        None
+    }
+}
+
 /// What a variable's word stands for: how to print it, and what renaming processes does to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     /// A number.
     Number,
@@ -17,21 +46,22 @@ pub enum Kind {
     Flag,
     /// The identifier of a process.
     Pid,
-    /// Figure 9's `Spintype`: a flag and an instance number, as `2 * instance + flag`.
-    Spin,
     /// Two numbers, as `width * first + second`: words are ordered as the pairs are.
     Pair {
         /// More than the second number can be.
         width: Word,
     },
-    /// Figure 2's counter and queue of processes; see [`anderson_moir::fig2`](crate::papers::anderson_moir::fig2).
-    CounterAndQueue,
     /// A queue of processes; see [`queue`](crate::framework::queue).
     Queue,
-    /// What a store has of a hall; see [`claims`](crate::halls::cluster).
-    Claims,
-    /// Labels, colours and flags of a timestamp system.
-    Timestamp(Shape),
+    /// A format that the module that uses it supplies.
+    Custom(Arc<dyn Codec>),
+}
+
+impl Kind {
+    /// A word in the format of `codec`.
+    pub fn custom(codec: impl Codec + 'static) -> Self {
+        Kind::Custom(Arc::new(codec))
+    }
 }
 
 /// The initial value of a variable.
@@ -153,49 +183,32 @@ impl Decl {
 
     /// The value as a person would write it.
     pub fn show(&self, value: Word) -> String {
-        let mut out = String::new();
-        let _ = match self.kind {
-            Kind::Number | Kind::Pid => write!(out, "{value}"),
-            Kind::Flag => write!(out, "{}", value != 0),
-            Kind::Timestamp(shape) => write!(out, "{}", shape.show(value)),
-            Kind::Claims => write!(out, "{}", crate::halls::cluster::show(value)),
-            Kind::Spin => write!(out, "({}, {})", value & 1 != 0, value >> 1),
-            Kind::Pair { width } => write!(out, "({}, {})", value / width, value % width),
-            Kind::Queue => write!(out, "{:?}", crate::framework::queue::unpack(value)),
-            Kind::CounterAndQueue => {
-                let (x, queue) = crate::papers::anderson_moir::fig2::unpack(value);
-                write!(out, "X={x} Q={queue:?}")
-            }
-        };
-        out
+        match &self.kind {
+            Kind::Number | Kind::Pid => value.to_string(),
+            Kind::Flag => (value != 0).to_string(),
+            Kind::Pair { width } => format!("({}, {})", value / width, value % width),
+            Kind::Queue => format!("{:?}", queue::unpack(value)),
+            Kind::Custom(codec) => codec.show(value),
+        }
     }
 
     /// The processes that `value` names, in the order it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
-        match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } => vec![],
-            Kind::Claims | Kind::Timestamp(_) => vec![],
+        match &self.kind {
+            Kind::Number | Kind::Flag | Kind::Pair { .. } => vec![],
             Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
-            Kind::Queue => crate::framework::queue::unpack(value),
-            Kind::CounterAndQueue => crate::papers::anderson_moir::fig2::unpack(value).1,
+            Kind::Queue => queue::unpack(value),
+            Kind::Custom(codec) => codec.processes(value),
         }
     }
 
     /// `value` after each process has got a new identifier.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
-        match self.kind {
-            Kind::Number | Kind::Flag | Kind::Spin | Kind::Pair { .. } => value,
-            Kind::Claims | Kind::Timestamp(_) => value,
+        match &self.kind {
+            Kind::Number | Kind::Flag | Kind::Pair { .. } => value,
             Kind::Pid => Pid::try_from(value).map_or(value, |p| new(p) as Word),
-            Kind::Queue => {
-                let queue = crate::framework::queue::unpack(value);
-                crate::framework::queue::pack(&queue.into_iter().map(new).collect::<Vec<_>>())
-            }
-            Kind::CounterAndQueue => {
-                let (x, mut queue) = crate::papers::anderson_moir::fig2::unpack(value);
-                queue.iter_mut().for_each(|p| *p = new(*p));
-                crate::papers::anderson_moir::fig2::pack(x, &queue)
-            }
+            Kind::Queue => queue::renamed(value, new),
+            Kind::Custom(codec) => codec.renamed(value, &new),
         }
     }
 

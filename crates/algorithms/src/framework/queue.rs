@@ -22,6 +22,11 @@ pub fn unpack(mut word: Word) -> Vec<Pid> {
     queue
 }
 
+/// The queue after each process has got a new identifier.
+pub fn renamed(word: Word, new: impl Fn(Pid) -> Pid) -> Word {
+    pack(&unpack(word).into_iter().map(new).collect::<Vec<_>>())
+}
+
 pub(crate) fn push(word: Word, p: Word) -> Word {
     let mut queue = unpack(word);
     queue.push(p as Pid);

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use hallpass_algorithms::{Domain, Kind};
+use hallpass_algorithms::Kind;
 use indexmap::IndexSet;
 
 use super::{
@@ -361,14 +361,11 @@ impl Values {
             .zip(self.0)
             .filter(|(decl, _)| decl.home.is_some()) // all but what models make up
             .map(|(decl, values)| {
-                let bits = match (&decl.kind, &decl.domain) {
-                    (Kind::Timestamp(shape), _) => {
-                        shape.bits() - u32::from(shape.labels) * u32::from(shape.mark_bits)
-                    }
-                    (_, Domain::Wide(bits)) => *bits,
-                    (_, Domain::Listed(all)) => all.len().next_power_of_two().trailing_zeros(),
+                let format_bits = match &decl.kind {
+                    Kind::Custom(codec) => codec.bits(),
+                    _ => None,
                 };
-                let declared = (!decl.unbounded).then_some(bits);
+                let declared = format_bits.or_else(|| decl.bits());
                 Register { name: decl.name.clone(), declared, values: values.len() }
             })
             .collect()

@@ -114,7 +114,7 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
     fn new(layout: &mut Layout, n: usize) -> Self {
         let shape =
             Shape { labels: 1, digits: 4, mark_bits: MARKED_BITS as u8, ..Shape::default() };
-        let wide = |name: String| Decl::wide(name, Kind::Timestamp(shape), 12 + MARKED_BITS, 0);
+        let wide = |name: String| Decl::wide(name, Kind::custom(shape), 12 + MARKED_BITS, 0);
         let labels = layout.array(n, |i| wide(format!("LABEL[{i}]")).at(i));
         let pairs = if WEAK { n * n } else { 0 };
         let writing = layout.array(if WEAK { n } else { 0 }, |i| Decl {

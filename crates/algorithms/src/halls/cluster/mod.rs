@@ -60,4 +60,3 @@ pub mod broken;
 pub use lines::{Ask, Line, Picture, Standing, Was};
 pub use model::{Cast, ClusterModel, model};
 pub use register::{MAX_PROCESSES, MAX_SLOTS};
-pub(crate) use words::show;

@@ -11,7 +11,7 @@ use super::{
         Standing,
     },
     register::{self, Hall, MAX_PROCESSES, Mind, Slot},
-    words::pack_line,
+    words::{HallCodec, pack_line},
 };
 use crate::framework::{
     layout::{Decl, Init, Kind, Layout},
@@ -85,7 +85,8 @@ impl<R: Rules> ClusterModel<R> {
         let empty = Init::Is(Hall::new(k).pack());
         let members = n - usize::from(cast.has_manager());
         let halls = all_halls::<R>(cast, members, k).iter().map(Hall::pack).collect();
-        let hall = layout.add(Decl::listed("hall", Kind::Claims, halls, empty).waited_on());
+        let hall =
+            layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
         ClusterModel { n, k, cast, layout, hall, rules: PhantomData }
     }
 
@@ -96,15 +97,17 @@ impl<R: Rules> ClusterModel<R> {
     /// What the last process does to the hall.
     fn management(&self) -> Op {
         match self.cast {
-            Cast::Resize => Op::Ideal(register::resize, (fewer(self.k) + 8 * self.k) as Word),
-            Cast::Close => Op::Ideal(register::close, 0),
-            _ => Op::Ideal(register::turn_clock, 0),
+            Cast::Resize => {
+                Op::AtomicUpdate(register::resize, (fewer(self.k) + 8 * self.k) as Word)
+            }
+            Cast::Close => Op::AtomicUpdate(register::close, 0),
+            _ => Op::AtomicUpdate(register::turn_clock, 0),
         }
     }
 
     /// One line: its transaction, and where the answer leads.
     fn line<M: Memory>(&self, m: &mut M, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
-        let op = Op::Ideal(register::transact::<R>, pack_line(p, line));
+        let op = Op::AtomicUpdate(register::transact::<R>, pack_line(p, line));
         let found = m.access(self.hall, op);
         let before = Hall::unpack(found);
         if before.sleeps(p, line) {
@@ -184,7 +187,7 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
             Cast::Unheard => (register::breaks, false, "cut off"),
             _ => return None,
         };
-        Some(Mishap { var: self.hall, op: Op::Ideal(change, p as Word), kills, name })
+        Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
     }
 
     fn invariants(&self) -> &'static [&'static str] {

@@ -10,6 +10,7 @@ use super::{
     register::{Hall, Mind, Slot},
 };
 use crate::framework::{
+    layout::Codec,
     memory::{Pid, Word},
     queue,
 };
@@ -124,8 +125,18 @@ pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
     (p, line)
 }
 
+/// The format of the word that holds a hall.
+#[derive(Debug)]
+pub(super) struct HallCodec;
+
+impl Codec for HallCodec {
+    fn show(&self, word: Word) -> String {
+        show(word)
+    }
+}
+
 /// A hall as a person would write it.
-pub(crate) fn show(word: Word) -> String {
+fn show(word: Word) -> String {
     let hall = Hall::unpack(word);
     let slot = |slot: &Slot| match slot {
         Slot::Free => "free".into(),

@@ -6,10 +6,10 @@
 //! Differs from the paper in nothing else: line 4 takes the head off the queue, if there is one,
 //! before it adds to X.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use crate::framework::{
-    layout::{Decl, Init, Kind, Layout},
+    layout::{Codec, Decl, Init, Kind, Layout},
     machine::{
         Algorithm, Label,
         Next::{self, Enter, Goto, Leave, Spin},
@@ -54,6 +54,26 @@ pub fn unpack(word: Word) -> (Word, Vec<Pid>) {
     (word % X_FIELD - X_BIAS, queue::unpack(word / X_FIELD))
 }
 
+/// The format of X and Q in one word.
+#[derive(Debug)]
+struct CounterAndQueue;
+
+impl Codec for CounterAndQueue {
+    fn show(&self, value: Word) -> String {
+        let (x, queue) = unpack(value);
+        format!("X={x} Q={queue:?}")
+    }
+
+    fn processes(&self, value: Word) -> Vec<Pid> {
+        unpack(value).1
+    }
+
+    fn renamed(&self, value: Word, new: &dyn Fn(Pid) -> Pid) -> Word {
+        let (x, queue) = unpack(value);
+        pack(x, &queue.into_iter().map(new).collect::<Vec<_>>())
+    }
+}
+
 fn take_place_or_queue(word: Word, p: Word) -> Word {
     let (x, mut queue) = unpack(word);
     if x <= 0 {
@@ -81,7 +101,8 @@ impl Fig2 {
             .flat_map(|queue| (k as Word - n as Word..=k as Word).map(|x| pack(x, queue)))
             .collect();
         let init = Init::Is(pack(k as Word, &[]));
-        let xq = layout.add(Decl::listed("X,Q", Kind::CounterAndQueue, domain, init).waited_on());
+        let xq = layout
+            .add(Decl::listed("X,Q", Kind::custom(CounterAndQueue), domain, init).waited_on());
         Fig2 { n, k, layout, xq }
     }
 }
@@ -109,14 +130,14 @@ impl Algorithm for Fig2 {
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
         match at {
             L1 => {
-                let (x, _) = unpack(m.ideal(self.xq, take_place_or_queue, p as Word));
+                let (x, _) = unpack(m.atomic_update(self.xq, take_place_or_queue, p as Word));
                 if x <= 0 { Goto(L2) } else { Enter(L4) }
             }
             L2 => {
                 let (_, queue) = unpack(m.read(self.xq));
                 if queue.contains(&p) { Spin(L2) } else { Enter(L4) }
             }
-            L4 => { m.ideal(self.xq, release_head, 0); Leave }
+            L4 => { m.atomic_update(self.xq, release_head, 0); Leave }
         }
     }
 

@@ -20,11 +20,11 @@
 //!
 //! The paper leaves the initial P and R open, and so do we: every flag with every block's number.
 
-use alloc::{format, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use super::block::{Block, BlockInstance, BlockView, Within, first_broken};
 use crate::framework::{
-    layout::{Array, Decl, Init, Kind, Layout},
+    layout::{Array, Codec, Decl, Init, Kind, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Memory, Pid, Var, Word},
 };
@@ -75,6 +75,16 @@ impl Fig9 {
     }
 }
 
+/// A flag and an instance number, as `2 * instance + flag`.
+#[derive(Debug)]
+struct Spintype;
+
+impl Codec for Spintype {
+    fn show(&self, value: Word) -> String {
+        format!("({}, {})", value & 1 != 0, value >> 1)
+    }
+}
+
 impl Block for Fig9 {
     const FIGURE: &'static str = "fig9";
     const CRITICAL: u8 = 13;
@@ -91,7 +101,7 @@ impl Block for Fig9 {
         let mut array = |letter: &str| {
             layout.array(n, |p| {
                 let values = (0..2 * blocks as Word).collect::<Vec<_>>();
-                Decl::listed(format!("{letter}[{p}]"), Kind::Spin, values, Init::Open)
+                Decl::listed(format!("{letter}[{p}]"), Kind::custom(Spintype), values, Init::Open)
                     .at(p)
                     .waited_on()
             })

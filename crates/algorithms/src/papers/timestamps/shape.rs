@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 
 use super::labels;
 use crate::framework::{
-    layout::{Decl, Init, Kind},
+    layout::{Codec, Decl, Init, Kind},
     memory::Word,
 };
 
@@ -59,7 +59,7 @@ impl Shape {
 
     /// A register of this shape; at first everything in it is 0.
     pub(super) fn declare(self, name: String) -> Decl {
-        let kind = Kind::Timestamp(self);
+        let kind = Kind::custom(self);
         let mut count = self.fields().map(|(_, values)| values);
         if count.try_fold(1, u64::checked_mul).is_none_or(|count| count > MOST_LISTED) {
             return Decl::wide(name, kind, self.bits(), 0);
@@ -104,6 +104,16 @@ impl Shape {
             parts.push(number);
         }
         parts.join(" ")
+    }
+}
+
+impl Codec for Shape {
+    fn show(&self, word: Word) -> String {
+        (*self).show(word)
+    }
+
+    fn bits(&self) -> Option<u32> {
+        Some((*self).bits() - u32::from(self.labels) * u32::from(self.mark_bits))
     }
 }
 
