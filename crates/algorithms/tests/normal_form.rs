@@ -165,7 +165,7 @@ fn in_lockstep(entry: &Entry) {
     let sound = entry.standing == registry::Standing::Sound;
     for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
         // The Bakery algorithm has a normal form for two processes only.
-        if n - k < entry.least_gap || k > entry.most_inside || entry.id == "bakery" && n > 2 {
+        if n - k < entry.min_gap || k > entry.max_k || entry.id == "bakery" && n > 2 {
             continue;
         }
         for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
@@ -176,7 +176,7 @@ fn in_lockstep(entry: &Entry) {
             };
             let lockstep = Lockstep { runs, steps: 400, sound };
             let result = registry::visit(&id, n, k, lockstep);
-            assert!(result.is_ok() || !entry.nameable || n > entry.most_processes, "{id}");
+            assert!(result.is_ok() || !entry.nameable || n > entry.max_processes, "{id}");
         }
     }
 }

@@ -161,7 +161,7 @@ fn sound() -> impl Iterator<Item = (&'static Entry, String)> {
 }
 
 fn exists(entry: &Entry, n: usize, k: usize) -> bool {
-    n <= entry.most_processes && k <= entry.most_inside && n - k >= entry.least_gap
+    n <= entry.max_processes && k <= entry.max_k && n - k >= entry.min_gap
 }
 
 #[test]

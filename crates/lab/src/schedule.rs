@@ -26,7 +26,7 @@ impl MemoryModel {
 }
 
 /// Which remote references a count is of.
-pub use hallpass_algorithms::registry::Model;
+pub use hallpass_algorithms::registry::CostModel;
 
 /// What a run shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,7 +93,7 @@ pub enum Finding {
     /// number, the cycle makes at least one a round inside a passage.
     Rmr {
         /// Which are counted.
-        model: Model,
+        model: CostModel,
         /// Whose.
         process: Pid,
         /// How many.

@@ -55,7 +55,7 @@ fn what_is_meant_to_be_right_is() {
         let named = entry.nameable.then(|| format!("{}+names", entry.id));
         for id in std::iter::once(entry.id.to_string()).chain(named) {
             for (n, k) in [(2, 1), (3, 2)] {
-                if is_large(entry.id, n) || k > entry.most_inside {
+                if is_large(entry.id, n) || k > entry.max_k {
                     continue; // the atlas has it
                 }
                 let mut question = Question::everything(&id, n, k);

@@ -1,5 +1,10 @@
 //! The protocols behind hallpass's own halls, one folder per product family.
 
-pub mod cluster;
-pub mod processes;
-pub mod threads;
+use crate::registry::families;
+
+// A line declares the module and registers its algorithms.
+families! { in "halls":
+    pub mod threads;
+    pub mod processes;
+    pub mod cluster;
+}

@@ -1,8 +1,14 @@
 //! The algorithms of the literature, one folder per paper.
 
-pub mod afek;
-pub mod anderson_moir;
-pub mod choi;
-pub mod omori;
+use crate::registry::families;
+
 pub mod timestamps;
-pub mod zehavi;
+
+// A line declares the module and registers its algorithms.
+families! { in "papers":
+    pub mod anderson_moir;
+    pub mod omori;
+    pub mod choi;
+    pub mod afek;
+    pub mod zehavi;
+}

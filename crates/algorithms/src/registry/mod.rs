@@ -1,9 +1,10 @@
 //! Every algorithm by its identifier.
 //!
-//! A new algorithm costs its own file and one line in `table.rs`. What an identifier is made of:
-//! `am-fig3` an algorithm, `am-fig3+names` k-assignment on top of it, `afek@linear` the same on
-//! another timestamp system, `am-fig3:no-release` a variant that is wrong on purpose,
-//! `am-fig3-fast:printed` a form that is wrong as printed.
+//! A new algorithm costs its own folder, whose `entries.rs` registers it, and one line in the
+//! `mod.rs` above that folder. What an identifier is made of: `am-fig3` an algorithm, `am-fig3+names`
+//! k-assignment on top of it, `afek@linear` the same on another timestamp system,
+//! `am-fig3:no-release` a variant that is wrong on purpose, `am-fig3-fast:printed` a form that is
+//! wrong as printed.
 
 use alloc::{
     format,
@@ -11,102 +12,28 @@ use alloc::{
 };
 use core::fmt;
 
-use crate::framework::machine::Algorithm;
+use crate::{
+    framework::{changed::Changed, machine::Algorithm},
+    halls, objects, papers,
+};
 
-mod about;
-mod table;
+mod entry;
+mod family;
 
-use table::build;
+pub(crate) use entry::log2;
+pub use entry::{CostModel, Entry, MAX_PROCESSES, OURS, READS_AND_WRITES, RmrBound, Standing};
+pub use family::Family;
+pub(crate) use family::{entries, families};
 
-pub use table::ENTRIES;
+const GROUPS: &[&[Family]] = &[papers::FAMILIES, halls::FAMILIES, objects::FAMILIES];
 
-/// Which remote references a claim counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Model {
-    /// Cache-coherent.
-    Cc,
-    /// Distributed shared memory.
-    Dsm,
-}
+/// Every algorithm there is, `+names` left out, family by family.
+pub static ENTRIES: &[Entry] = &ALL;
+static ALL: [Entry; family::count(GROUPS)] = family::flatten(GROUPS);
 
-/// A paper's bound on remote references per passage.
-#[derive(Clone, Copy, Debug)]
-pub struct Claim {
-    /// Where the paper states it.
-    pub source: &'static str,
-    /// The machine it is about.
-    pub model: Model,
-    /// The bound at n, k and contention c.
-    pub bound: fn(n: u64, k: u64, c: u64) -> u64,
-    /// The bound as a formula.
-    pub formula: &'static str,
-}
-
-/// Whether an algorithm is meant to be right.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// It is.
-    Sound,
-    /// It is what the paper prints, and fails.
-    Printed,
-    /// It is wrong on purpose.
-    Broken,
-}
-
-/// What the registry says of an algorithm.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its identifier, without `+names`.
-    pub id: &'static str,
-    /// What it is, in a few words.
-    pub title: &'static str,
-    /// The paper.
-    pub paper: &'static str,
-    /// The figure or section.
-    pub figure: &'static str,
-    /// The primitives it uses besides reads and writes.
-    pub primitives: &'static str,
-    /// Whether it is meant to be right.
-    pub standing: Standing,
-    /// The bounds the paper claims, at most one for each kind of machine.
-    pub claims: [Option<Claim>; 2],
-    /// Whether the paper promises that who comes first is enabled first.
-    pub promises_fife: bool,
-    /// Whether it promises so even of those who are not in yet: nobody is enabled before one who came
-    /// first.
-    pub promises_fife_strong: bool,
-    /// Whether the paper promises that everybody gets in while fewer than k have stopped; if not,
-    /// it promises so only while nobody has.
-    pub promises_resilience: bool,
-    /// Whether it promises that everybody gets in; if not, only that somebody does.
-    pub promises_everybody: bool,
-    /// Whether it promises that nobody waits on the way out.
-    pub promises_exit: bool,
-    /// The least n - k it exists for.
-    pub least_gap: usize,
-    /// The most processes it exists for.
-    pub most_processes: usize,
-    /// The largest k it exists for.
-    pub most_inside: usize,
-    /// Whether it may carry `+names`.
-    pub nameable: bool,
-}
-
-impl Entry {
-    /// The bound for one kind of machine.
-    pub fn claim(&self, model: Model) -> Option<Claim> {
-        self.claims().find(|claim| claim.model == model)
-    }
-
-    /// The bounds there are.
-    pub fn claims(&self) -> impl Iterator<Item = Claim> {
-        self.claims.into_iter().flatten()
-    }
-
-    /// How many may stop for ever without anybody being kept out, as the paper has it.
-    pub fn crashes(&self, k: usize) -> usize {
-        if self.promises_resilience { k.saturating_sub(1) } else { 0 }
-    }
+/// Iterates over all families: the papers, the halls, the objects.
+pub fn families() -> impl Iterator<Item = &'static Family> {
+    GROUPS.iter().copied().flatten()
 }
 
 /// Why there is no such algorithm.
@@ -114,7 +41,7 @@ impl Entry {
 pub enum Error {
     /// No algorithm has this identifier.
     Unknown(String),
-    /// There is no such size of it; the text says what is allowed.
+    /// The algorithm does not exist at this size; the text says what is allowed.
     Size(String),
 }
 
@@ -138,21 +65,15 @@ impl core::error::Error for Error {}
 
 /// Something to do with an algorithm, whatever its type.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result.
     type Output;
     /// Does it.
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output;
 }
 
-/// What [`Entry::paper`] says of algorithms of this project's own.
-pub const OURS: &str = "hallpass";
-
-/// The most processes any algorithm here is built for.
-pub const MOST_PROCESSES: usize = 32;
-
 const NAMES: &str = "+names";
 
-/// The entry for an identifier, and whether it asks for `+names`.
+/// Returns the entry for an identifier, and whether the identifier asks for `+names`.
 pub fn entry(id: &str) -> Result<(&'static Entry, bool), Error> {
     let find = |id: &str| ENTRIES.iter().find(|entry| entry.id == id);
     if let Some(entry) = find(id) {
@@ -176,20 +97,20 @@ fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> 
             "n must be larger than k (n = {n}, k = {k}): with n <= k nobody ever has to wait"
         ));
     }
-    if n - k < entry.least_gap {
-        return size(format!("{id} exists only for n >= k + {}", entry.least_gap));
+    if n - k < entry.min_gap {
+        return size(format!("{id} exists only for n >= k + {}", entry.min_gap));
     }
-    if k > entry.most_inside {
-        return size(format!("{id} exists only for k <= {}", entry.most_inside));
+    if k > entry.max_k {
+        return size(format!("{id} exists only for k <= {}", entry.max_k));
     }
-    if n > entry.most_processes {
-        return size(format!("{id} is built for at most n = {} processes", entry.most_processes));
+    if n > entry.max_processes {
+        return size(format!("{id} is built for at most n = {} processes", entry.max_processes));
     }
     Ok(())
 }
 
-/// The entry for `id` if that algorithm exists for `n` processes of which `k` may be in, and whether it
-/// asks for `+names`.
+/// Returns the entry for `id` if that algorithm exists for `n` processes of which `k` may be in, and
+/// whether `id` asks for `+names`.
 pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool), Error> {
     let (entry, names) = entry(id)?;
     check_size(id, entry, n, k)?;
@@ -199,5 +120,13 @@ pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool),
 /// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
 pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::Output, Error> {
     let (entry, names) = entry_for(id, n, k)?;
-    build(entry, names, n, k, visitor).ok_or_else(|| Error::Unknown(id.to_string()))
+    papers::build(entry.id, names, n, k, visitor)
+        .or_else(|visitor| halls::build(entry.id, names, n, k, visitor))
+        .or_else(|visitor| objects::build(entry.id, names, n, k, visitor))
+        .map_err(|_| Error::Unknown(id.to_string()))
+}
+
+/// Builds an algorithm with the change `C`.
+pub(crate) fn changed<A, C>(make: fn(usize, usize) -> A, n: usize, k: usize) -> Changed<A, C> {
+    Changed::new(make(n, k))
 }

@@ -26,7 +26,7 @@ impl Semaphore for PaperHall {
 /// Where all threads could be in at once no paper has an algorithm: it is then built for as many
 /// processes as it can be, and some of them never compete.
 pub fn run(entry: &Entry, load: &Load, watch: Watch<'_>) -> Result<Sample, String> {
-    let n = if load.threads > load.k { load.threads } else { entry.most_processes };
+    let n = if load.threads > load.k { load.threads } else { entry.max_processes };
     if n <= load.k {
         return Err(format!("built for at most n = {n} processes"));
     }

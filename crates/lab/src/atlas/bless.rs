@@ -4,7 +4,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{
     expected::{OPEN, UNLIMITED},
-    manifest::{Error, Listed, Manifest, Model},
+    manifest::{AtlasModel, Error, Listed, Manifest},
     run::{AtlasReport, Measured},
 };
 use crate::{
@@ -39,7 +39,7 @@ pub fn bless(text: &str, report: &AtlasReport) -> Result<String, Error> {
     Ok(text)
 }
 
-fn model(table: &mut Table, model: &Model, measured: &Measured) {
+fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
     if let Some(states) = complete_states(measured) {
         set(table, "states", i64::try_from(states).unwrap_or(i64::MAX).into());
     }

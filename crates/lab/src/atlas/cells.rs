@@ -148,12 +148,12 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
     }
 }
 
-pub(super) fn figure(entry: &Entry, model: registry::Model) -> Cell {
+pub(super) fn figure(entry: &Entry, model: registry::CostModel) -> Cell {
     let unlisted = Cell::new("–", Kind::Unlisted, "not counted");
     let Some(report) = entry.measured.rmr_report() else { return unlisted };
     let (name, listed, figure) = match model {
-        registry::Model::Cc => ("CC", &entry.model.rmr.cc, &report.cc),
-        registry::Model::Dsm => ("DSM", &entry.model.rmr.dsm, &report.dsm),
+        registry::CostModel::Cc => ("CC", &entry.model.rmr.cc, &report.cc),
+        registry::CostModel::Dsm => ("DSM", &entry.model.rmr.dsm, &report.dsm),
     };
     if listed.is_none() {
         return unlisted;

@@ -2,7 +2,7 @@
 
 use super::{
     expected::{Answer, Expected, Figure as ExpectedFigure, Resilience},
-    manifest::{Listed, Model},
+    manifest::{AtlasModel, Listed},
     run::Measured,
 };
 use crate::{
@@ -35,7 +35,7 @@ const STATES: &str = "states";
 
 /// Compares everything that is expected, the number of states included: a search that finds fewer
 /// states than it should would otherwise find everything in order.
-pub fn compare(model: &Model, measured: &Measured) -> Comparison {
+pub fn compare(model: &AtlasModel, measured: &Measured) -> Comparison {
     let mut comparison = Comparison::default();
     match &measured.check {
         Some(Ok(report)) => comparison.check(model, report),
@@ -87,7 +87,7 @@ impl Comparison {
         }
     }
 
-    fn check(&mut self, model: &Model, report: &check::Report) {
+    fn check(&mut self, model: &AtlasModel, report: &check::Report) {
         self.states(model.states, report.states, report.ended);
         for (&listed, expected) in &model.check {
             match report.properties.get(listed.name()) {
@@ -136,7 +136,7 @@ impl Comparison {
         }
     }
 
-    fn rmr(&mut self, model: &Model, report: &rmr::Report) {
+    fn rmr(&mut self, model: &AtlasModel, report: &rmr::Report) {
         self.states(model.states, report.states, report.ended);
         for (name, expected, found) in
             [("CC", &model.rmr.cc, &report.cc), ("DSM", &model.rmr.dsm, &report.dsm)]

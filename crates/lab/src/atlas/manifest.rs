@@ -101,7 +101,7 @@ pub struct Rmr {
 /// One algorithm at one size, and what is expected of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct AtlasModel {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// How many processes.
@@ -147,10 +147,10 @@ enum MemoryName {
     StoreBuffers,
 }
 
-impl Model {
+impl AtlasModel {
     /// What one calls it, and selects it by: `am-fig3-nested n=3 k=1 c=2`.
     pub fn id(&self) -> String {
-        let Model { algorithm, n, k, .. } = self;
+        let AtlasModel { algorithm, n, k, .. } = self;
         let mut id = format!("{algorithm} n={n} k={k}");
         for part in self.particulars() {
             id.push(' ');
@@ -274,7 +274,7 @@ impl std::error::Error for Error {}
 pub struct Manifest {
     /// The models.
     #[serde(default, rename = "model")]
-    pub models: Vec<Model>,
+    pub models: Vec<AtlasModel>,
 }
 
 impl Manifest {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hallpass_algorithms::registry::{Model, Standing};
+use hallpass_algorithms::registry::{CostModel, Standing};
 
 use super::{
     cells::{self, LEGEND, LIMITS, PROPERTIES},
@@ -73,7 +73,7 @@ fn family_table(text: &mut String, family: &Family<'_>) {
             particulars.fold(format!("`{}`", model.algorithm), |name, part| name + " " + part);
         let size = [model.n, model.k, model.contention()].map(|number| number.to_string());
         let properties = shown.iter().map(|&(property, _)| cells::property(entry, property));
-        let figures = [Model::Cc, Model::Dsm].map(|model| cells::figure(entry, model));
+        let figures = [CostModel::Cc, CostModel::Dsm].map(|model| cells::figure(entry, model));
         let found = [cells::states(entry)].into_iter().chain(properties).chain(figures);
         row(
             text,

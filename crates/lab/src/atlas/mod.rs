@@ -49,7 +49,7 @@ pub use bless::bless;
 pub use compare::{Comparison, Remark};
 pub use expected::{Answer, Expected, Figure, OPEN, Resilience};
 pub use html::html;
-pub use manifest::{Error as ManifestError, Listed, Manifest, Model, Rmr, STANDARD, Tier};
+pub use manifest::{AtlasModel, Error as ManifestError, Listed, Manifest, Rmr, STANDARD, Tier};
 pub use markdown::markdown;
 pub use run::{AtlasReport, Entry, Measured, Status, Step, run};
 pub use select::Selection;

@@ -5,7 +5,7 @@ use std::{sync::atomic::Ordering, time::Instant};
 use super::{
     cells::thousands,
     compare::{Comparison, Remark, compare},
-    manifest::{Manifest, Model},
+    manifest::{AtlasModel, Manifest},
     select::Selection,
 };
 use crate::{
@@ -63,7 +63,7 @@ pub struct Entry {
     /// Its number in the manifest.
     pub index: usize,
     /// The model.
-    pub model: Model,
+    pub model: AtlasModel,
     /// What came of it.
     pub measured: Measured,
     /// How that compares with what is expected.
@@ -106,7 +106,7 @@ pub enum Step<'a> {
         /// How many are selected.
         of: usize,
         /// Which.
-        model: &'a Model,
+        model: &'a AtlasModel,
     },
     /// It has ended.
     Ends(&'a Entry),
@@ -146,7 +146,7 @@ pub fn run(
     report
 }
 
-fn measure(model: &Model, (check, rmr): (bool, bool), resources: &Resources<'_>) -> Measured {
+fn measure(model: &AtlasModel, (check, rmr): (bool, bool), resources: &Resources<'_>) -> Measured {
     let begun = Instant::now();
     let mut measured = Measured {
         check: check.then(|| check::check(&model.check_question(), resources)),

@@ -1,6 +1,6 @@
 //! Which models of a manifest to run.
 
-use super::manifest::{Manifest, Model, Tier};
+use super::manifest::{AtlasModel, Manifest, Tier};
 
 /// The models to run.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Selection {
 
 impl Selection {
     /// What is to be done with a model: check it, count it.
-    pub(super) fn parts(&self, model: &Model) -> (bool, bool) {
+    pub(super) fn parts(&self, model: &AtlasModel) -> (bool, bool) {
         let named = self.only.is_empty() || self.only.iter().any(|pattern| names(pattern, model));
         let check = named && model.has_check() && model.tier <= self.tier;
         let rmr = named && model.has_rmr() && model.rmr_tier() <= self.tier;
@@ -28,7 +28,7 @@ impl Selection {
 }
 
 /// Whether the pattern matches the model's algorithm or its whole identifier.
-fn names(pattern: &str, model: &Model) -> bool {
+fn names(pattern: &str, model: &AtlasModel) -> bool {
     matches(pattern, &model.algorithm) || matches(pattern, &model.id())
 }
 

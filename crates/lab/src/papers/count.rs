@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Machine,
-    atlas::{Listed, Model, Resilience},
+    atlas::{AtlasModel, Listed, Resilience},
     graph::Bound,
     machine,
     schedule::{Conventions, Finding, MemoryModel, Schedule},
@@ -28,7 +28,7 @@ pub(super) struct Count<'a> {
 /// Where a count comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Origin<'a> {
-    Atlas(&'a Model),
+    Atlas(&'a AtlasModel),
     /// A run that shows at least so many.
     Replay(Box<Schedule>),
     /// The algorithm itself was asked.
@@ -80,7 +80,7 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
 pub(super) fn all<'a>(
     algorithm: &str,
     quantity: Quantity,
-    models: &[&'a Model],
+    models: &[&'a AtlasModel],
     evidence: &Evidence,
 ) -> Vec<Count<'a>> {
     match quantity {
@@ -91,7 +91,7 @@ pub(super) fn all<'a>(
     }
 }
 
-fn listed<'a>(model: &'a Model, quantity: Quantity) -> Option<Count<'a>> {
+fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
     let check = |listed| model.check.get(&listed);
     let value = match quantity {
         Quantity::Cc => model.rmr.cc.as_ref()?.worst?,
@@ -115,8 +115,8 @@ pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), Strin
         return Err(format!("`{replay}` does not show remote references"));
     };
     let quantity = match model {
-        registry::Model::Cc => Quantity::Cc,
-        registry::Model::Dsm => Quantity::Dsm,
+        registry::CostModel::Cc => Quantity::Cc,
+        registry::CostModel::Dsm => Quantity::Dsm,
     };
     let (n, k, value) = (schedule.n, schedule.k, count.map_or(Bound::Unbounded, Bound::Most));
     Ok((quantity, Count { n, k, c: n, value, origin: Origin::Replay(Box::new(schedule)) }))

@@ -11,7 +11,7 @@ use super::{
     sizes::Sizes,
 };
 use crate::{
-    atlas::{Answer, Listed, Manifest, Model, Resilience},
+    atlas::{Answer, AtlasModel, Listed, Manifest, Resilience},
     schedule::{Finding, MemoryModel, Schedule},
     trace,
 };
@@ -46,7 +46,7 @@ pub enum Shows {
 #[derive(Clone, Debug)]
 pub enum Run {
     /// One that is found anew in the model.
-    Found(Model, Shows),
+    Found(AtlasModel, Shows),
     /// One that is given.
     Given(Box<Schedule>, Shows),
 }
@@ -124,7 +124,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     }
     let mut pieces = Vec::new();
     for algorithm in &evidence.algorithm {
-        let models: Vec<&Model> = sources
+        let models: Vec<&AtlasModel> = sources
             .manifest
             .models
             .iter()
@@ -134,7 +134,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
             [(&evidence.holds, Answer::Holds), (&evidence.violated, Answer::Violated)]
         {
             pieces.extend(listed.iter().map(|&listed| {
-                let models: Vec<&Model> = models
+                let models: Vec<&AtlasModel> = models
                     .iter()
                     .copied()
                     .filter(|model| can_tell(model, listed, evidence))
@@ -154,7 +154,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
 }
 
 /// Whether the property could fail in the model: nobody has to wait where at most k compete.
-fn can_tell(model: &Model, listed: Listed, evidence: &Evidence) -> bool {
+fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     let about_waiting = matches!(
         listed,
         Listed::Exclusion | Listed::Names | Listed::Deadlock | Listed::Starvation | Listed::Fife
@@ -164,7 +164,7 @@ fn can_tell(model: &Model, listed: Listed, evidence: &Evidence) -> bool {
 }
 
 /// Whether the model is one of those the evidence is about.
-fn meant(model: &Model, algorithm: &str, evidence: &Evidence) -> bool {
+fn meant(model: &AtlasModel, algorithm: &str, evidence: &Evidence) -> bool {
     let contention = match evidence.contention {
         None => true,
         Some(Contention::Alone) => model.contention() == 1,
@@ -244,7 +244,7 @@ fn words(listed: Listed) -> (&'static str, &'static str) {
 
 /// What is expected of a property. Whatever a paper promises, *no starvation* is asked here with
 /// k - 1 processes stopped.
-pub(super) fn answer(model: &Model, listed: Listed) -> Option<Answer> {
+pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     let expected = model.check.get(&listed)?;
     match expected.resilience {
         Some(Resilience::Crashes(count)) if listed == Listed::Starvation => {
@@ -255,17 +255,17 @@ pub(super) fn answer(model: &Model, listed: Listed) -> Option<Answer> {
 }
 
 /// The run that shows that a property is violated, as [`answer`] means it.
-pub(super) fn violation(model: Model, listed: Listed) -> Run {
+pub(super) fn violation(model: AtlasModel, listed: Listed) -> Run {
     let crashes = model.k.checked_sub(1);
-    Run::Found(Model { crashes, ..model }, Shows::Violation(listed))
+    Run::Found(AtlasModel { crashes, ..model }, Shows::Violation(listed))
 }
 
 /// The smallest of the models: fewest processes, then fewest states.
-fn smallest<'a>(models: impl Iterator<Item = &'a Model>) -> Option<Model> {
+fn smallest<'a>(models: impl Iterator<Item = &'a AtlasModel>) -> Option<AtlasModel> {
     models.min_by_key(|model| (model.n, model.states)).cloned()
 }
 
-fn property(algorithm: &str, models: &[&Model], listed: Listed, want: Answer) -> Piece {
+fn property(algorithm: &str, models: &[&AtlasModel], listed: Listed, want: Answer) -> Piece {
     let with = |wanted: Answer| {
         models.iter().copied().filter(move |model| answer(model, listed) == Some(wanted))
     };

@@ -2,7 +2,7 @@
 
 use super::judge::{Run, Shows};
 use crate::{
-    atlas::Model,
+    atlas::AtlasModel,
     check::{self, Resources},
     rmr,
     schedule::Schedule,
@@ -22,7 +22,7 @@ pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
     Ok(trace::html(&trace.map_err(|error| error.to_string())?))
 }
 
-fn find(model: &Model, shows: Shows, resources: &Resources<'_>) -> Result<Schedule, String> {
+fn find(model: &AtlasModel, shows: Shows, resources: &Resources<'_>) -> Result<Schedule, String> {
     let found = match shows {
         Shows::Violation(listed) => {
             let property = listed.property().ok_or("a range has no run of its own")?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{atlas::Model, space::Initial};
+use crate::{atlas::AtlasModel, space::Initial};
 
 /// How much of a size was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,7 +17,7 @@ struct Extent {
 pub(super) struct Sizes(BTreeMap<(usize, usize), Extent>);
 
 impl Sizes {
-    pub fn add(&mut self, model: &Model) {
+    pub fn add(&mut self, model: &AtlasModel) {
         let every_start = model.initial == Initial::All;
         self.insert(model.n, model.k, Extent { contention: model.contention(), every_start });
     }

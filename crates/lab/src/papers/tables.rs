@@ -7,7 +7,7 @@ use super::{
     markdown::row,
 };
 use crate::{
-    atlas::{Answer, Listed, Manifest, Model},
+    atlas::{Answer, AtlasModel, Listed, Manifest},
     graph::Bound,
     schedule::MemoryModel,
 };
@@ -58,7 +58,7 @@ fn cell(
     manifest: &Manifest,
     runs: &mut Vec<Run>,
 ) -> String {
-    let models: Vec<&Model> = manifest
+    let models: Vec<&AtlasModel> = manifest
         .models
         .iter()
         .filter(|model| model.algorithm == id && model.memory == MemoryModel::Sequential)
@@ -74,8 +74,8 @@ fn cell(
 fn figures(
     line: &Row,
     table: &Table,
-    models: &[&Model],
-    contention: impl Fn(&Model) -> usize,
+    models: &[&AtlasModel],
+    contention: impl Fn(&AtlasModel) -> usize,
 ) -> String {
     let figure = |quantity: Quantity, (n, k): (usize, usize)| {
         let found = models.iter().find_map(|model| {
@@ -102,7 +102,7 @@ fn figures(
     lines.collect::<Vec<_>>().join("<br>")
 }
 
-fn answer(models: &[&Model], listed: Listed, runs: &mut Vec<Run>) -> String {
+fn answer(models: &[&AtlasModel], listed: Listed, runs: &mut Vec<Run>) -> String {
     let with = |wanted: Answer| {
         models.iter().filter(move |model| judge::answer(model, listed) == Some(wanted))
     };

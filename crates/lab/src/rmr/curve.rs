@@ -1,6 +1,6 @@
 //! The worst passage for one n after the other, or one k: exact while that is possible, searched beyond.
 
-use hallpass_algorithms::registry::Model;
+use hallpass_algorithms::registry::CostModel;
 
 use super::{
     Figure, Question, SearchBudget, exact,
@@ -61,7 +61,7 @@ pub struct Range {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// On which kind of machine.
-    pub model: Model,
+    pub model: CostModel,
     /// For these sizes.
     pub over: Over,
     /// At most this many outside their remainder at once; none for all n.
@@ -115,8 +115,8 @@ pub fn curve(
             match exact(&question, resources) {
                 Ok(report) => {
                     found = Some(match range.model {
-                        Model::Cc => report.cc,
-                        Model::Dsm => report.dsm,
+                        CostModel::Cc => report.cc,
+                        CostModel::Dsm => report.dsm,
                     });
                 }
                 Err(Error::Question(_)) => {} // too large
@@ -220,10 +220,10 @@ pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
     }
 }
 
-fn machine(model: Model) -> &'static str {
+fn machine(model: CostModel) -> &'static str {
     match model {
-        Model::Cc => "cache-coherent",
-        Model::Dsm => "distributed shared memory",
+        CostModel::Cc => "cache-coherent",
+        CostModel::Dsm => "distributed shared memory",
     }
 }
 
@@ -234,7 +234,7 @@ fn caption(range: &Range) -> String {
         Initial::All => "Every initial state the paper allows.",
         Initial::Smallest => "Open variables start at their smallest value.",
     };
-    if range.model == Model::Dsm {
+    if range.model == CostModel::Dsm {
         return format!(
             "Counted: every access to a variable that lies with another process or with none. \
              {initial}"

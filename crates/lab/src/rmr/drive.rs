@@ -7,7 +7,7 @@ use fastrand::Rng;
 use hallpass_algorithms::{Pid, Word};
 
 use super::{
-    Model,
+    CostModel,
     simulate::{Rules, Simulation, Stepped},
 };
 use crate::machine::Local;
@@ -102,7 +102,7 @@ impl Style {
 #[derive(Clone)]
 pub(super) struct Run<'a> {
     pub rules: &'a Rules,
-    pub model: Model,
+    pub model: CostModel,
     pub observed: Pid,
     pub now: Simulation,
     pub trace: Vec<Pid>,
@@ -133,7 +133,7 @@ pub(super) struct Run<'a> {
 const LONGEST_BURST: usize = 4096;
 
 impl<'a> Run<'a> {
-    pub fn new(rules: &'a Rules, model: Model, observed: Pid, initial: Vec<Word>) -> Self {
+    pub fn new(rules: &'a Rules, model: CostModel, observed: Pid, initial: Vec<Word>) -> Self {
         Run {
             rules,
             model,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hallpass_algorithms::{Pid, Section};
 
-use super::{Figure, Model, Question, Report, caches::Caches, promise};
+use super::{CostModel, Figure, Question, Report, caches::Caches, promise};
 use crate::{
     check::{Error, Resources, check_initial, compile, with_words},
     explore::{Ended, Explored, explore},
@@ -54,7 +54,7 @@ fn run<const W: usize>(
     let states = States { tables, explored: &explored, settled: None };
     let count =
         Count { machine, question, resources, space: &space, graph: &graph, states: &states };
-    let (cc, dsm) = (count.figure(Model::Cc), count.figure(Model::Dsm));
+    let (cc, dsm) = (count.figure(CostModel::Cc), count.figure(CostModel::Dsm));
     Report {
         question: question.clone(),
         states: explored.states,
@@ -78,8 +78,8 @@ fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: I
         states: explored.states,
         ended: if explored.is_complete() { Ended::Memory } else { explored.ended },
         seconds: begun.elapsed().as_secs_f64(),
-        cc: figure(Model::Cc),
-        dsm: figure(Model::Dsm),
+        cc: figure(CostModel::Cc),
+        dsm: figure(CostModel::Dsm),
     }
 }
 
@@ -104,7 +104,7 @@ impl<const W: usize> Count<'_, W> {
         self.states.explored
     }
 
-    fn figure(&self, model: Model) -> Figure {
+    fn figure(&self, model: CostModel) -> Figure {
         let alike = self.machine.is_symmetric() && self.question.initial == Initial::All;
         let observed = if alike { 1 } else { self.question.n };
         let mut worst: Option<Passage> = None;
@@ -112,8 +112,8 @@ impl<const W: usize> Count<'_, W> {
         for process in 0..observed {
             (self.resources.phase)(&format!("{model:?} references of process {process}"));
             let passage = match model {
-                Model::Dsm => self.dsm(process),
-                Model::Cc => self.cc(process),
+                CostModel::Dsm => self.dsm(process),
+                CostModel::Cc => self.cc(process),
             };
             exact &= passage.as_ref().is_some_and(|passage| passage.exact);
             worst = match (worst, passage) {
@@ -144,7 +144,7 @@ impl<const W: usize> Count<'_, W> {
         let starts = self.explored().ids().filter(|&id| self.states.begins(id, process));
         let (bound, start) = worst_start(&heaviest, starts)?;
         let (path, cycle) = heaviest.path(self.graph, weight, start);
-        let run = self.schedule(Model::Dsm, process, bound, start, path, cycle);
+        let run = self.schedule(CostModel::Dsm, process, bound, start, path, cycle);
         Some(Passage { bound, exact: true, run })
     }
 
@@ -173,13 +173,13 @@ impl<const W: usize> Count<'_, W> {
             from = Caches::<W>::id(&root);
             path = steps.into_iter().map(|(agent, _)| agent).chain(path).collect();
         }
-        let run = self.schedule(Model::Cc, process, bound, from, path, cycle);
+        let run = self.schedule(CostModel::Cc, process, bound, from, path, cycle);
         Some(Passage { bound, exact: cached.is_complete(), run })
     }
 
     fn schedule(
         &self,
-        model: Model,
+        model: CostModel,
         process: Pid,
         bound: Bound,
         from: Id,

@@ -21,7 +21,7 @@ pub use measure::measure;
 pub use plot::{Plot, PlotError, Series, Shows, plot};
 pub use search::{SearchBudget, search};
 
-use hallpass_algorithms::registry::{self, Model};
+use hallpass_algorithms::registry::{self, CostModel};
 use serde::Serialize;
 
 use crate::{
@@ -172,9 +172,9 @@ impl Report {
 /// What the paper promises for the question on that kind of machine.
 ///
 /// With names on top, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
-pub fn promise(question: &Question, model: Model) -> Option<Promise> {
+pub fn promise(question: &Question, model: CostModel) -> Option<Promise> {
     let (entry, names) = registry::entry(&question.algorithm).ok()?;
-    let claim = entry.claim(model)?;
+    let claim = entry.bound(model)?;
     let (n, k, c) = (question.n as u64, question.k as u64, question.contention as u64);
     let mut promise = Promise {
         source: claim.source.to_string(),

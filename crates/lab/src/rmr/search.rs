@@ -18,7 +18,7 @@ use fastrand::Rng;
 use hallpass_algorithms::{Pid, Word};
 
 use super::{
-    Figure, Model, Question, Report,
+    CostModel, Figure, Question, Report,
     drive::{Candidate, Run, Style},
     promise,
     simulate::{Rules, Simulation},
@@ -58,8 +58,8 @@ pub fn search(
     stop: &AtomicBool,
 ) -> Result<Report, Error> {
     let begun = Instant::now();
-    let cc = search_one(question, Model::Cc, budget, stop)?;
-    let dsm = search_one(question, Model::Dsm, budget, stop)?;
+    let cc = search_one(question, CostModel::Cc, budget, stop)?;
+    let dsm = search_one(question, CostModel::Dsm, budget, stop)?;
     Ok(Report {
         question: question.clone(),
         states: 0,
@@ -73,7 +73,7 @@ pub fn search(
 /// Searches on one kind of machine, with half of the budget.
 pub(super) fn search_one(
     question: &Question,
-    model: Model,
+    model: CostModel,
     budget: &SearchBudget,
     stop: &AtomicBool,
 ) -> Result<Figure, Error> {
@@ -105,7 +105,7 @@ const CHILDREN: usize = 4;
 struct Hunt<'a> {
     rules: &'a Rules,
     question: &'a Question,
-    model: Model,
+    model: CostModel,
     rng: Rng,
     left: u64,
     until: Instant,

@@ -8,7 +8,7 @@ use std::{
 
 use hallpass_algorithms::{Decl, Domain, Memory, Op, Pid, Section, Var, Word};
 
-use super::Model;
+use super::CostModel;
 use crate::{
     check::{Error, check_contention},
     machine::{self, Local, Machine, REMAINDER},
@@ -93,10 +93,10 @@ pub struct Counts {
 
 impl Counts {
     /// The count for one kind of machine.
-    pub fn of(self, model: Model) -> u32 {
+    pub fn of(self, model: CostModel) -> u32 {
         match model {
-            Model::Cc => self.cc,
-            Model::Dsm => self.dsm,
+            CostModel::Cc => self.cc,
+            CostModel::Dsm => self.dsm,
         }
     }
 }
@@ -244,20 +244,20 @@ impl Simulation {
     }
 
     /// Whether all that can matter to the references `observed` will make is the same.
-    pub fn is_same_for(&self, other: &Self, observed: Pid, model: Model) -> bool {
+    pub fn is_same_for(&self, other: &Self, observed: Pid, model: CostModel) -> bool {
         let cached = |copies: &u64| copies >> observed & 1;
         self.locals == other.locals
             && self.memory == other.memory
-            && (model == Model::Dsm
+            && (model == CostModel::Dsm
                 || self.copies.iter().map(cached).eq(other.copies.iter().map(cached)))
     }
 
     /// A hash of what [`is_same_for`](Self::is_same_for) compares.
-    pub fn hash_for(&self, observed: Pid, model: Model) -> u64 {
+    pub fn hash_for(&self, observed: Pid, model: CostModel) -> u64 {
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         self.locals.iter().for_each(|&local| hasher.write_u32(local));
         self.memory.iter().for_each(|&word| hasher.write_i64(word));
-        if model == Model::Cc {
+        if model == CostModel::Cc {
             self.copies.iter().for_each(|copies| hasher.write_u8((copies >> observed & 1) as u8));
         }
         hasher.finish()

@@ -37,7 +37,7 @@ fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
 }
 
 /// Replays the run of a figure and holds it to what it says.
-fn replay(question: &Question, model: Model, figure: &Figure) {
+fn replay(question: &Question, model: CostModel, figure: &Figure) {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
     let rules = Rules::new(algorithm, *n, *k, *contention, *conventions).expect("it exists");
     let run = figure.run.as_ref().expect("there is a run");
@@ -72,15 +72,15 @@ fn replay(question: &Question, model: Model, figure: &Figure) {
 #[test]
 fn the_search_finds_the_known_worst_cases() {
     for (algorithm, n, k, model, worst) in [
-        ("am-fig3", 3, 1, Model::Cc, 14),
-        ("am-fig3", 4, 2, Model::Cc, 14),
-        ("am-fig8", 3, 1, Model::Dsm, 18),
-        ("am-fig3-nested", 3, 1, Model::Cc, 15),
-        ("am-fig9", 3, 2, Model::Dsm, 10),
+        ("am-fig3", 3, 1, CostModel::Cc, 14),
+        ("am-fig3", 4, 2, CostModel::Cc, 14),
+        ("am-fig8", 3, 1, CostModel::Dsm, 18),
+        ("am-fig3-nested", 3, 1, CostModel::Cc, 15),
+        ("am-fig9", 3, 2, CostModel::Dsm, 10),
     ] {
         let question = ask(algorithm, n, k);
         let report = searched(&question, 1_000_000);
-        let figure = if model == Model::Cc { &report.cc } else { &report.dsm };
+        let figure = if model == CostModel::Cc { &report.cc } else { &report.dsm };
         assert_eq!(figure.worst, Bound::Most(worst), "{algorithm} n={n} k={k}");
         assert!(!figure.exact);
         replay(&question, model, figure);
@@ -110,8 +110,8 @@ fn the_search_agrees_with_the_exact_count() {
             let report = searched(&question, 400_000);
             assert_eq!(report.cc.worst, exact.cc.worst, "cc {question:?}");
             assert_eq!(report.dsm.worst, exact.dsm.worst, "dsm {question:?}");
-            replay(&question, Model::Cc, &report.cc);
-            replay(&question, Model::Dsm, &report.dsm);
+            replay(&question, CostModel::Cc, &report.cc);
+            replay(&question, CostModel::Dsm, &report.dsm);
         }
     }
 }
@@ -124,7 +124,7 @@ fn waiting_on_a_remote_variable_has_no_bound() {
         assert_eq!(report.dsm.worst, Bound::Unbounded, "{algorithm}");
         let run = report.dsm.run.as_ref().expect("there is a run");
         assert!(!run.cycle.is_empty());
-        replay(&question, Model::Dsm, &report.dsm);
+        replay(&question, CostModel::Dsm, &report.dsm);
     }
 }
 
@@ -138,7 +138,7 @@ fn thirty_two_processes_are_no_obstacle() {
     let promised = report.cc.claim.as_ref().map(|claim| claim.bound);
     assert_eq!(promised, Some(217));
     assert!((180..=217).contains(&count), "{count}");
-    replay(&question, Model::Cc, &report.cc);
+    replay(&question, CostModel::Cc, &report.cc);
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn a_run_that_leaves_a_range_ends_there() {
     for algorithm in ["am-fig3:no-outer", "am-fig3+names:read-only", "am-fig8:no-initialise"] {
         let question = ask(algorithm, 4, 1);
         let report = searched(&question, 100_000);
-        replay(&question, Model::Cc, &report.cc);
-        replay(&question, Model::Dsm, &report.dsm);
+        replay(&question, CostModel::Cc, &report.cc);
+        replay(&question, CostModel::Dsm, &report.dsm);
     }
 }
 
@@ -189,7 +189,7 @@ fn a_curve_is_exact_first_and_searched_beyond() {
     let stop = AtomicBool::new(false);
     let range = Range {
         algorithm: "am-fig3".into(),
-        model: Model::Cc,
+        model: CostModel::Cc,
         over: Over::N { k: 1, ns: vec![6, 1, 2, 3, 4] },
         contention: None,
         conventions: Conventions::default(),

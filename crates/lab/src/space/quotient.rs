@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use hallpass_algorithms::{Decl, Pid, Word, registry::MOST_PROCESSES};
+use hallpass_algorithms::{Decl, Pid, Word, registry::MAX_PROCESSES};
 
 use super::{Agent, Space};
 use crate::{
@@ -128,8 +128,8 @@ impl Symmetry {
     }
 
     #[inline]
-    fn keys(&self, state: &[u64]) -> [u64; MOST_PROCESSES] {
-        let mut keys = [0; MOST_PROCESSES];
+    fn keys(&self, state: &[u64]) -> [u64; MAX_PROCESSES] {
+        let mut keys = [0; MAX_PROCESSES];
         for (p, local) in self.locals.iter().enumerate() {
             let extra = self.extra.get(p).map_or(0, |field| field.get(state) as u64);
             let own = (local.get(state) as u64) << self.extra_bits | extra;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     machine::Machine,
-    schedule::{Finding, MemoryModel, Model, Schedule},
+    schedule::{CostModel, Finding, MemoryModel, Schedule},
 };
 
 /// All that a run leaves to look at.
@@ -160,15 +160,15 @@ impl Evidence<'_> {
         Err(format!("process {p} takes {steps} steps in its {section}, not {claimed}"))
     }
 
-    fn rmr(&self, model: Model, p: Pid, claimed: Option<u32>) -> Result<(), String> {
+    fn rmr(&self, model: CostModel, p: Pid, claimed: Option<u32>) -> Result<(), String> {
         if self.schedule.memory != MemoryModel::Sequential {
             return Err("remote references are counted without store buffers only".into());
         }
         let remote = |step: &&Step| {
             step.agent == p
                 && match model {
-                    Model::Cc => step.miss,
-                    Model::Dsm => step.remote,
+                    CostModel::Cc => step.miss,
+                    CostModel::Dsm => step.remote,
                 }
         };
         let Some(claimed) = claimed else {

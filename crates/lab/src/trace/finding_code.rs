@@ -13,7 +13,7 @@ use super::{
     Error,
     replay_string::{digit, process},
 };
-use crate::schedule::{CacheAtStart, Conventions, FailedRmw, Finding, Model, WriterCopy};
+use crate::schedule::{CacheAtStart, Conventions, CostModel, FailedRmw, Finding, WriterCopy};
 
 const WRITER: [(char, WriterCopy); 3] =
     [('a', WriterCopy::AsItWas), ('g', WriterCopy::Gained), ('l', WriterCopy::Lost)];
@@ -87,8 +87,8 @@ pub(super) fn encode(finding: &Finding) -> String {
         }
         Finding::Rmr { model, process, count: number, conventions } => {
             let model = match model {
-                Model::Cc => "cc",
-                Model::Dsm => "dsm",
+                CostModel::Cc => "cc",
+                CostModel::Dsm => "dsm",
             };
             let Conventions { writer_copy, failed_rmw, cache } = *conventions;
             let rules: String =
@@ -137,8 +137,8 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
         }
         ["rmr", model, p, count, rules] => Finding::Rmr {
             model: match model {
-                "cc" => Model::Cc,
-                "dsm" => Model::Dsm,
+                "cc" => CostModel::Cc,
+                "dsm" => CostModel::Dsm,
                 _ => return Err(unknown()),
             },
             process: one(p)?,

@@ -6,7 +6,7 @@ use super::step::{Access, Event, Operation, Trace, Via};
 use crate::{
     check::Question,
     schedule::{
-        CacheAtStart, Conventions, FailedRmw, Finding, MemoryModel, Model, Schedule, WriterCopy,
+        CacheAtStart, Conventions, CostModel, FailedRmw, Finding, MemoryModel, Schedule, WriterCopy,
     },
 };
 
@@ -138,10 +138,10 @@ pub fn shows(trace: &Trace) -> String {
 }
 
 /// The machine a count is for.
-pub(super) fn model_name(model: Model) -> &'static str {
+pub(super) fn model_name(model: CostModel) -> &'static str {
     match model {
-        Model::Cc => "on a cache-coherent machine",
-        Model::Dsm => "with distributed shared memory",
+        CostModel::Cc => "on a cache-coherent machine",
+        CostModel::Dsm => "with distributed shared memory",
     }
 }
 

@@ -1,5 +1,5 @@
 use hallpass_lab::{
-    schedule::{Conventions, Finding, MemoryModel, Model, Schedule},
+    schedule::{Conventions, CostModel, Finding, MemoryModel, Schedule},
     trace,
 };
 
@@ -131,25 +131,25 @@ fn remote_references_of_the_last_passage() {
     let conventions = Conventions::default();
     let rmr = |model, process, count| Finding::Rmr { model, process, count, conventions };
     let alone = schedule("am-fig3", (2, 1), &[0; 5], &[]);
-    trace::confirm(&with(alone.clone(), rmr(Model::Cc, 0, Some(3)))).unwrap();
-    trace::confirm(&with(alone.clone(), rmr(Model::Dsm, 0, Some(3)))).unwrap();
+    trace::confirm(&with(alone.clone(), rmr(CostModel::Cc, 0, Some(3)))).unwrap();
+    trace::confirm(&with(alone.clone(), rmr(CostModel::Dsm, 0, Some(3)))).unwrap();
     assert_eq!(
-        rejected(&with(alone.clone(), rmr(Model::Cc, 0, Some(4)))),
+        rejected(&with(alone.clone(), rmr(CostModel::Cc, 0, Some(4)))),
         "process 0's last passage makes 3 remote references, not 4"
     );
-    rejected(&with(alone.clone(), rmr(Model::Cc, 1, Some(0))));
+    rejected(&with(alone.clone(), rmr(CostModel::Cc, 1, Some(0))));
     // A passage that is cut short shows what it has so far, and no more.
     let cut = Schedule { stem: vec![0; 4], ..alone };
-    trace::confirm(&with(cut.clone(), rmr(Model::Cc, 0, Some(2)))).unwrap();
-    rejected(&with(cut, rmr(Model::Cc, 0, Some(3))));
+    trace::confirm(&with(cut.clone(), rmr(CostModel::Cc, 0, Some(2)))).unwrap();
+    rejected(&with(cut, rmr(CostModel::Cc, 0, Some(3))));
 
     let mut random = Random(3);
     for id in ["am-fig3", "am-fig9", "am-fig8-nested", "am-fig3-fast+names"] {
         for _ in 0..50 {
             let (run, [cc, dsm]) = passage(id, (4, 2), &mut random);
-            trace::confirm(&with(run.clone(), rmr(Model::Cc, 0, Some(cc)))).unwrap();
-            trace::confirm(&with(run.clone(), rmr(Model::Dsm, 0, Some(dsm)))).unwrap();
-            rejected(&with(run, rmr(Model::Cc, 0, Some(cc + 1))));
+            trace::confirm(&with(run.clone(), rmr(CostModel::Cc, 0, Some(cc)))).unwrap();
+            trace::confirm(&with(run.clone(), rmr(CostModel::Dsm, 0, Some(dsm)))).unwrap();
+            rejected(&with(run, rmr(CostModel::Cc, 0, Some(cc + 1))));
         }
     }
 }
@@ -160,10 +160,10 @@ fn remote_references_without_end() {
     let rmr = |model| Finding::Rmr { model, process: 1, count: None, conventions };
     // Waiting at line 5 costs nothing once the copy is there, but Q is nobody's home.
     assert_eq!(
-        rejected(&with(starved(), rmr(Model::Cc))),
+        rejected(&with(starved(), rmr(CostModel::Cc))),
         "process 1 makes no remote reference in the cycle"
     );
-    trace::confirm(&with(starved(), rmr(Model::Dsm))).unwrap();
+    trace::confirm(&with(starved(), rmr(CostModel::Dsm))).unwrap();
     let passing = schedule("am-fig3", (2, 1), &[1; 5], &[1; 5]);
-    assert!(rejected(&with(passing, rmr(Model::Dsm))).contains("not in a passage"));
+    assert!(rejected(&with(passing, rmr(CostModel::Dsm))).contains("not in a passage"));
 }

@@ -1,5 +1,5 @@
 use hallpass_lab::{
-    schedule::{Conventions, Finding, Model, Schedule},
+    schedule::{Conventions, CostModel, Finding, Schedule},
     trace,
 };
 
@@ -68,7 +68,7 @@ fn pages_are_whole() {
 
     let (run, [_, dsm]) = passage("am-fig9+names", (4, 2), &mut Random(5));
     let conventions = Conventions::default();
-    let finding = Finding::Rmr { model: Model::Dsm, process: 0, count: Some(dsm), conventions };
+    let finding = Finding::Rmr { model: CostModel::Dsm, process: 0, count: Some(dsm), conventions };
     let page = html(&with(run, finding));
     check_page(&page);
     assert!(page.contains("<body data-model=\"dsm\">"));

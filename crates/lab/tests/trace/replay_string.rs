@@ -1,7 +1,7 @@
 use hallpass_algorithms::registry;
 use hallpass_lab::{
     schedule::{
-        CacheAtStart, Conventions, FailedRmw, Finding, MemoryModel, Model, Schedule, WriterCopy,
+        CacheAtStart, Conventions, CostModel, FailedRmw, Finding, MemoryModel, Schedule, WriterCopy,
     },
     trace::{self, Error},
 };
@@ -30,8 +30,8 @@ fn findings() -> Vec<Finding> {
         Finding::Doorway { process: 0, steps: None },
         Finding::Fife { first: 0, second: 1, at: 2 },
         Finding::FifeStrong { first: 2, second: 1, at: 3 },
-        Finding::Rmr { model: Model::Cc, process: 1, count: Some(7), conventions },
-        Finding::Rmr { model: Model::Dsm, process: 1, count: None, conventions: default },
+        Finding::Rmr { model: CostModel::Cc, process: 1, count: Some(7), conventions },
+        Finding::Rmr { model: CostModel::Dsm, process: 1, count: None, conventions: default },
     ]
 }
 
@@ -50,8 +50,8 @@ fn every_finding_comes_back() {
 fn every_algorithm_and_initial_value_comes_back() {
     let mut random = Random(7);
     for entry in registry::ENTRIES {
-        let n = entry.most_processes.min(9);
-        for k in [1, (n - entry.least_gap).min(entry.most_inside)] {
+        let n = entry.max_processes.min(9);
+        for k in [1, (n - entry.min_gap).min(entry.max_k)] {
             let mut schedule = schedule(entry.id, (n, k), &[n - 1, 0], &[]);
             let machine = hallpass_lab::machine::build(entry.id, n, k).unwrap();
             for (value, decl) in schedule.initial.iter_mut().zip(machine.layout().decls()) {

@@ -56,6 +56,7 @@ mod register;
 mod words;
 
 pub mod broken;
+pub mod entries;
 
 pub use lines::{Ask, Line, Picture, Standing, Was};
 pub use model::{Cast, ClusterModel, model};

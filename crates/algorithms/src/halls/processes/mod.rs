@@ -43,6 +43,7 @@ mod rescue;
 mod serve;
 mod words;
 
+pub mod entries;
 pub mod wrong;
 
 pub use environment::{Environment, Life};

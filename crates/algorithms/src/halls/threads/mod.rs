@@ -47,6 +47,7 @@ mod pool;
 mod wide;
 
 pub mod broken;
+pub mod entries;
 pub mod names;
 
 pub use desk::{Desk, LineOn};

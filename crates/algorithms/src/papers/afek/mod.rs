@@ -25,6 +25,7 @@ use crate::{
     papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
 };
 
+pub mod entries;
 pub mod wrong;
 
 /// The algorithm on the timestamp system `T`.

@@ -13,6 +13,7 @@
 
 pub mod arrange;
 pub mod block;
+pub mod entries;
 pub mod fig2;
 pub mod fig3;
 pub mod fig8;

@@ -11,6 +11,7 @@
 
 pub mod algorithm;
 pub mod bounded;
+pub mod entries;
 pub mod invariants;
 pub mod normal;
 pub mod sets;

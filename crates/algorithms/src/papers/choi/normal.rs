@@ -48,7 +48,7 @@ use super::algorithm::{
 };
 use crate::{
     framework::{machine::Loc, memory::Word},
-    registry::MOST_PROCESSES,
+    registry::MAX_PROCESSES,
 };
 
 /// What a normal form has for an a that is not in the cell any more.
@@ -282,12 +282,12 @@ struct Old<'a> {
 /// A few numbers.
 #[derive(Clone, Copy)]
 struct Few {
-    numbers: [Word; MOST_PROCESSES + 1],
+    numbers: [Word; MAX_PROCESSES + 1],
     len: usize,
 }
 
 impl Few {
-    const NONE: Few = Few { numbers: [0; MOST_PROCESSES + 1], len: 0 };
+    const NONE: Few = Few { numbers: [0; MAX_PROCESSES + 1], len: 0 };
 
     fn as_slice(&self) -> &[Word] {
         &self.numbers[..self.len]
@@ -350,11 +350,11 @@ impl<'a> Old<'a> {
             return;
         }
         // How many numbers each class takes, and from that, where it begins.
-        let mut sizes = [0; MOST_PROCESSES + 1];
+        let mut sizes = [0; MAX_PROCESSES + 1];
         sizes[1..=self.waiters.len].fill(1);
         for j in 0..k {
             let numbers = self.numbers(j, processes, memory);
-            let mut of_cell = [0; MOST_PROCESSES + 1];
+            let mut of_cell = [0; MAX_PROCESSES + 1];
             for &number in numbers.as_slice() {
                 of_cell[self.waiters.up_to(number)] += 1;
             }
@@ -362,7 +362,7 @@ impl<'a> Old<'a> {
                 *size = of_cell.max(*size);
             }
         }
-        let mut first = [0; MOST_PROCESSES + 1];
+        let mut first = [0; MAX_PROCESSES + 1];
         let mut next = floor + 1;
         for class in (0..=self.waiters.len).rev() {
             next -= sizes[class];
@@ -371,7 +371,7 @@ impl<'a> Old<'a> {
         assert!(next >= 1, "more old numbers than processes");
 
         // All new values are found before any is changed: a swap is known by its cell's old value.
-        let mut swaps = [None; MOST_PROCESSES];
+        let mut swaps = [None; MAX_PROCESSES];
         for j in 0..k {
             let numbers = self.numbers(j, processes, memory);
             let new = |number| {

@@ -9,6 +9,7 @@
 //! | [`ladder`] | | what the three have in common: one competition after another |
 //! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
 
+pub mod entries;
 pub mod excl;
 pub mod gtex;
 pub mod ladder;

@@ -34,6 +34,7 @@ use crate::{
 };
 
 pub mod bakery;
+pub mod entries;
 mod lines;
 mod observations;
 pub mod wrong;

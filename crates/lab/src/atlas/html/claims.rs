@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hallpass_algorithms::registry::{self, Model};
+use hallpass_algorithms::registry::{self, CostModel};
 
 use super::{
     super::{
@@ -16,7 +16,7 @@ use super::{
 pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
     let groups = families.iter().flat_map(|family| &family.groups);
     let claims: Vec<_> = groups
-        .flat_map(|group| group.about.claims().filter_map(move |of| claim(group, of)))
+        .flat_map(|group| group.about.bounds().filter_map(move |of| claim(group, of)))
         .collect();
     if claims.is_empty() {
         return;
@@ -60,10 +60,10 @@ struct Claim<'a> {
     dots: Vec<(String, Cell)>,
 }
 
-fn claim<'a>(group: &'a Group<'a>, claim: registry::Claim) -> Option<Claim<'a>> {
+fn claim<'a>(group: &'a Group<'a>, claim: registry::RmrBound) -> Option<Claim<'a>> {
     let machine = match claim.model {
-        Model::Cc => "CC",
-        Model::Dsm => "DSM",
+        CostModel::Cc => "CC",
+        CostModel::Dsm => "DSM",
     };
     let dots: Vec<_> = group
         .entries

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hallpass_algorithms::registry::Model;
+use hallpass_algorithms::registry::CostModel;
 
 use super::super::{
     cells::{self, Cell, Kind, PROPERTIES},
@@ -55,15 +55,15 @@ pub(super) fn section(page: &mut String, number: usize, family: &Family<'_>) {
 fn body(page: &mut String, group: &Group<'_>, shown: &[(Listed, &str)], columns: usize) {
     let about = group.about;
     let names = if group.names { ", with names (Fig. 1, Lemma 1)" } else { "" };
-    let claim = |claim: hallpass_algorithms::registry::Claim| {
+    let claim = |claim: hallpass_algorithms::registry::RmrBound| {
         let machine = match claim.model {
-            Model::Cc => "CC",
-            Model::Dsm => "DSM",
+            CostModel::Cc => "CC",
+            CostModel::Dsm => "DSM",
         };
         let names = if group.names { " + min(k, c) + 1" } else { "" };
         format!(" · {} claims {machine} ≤ {}{names}", claim.source, formula(claim.formula))
     };
-    let claim: String = about.claims().map(claim).collect();
+    let claim: String = about.bounds().map(claim).collect();
     let _ = writeln!(
         page,
         "<tbody data-algorithm=\"{id}\"><tr class=\"group\"><th colspan=\"{columns}\" scope=\"rowgroup\">\
@@ -96,7 +96,7 @@ fn row(page: &mut String, entry: &Entry, shown: &[(Listed, &str)]) {
     for &(property, _) in shown {
         cell(page, &cells::property(entry, property), None, "");
     }
-    for model in [Model::Cc, Model::Dsm] {
+    for model in [CostModel::Cc, CostModel::Dsm] {
         let found = cells::figure(entry, model);
         let share = found.share;
         cell(page, &found, share, "figure ");

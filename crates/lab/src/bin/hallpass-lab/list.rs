@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use hallpass_algorithms::registry::{Claim, ENTRIES, Entry, Model, Standing};
+use hallpass_algorithms::registry::{CostModel, ENTRIES, Entry, RmrBound, Standing};
 use hallpass_lab::program::{self, HOLDS, output::outln};
 
 #[derive(ClapArgs)]
@@ -27,10 +27,10 @@ pub fn run(Args { json }: Args) -> program::Result {
         outln!("{heading}");
         for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
             outln!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
-            let claim = |claim: Claim| {
+            let claim = |claim: RmrBound| {
                 format!("; claims {} {} ({})", model(claim.model), claim.formula, claim.source)
             };
-            let claims: String = entry.claims().map(claim).collect();
+            let claims: String = entry.bounds().map(claim).collect();
             outln!("  {:<26} uses {}{claims}", "", entry.primitives);
         }
         outln!("");
@@ -38,10 +38,10 @@ pub fn run(Args { json }: Args) -> program::Result {
     Ok(ExitCode::from(HOLDS))
 }
 
-fn model(model: Model) -> &'static str {
+fn model(model: CostModel) -> &'static str {
     match model {
-        Model::Cc => "CC RMR",
-        Model::Dsm => "DSM RMR",
+        CostModel::Cc => "CC RMR",
+        CostModel::Dsm => "DSM RMR",
     }
 }
 
@@ -58,11 +58,11 @@ fn to_json(entry: &Entry) -> serde_json::Value {
             Standing::Printed => "printed",
             Standing::Broken => "broken",
         },
-        "least_n_minus_k": entry.least_gap,
-        "most_n": entry.most_processes,
-        "claims": entry.claims().map(|claim| serde_json::json!({
+        "least_n_minus_k": entry.min_gap,
+        "most_n": entry.max_processes,
+        "claims": entry.bounds().map(|claim| serde_json::json!({
             "source": claim.source,
-            "model": match claim.model { Model::Cc => "cc", Model::Dsm => "dsm" },
+            "model": match claim.model { CostModel::Cc => "cc", CostModel::Dsm => "dsm" },
             "formula": claim.formula,
         })).collect::<Vec<_>>(),
     })

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use hallpass_lab::{
     check::Resources,
     program::stop_on_interrupt,
-    schedule::{CacheAtStart, Conventions, FailedRmw, Model, WriterCopy},
+    schedule::{CacheAtStart, Conventions, CostModel, FailedRmw, WriterCopy},
     space::Initial,
 };
 
@@ -127,11 +127,11 @@ pub enum Machine {
     Dsm,
 }
 
-impl From<Machine> for Model {
+impl From<Machine> for CostModel {
     fn from(machine: Machine) -> Self {
         match machine {
-            Machine::Cc => Model::Cc,
-            Machine::Dsm => Model::Dsm,
+            Machine::Cc => CostModel::Cc,
+            Machine::Dsm => CostModel::Dsm,
         }
     }
 }

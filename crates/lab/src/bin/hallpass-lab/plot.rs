@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args as ClapArgs;
-use hallpass_algorithms::registry::MOST_PROCESSES;
+use hallpass_algorithms::registry::MAX_PROCESSES;
 use hallpass_lab::{
     program::{self, HOLDS, files, output::say},
     rmr::{self, Over, Range, SearchBudget},
@@ -50,8 +50,8 @@ pub struct Args {
 impl Args {
     fn over(&self) -> Result<Over, String> {
         let to = self.to;
-        if to > MOST_PROCESSES {
-            return Err(format!("--to must be {MOST_PROCESSES} at most"));
+        if to > MAX_PROCESSES {
+            return Err(format!("--to must be {MAX_PROCESSES} at most"));
         }
         match (self.k, self.gap) {
             (_, Some(gap)) if gap == 0 || gap >= to => {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use hallpass_algorithms::{Pid, registry};
 
 use super::{step::Trace, words};
-use crate::schedule::{Finding, MemoryModel, Model};
+use crate::schedule::{CostModel, Finding, MemoryModel};
 
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
@@ -28,8 +28,8 @@ pub fn html(trace: &Trace) -> String {
         Err(_) => format!("Not confirmed: {}", words::describe(schedule)),
     };
     let model = match first_model(trace) {
-        Model::Cc => "cc",
-        Model::Dsm => "dsm",
+        CostModel::Cc => "cc",
+        CostModel::Dsm => "dsm",
     };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -74,12 +74,12 @@ fn capital(sentence: &str) -> String {
 }
 
 /// Which references to colour at first: the finding's, else those the paper counts.
-fn first_model(trace: &Trace) -> Model {
+fn first_model(trace: &Trace) -> CostModel {
     if let Finding::Rmr { model, .. } = trace.schedule.finding {
         return model;
     }
     let entry = registry::entry(&trace.schedule.algorithm).ok();
-    entry.and_then(|(entry, _)| entry.claims().next()).map_or(Model::Cc, |claim| claim.model)
+    entry.and_then(|(entry, _)| entry.bounds().next()).map_or(CostModel::Cc, |claim| claim.model)
 }
 
 fn head(trace: &Trace, sentence: &str) -> String {

@@ -6,7 +6,7 @@ use hallpass_algorithms::{Pid, Section};
 
 use super::escape;
 use crate::{
-    schedule::{Finding, Model},
+    schedule::{CostModel, Finding},
     trace::{
         step::{Event, Stand, Step, Trace},
         words,
@@ -90,10 +90,10 @@ impl Table<'_> {
 
     /// The part a process plays in what the run shows.
     fn role(&self, p: Pid) -> Option<String> {
-        let counted = |model: Model, count: Option<u32>| {
+        let counted = |model: CostModel, count: Option<u32>| {
             let model = match model {
-                Model::Cc => "cache-coherent",
-                Model::Dsm => "distributed memory",
+                CostModel::Cc => "cache-coherent",
+                CostModel::Dsm => "distributed memory",
             };
             count.map_or_else(|| format!("without end, {model}"), |c| format!("{c}, {model}"))
         };

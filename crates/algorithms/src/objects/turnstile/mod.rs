@@ -26,6 +26,8 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
+pub mod entries;
+
 /// The turnstile for `n` processes of which `k` may be in.
 pub struct Turnstile {
     n: usize,

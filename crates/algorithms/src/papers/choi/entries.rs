@@ -1,0 +1,41 @@
+//! The registry's entries of Choi's algorithm.
+
+use super::{Bounded, Choi, bounded, wrong};
+use crate::registry::{Entry, RmrBound, entries, log2};
+
+const CHOI: Entry =
+    Entry::new("Choi 2011", "Section 2").using("fetch-and-increment, compare-and-swap");
+
+const BOUNDED: Entry = CHOI
+    .figure("not in the thesis")
+    .using("an atomic counter with ages")
+    .max_processes(bounded::MOST_PROCESSES)
+    .fife_strong()
+    .titled("tokens with bounded counters");
+
+/// Choi gives orders only. Counted line by line: 1 for line 1, a read for each of at most
+/// ceil(log2 k) + 2 cells and one more on line 2 (that one more is enough is argued in the thesis,
+/// and not exceeded by any run found), 1 for line 3, and 3 for each of two updates of at most
+/// floor(log2 k) + 2 cells.
+const BOUND: RmrBound =
+    RmrBound::cc("Section 3.7.5, added up", "17 + ceil(log2 k) + 6 floor(log2 k)", |_, k, _| {
+        17 + log2(k, 1) + 6 * u64::from(k.ilog2())
+    });
+
+entries! {
+    "choi" + names => Choi::new, CHOI.fife_strong().titled("tokens, N >= n cells").with_bound(BOUND);
+    "choi-wide" + names => Choi::wide, CHOI.fife_strong().titled("tokens, N = kn/log2 k cells");
+    "choi-narrow" + names => Choi::narrow, CHOI.fife_strong().titled("tokens, N = 2k cells");
+    "choi-bounded" + names => Bounded::new, BOUNDED;
+    "choi:printed" => Choi::printed, CHOI.printed("all as printed");
+    "choi:printed-wait" => Choi::printed_wait, CHOI.printed("Wait-Set(0) as printed");
+    "choi:printed-check" => Choi::printed_check, CHOI.printed("line 8 as printed, Exit <= u + 2k");
+    "choi-bounded:ageless" => Bounded::ageless, BOUNDED.wrong("nothing keeps the ages of numbers");
+    "choi:once" => wrong::once, CHOI.wrong("line 6 dropped");
+    "choi:no-previous" => wrong::no_previous, CHOI.wrong("{-1} dropped in line 4");
+    "choi:descending" => wrong::descending, CHOI.wrong("line 4 in descending order");
+    "choi:own-cell" => wrong::own_cell, CHOI.wrong("line 2 waits on the own cell alone");
+    "choi:one-ahead" => wrong::one_ahead, CHOI.wrong("line 3 adds k+1");
+    "choi:one-behind" => wrong::one_behind, CHOI.wrong("line 3 adds k-1");
+    "choi:write" => wrong::write, CHOI.wrong("line 9 writes");
+}

@@ -1,0 +1,115 @@
+//! Families: folders of algorithms that register themselves.
+//!
+//! A folder's `entries.rs` lists its algorithms with [`entries!`]; one line of [`families!`] in the
+//! `mod.rs` above it declares the folder's module and registers the list.
+
+use super::Entry;
+
+/// The algorithms of one folder.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// The folder under `crates/algorithms/src`, such as `papers/afek`.
+    pub folder: &'static str,
+    /// Its algorithms, `+names` left out.
+    pub entries: &'static [Entry],
+}
+
+/// Declares the modules of families and registers them, in this order.
+///
+/// Generates `FAMILIES` and `build` for the modules listed.
+macro_rules! families {
+    (in $group:literal: $($(#[$meta:meta])* pub mod $family:ident;)*) => {
+        $($(#[$meta])* pub mod $family;)*
+
+        pub(crate) const FAMILIES: &[$crate::registry::Family] = &[$(
+            $crate::registry::Family {
+                folder: concat!($group, "/", stringify!($family)),
+                entries: $family::entries::ENTRIES,
+            },
+        )*];
+
+        /// Builds an algorithm of one of these families, or returns the visitor if none has it.
+        pub(crate) fn build<V: $crate::registry::Visitor>(
+            id: &str, names: bool, n: usize, k: usize, visitor: V,
+        ) -> Result<V::Output, V> {
+            $(
+                let visitor = match $family::entries::build(id, names, n, k, visitor) {
+                    Err(visitor) => visitor,
+                    built => return built,
+                };
+            )*
+            Err(visitor)
+        }
+    };
+}
+pub(crate) use families;
+
+/// Lists the algorithms of a family: an identifier, a constructor, and what to say about it.
+///
+/// `"afek" + names` also registers `afek+names`, k-assignment on top of it. Generates `ENTRIES` and
+/// `build`.
+macro_rules! entries {
+    ($($id:literal $(+ $names:ident)? => $make:expr, $about:expr;)*) => {
+        /// The algorithms of this family, `+names` left out.
+        pub const ENTRIES: &[$crate::registry::Entry] = &[$(
+            $crate::registry::Entry {
+                id: $id,
+                nameable: $crate::registry::entries!(@nameable $($names)?),
+                ..$about
+            },
+        )*];
+
+        /// Builds an algorithm of this family, or returns the visitor if it has none of this name.
+        pub(crate) fn build<V: $crate::registry::Visitor>(
+            id: &str, names: bool, n: usize, k: usize, visitor: V,
+        ) -> Result<V::Output, V> {
+            match (id, names) {
+                $($(
+                    ($id, $crate::registry::entries!(@nameable $names)) => {
+                        Ok(visitor.visit($crate::papers::anderson_moir::Named::new($make(n, k))))
+                    }
+                )?)*
+                $(($id, _) => Ok(visitor.visit($make(n, k))),)*
+                _ => Err(visitor),
+            }
+        }
+    };
+    (@nameable) => { false };
+    (@nameable names) => { true };
+}
+pub(crate) use entries;
+
+/// The number of entries in `groups`.
+pub(super) const fn count(groups: &[&[Family]]) -> usize {
+    let (mut sum, mut group) = (0, 0);
+    while group < groups.len() {
+        let mut family = 0;
+        while family < groups[group].len() {
+            sum += groups[group][family].entries.len();
+            family += 1;
+        }
+        group += 1;
+    }
+    sum
+}
+
+/// The entries of `groups`, one after another.
+pub(super) const fn flatten<const N: usize>(groups: &[&[Family]]) -> [Entry; N] {
+    let mut all = [Entry::new("", ""); N];
+    let (mut next, mut group) = (0, 0);
+    while group < groups.len() {
+        let mut family = 0;
+        while family < groups[group].len() {
+            let entries = groups[group][family].entries;
+            let mut entry = 0;
+            while entry < entries.len() {
+                all[next] = entries[entry];
+                next += 1;
+                entry += 1;
+            }
+            family += 1;
+        }
+        group += 1;
+    }
+    all
+}
