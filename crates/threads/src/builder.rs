@@ -1,13 +1,13 @@
-//! Halls with more to choose.
+//! Configures halls.
 
-use hallpass_algorithms::halls::threads::MOST_SLOTS;
+use hallpass_algorithms::halls::threads::SLOTS_IN_WORD;
 
 use crate::{
     error::BuildError,
     hall::{Hall, MAX_SLOTS},
 };
 
-/// What a hall is to be like.
+/// Configures a [`Hall`].
 ///
 /// ```
 /// # use hallpass_threads::Hall;
@@ -16,7 +16,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[must_use = "`build` makes the hall"]
+#[must_use = "call `build` to make the hall"]
 pub struct Builder {
     k: usize,
     max: usize,
@@ -25,40 +25,47 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new(k: usize) -> Self {
-        Builder { k, max: k.max(MOST_SLOTS), barging: false }
+        Builder { k, max: k.max(SLOTS_IN_WORD), barging: false }
     }
 
-    /// How many slots it may ever have. With at most 32, which is what it is if nothing else is said
-    /// and `k` is not more, a pass costs one atomic read-modify-write in and one out; with more, two.
+    /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
+    /// [`MAX_SLOTS`]. The default is 32, or `k` if that is more.
+    ///
+    /// Up to 32, a pass costs one atomic read-modify-write to take and one to give back; above, two each.
     pub fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
         self
     }
 
-    /// Lets who finds a slot free take it, even if others wait; `try_acquire` too. That is faster where
-    /// many threads share few cores and passes are held for a short time: nobody is put to sleep while
-    /// a slot is free, and no slot waits until a sleeper has woken up. In return there is no order, and
-    /// somebody may never get in. All that is promised is that the first in line is called when what it
-    /// asked for is free.
+    /// Lets a newcomer take a free slot ahead of the queue (barging), with `try_acquire` too.
     ///
-    /// One is called at a time. If that is a future which is not polled again, nobody else in the queue
-    /// is called until it is polled or dropped; who comes still gets in.
+    /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to
+    /// sleep while a slot is free, and no slot waits for a sleeper to wake up. In return there is no order,
+    /// and a waiter may starve. The only guarantee is that the first waiter is called when as many slots
+    /// are free as it asked for.
+    ///
+    /// One waiter is called at a time. If that is a future that is not polled, no other waiter is called
+    /// until it is polled or dropped; newcomers still get in.
     pub fn barging(mut self) -> Self {
         self.barging = true;
         self
     }
 
     /// Makes the hall.
+    ///
+    /// # Errors
+    /// Returns [`BuildError`] if `k` is 0, if `k` or the limit is more than [`MAX_SLOTS`], or if `k` is more
+    /// than the limit.
     pub fn build(self) -> Result<Hall, BuildError> {
         let Builder { k, max, barging } = self;
         let problem = if k == 0 {
-            "a hall with no slots lets nobody in: k must be at least 1".to_string()
+            "a hall must have at least 1 slot, got k = 0".to_string()
         } else if max > MAX_SLOTS || k > MAX_SLOTS {
-            format!("a hall has at most {MAX_SLOTS} slots, not {}", max.max(k))
+            format!("a hall can have at most {MAX_SLOTS} slots, got {}", max.max(k))
         } else if k > max {
-            format!("a hall with room for {max} slots cannot begin with {k}")
+            format!("k must be at most max_slots = {max}, got k = {k}")
         } else {
-            return Ok(Hall::sized(k, max, barging));
+            return Ok(Hall::with_room(k, max, barging));
         };
         Err(BuildError(problem))
     }

@@ -1,17 +1,17 @@
-//! Why there is no pass.
+//! Errors.
 
 use std::{error::Error, fmt};
 
-/// Why waiting would be in vain.
+/// Error returned by [`acquire`](crate::Hall::acquire) and the other methods that wait without a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AcquireError {
     /// The hall is closed.
     Closed,
-    /// The hall does not have that many slots.
+    /// The hall has fewer slots than the caller asked for.
     TooMany {
-        /// How many were asked for.
+        /// How many slots the caller asked for.
         asked: usize,
-        /// How many there are.
+        /// How many slots the hall has.
         slots: usize,
     },
 }
@@ -21,7 +21,7 @@ impl fmt::Display for AcquireError {
         match self {
             AcquireError::Closed => f.write_str("the hall is closed"),
             AcquireError::TooMany { asked, slots } => {
-                write!(f, "{asked} passes were asked for, and the hall has {slots} slots in all")
+                write!(f, "cannot acquire {asked} slots: the hall has only {slots}")
             }
         }
     }
@@ -29,18 +29,19 @@ impl fmt::Display for AcquireError {
 
 impl Error for AcquireError {}
 
-/// Why an attempt has failed.
+/// Error returned by [`try_acquire`](crate::Hall::try_acquire) and the other methods that wait for a
+/// limited time or not at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TryAcquireError {
     /// The hall is closed.
     Closed,
-    /// Not enough slots are free, or others wait for them; with a time limit, until it was over.
+    /// Too few slots are free, or others wait for them. With a time limit: that was so until the end.
     NoPermits,
-    /// The hall does not have that many slots.
+    /// The hall has fewer slots than the caller asked for.
     TooMany {
-        /// How many were asked for.
+        /// How many slots the caller asked for.
         asked: usize,
-        /// How many there are.
+        /// How many slots the hall has.
         slots: usize,
     },
 }
@@ -58,7 +59,7 @@ impl fmt::Display for TryAcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             TryAcquireError::Closed => AcquireError::Closed.fmt(f),
-            TryAcquireError::NoPermits => f.write_str("no pass is free"),
+            TryAcquireError::NoPermits => f.write_str("no slot is free"),
             TryAcquireError::TooMany { asked, slots } => {
                 AcquireError::TooMany { asked, slots }.fmt(f)
             }
@@ -68,12 +69,12 @@ impl fmt::Display for TryAcquireError {
 
 impl Error for TryAcquireError {}
 
-/// Why a hall cannot have that many slots.
+/// Error returned by [`resize`](crate::Hall::resize).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResizeError {
-    /// How many were asked for.
+    /// How many slots the caller asked for.
     pub asked: usize,
-    /// How many this hall can have.
+    /// The largest number of slots that this hall can have.
     pub max: usize,
 }
 
@@ -82,15 +83,15 @@ impl fmt::Display for ResizeError {
         let ResizeError { asked, max } = self;
         write!(
             f,
-            "this hall can have 1 to {max} slots, not {asked}; `Hall::builder(k).max_slots(m)` makes \
-             room for more"
+            "this hall can have 1 to {max} slots, got {asked}; use `Hall::builder(k).max_slots(m)` \
+             to make room for more"
         )
     }
 }
 
 impl Error for ResizeError {}
 
-/// Why there is no such hall.
+/// Error returned by [`Builder::build`](crate::Builder::build): the hall cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuildError(pub(crate) String);
 

@@ -1,7 +1,7 @@
-//! Getting in, as a task.
+//! Getting in as a task.
 //!
-//! A future lies in the queue from its first poll that does not get in at once until it gets in or is
-//! dropped. It runs the same lines as a thread does, and stops where a thread would go to sleep (L7).
+//! A future is in the queue from its first poll that does not get in at once, until it gets in or is
+//! dropped. It runs the same lines as a thread, and stops where a thread would go to sleep (L7).
 #![allow(unsafe_code)]
 
 use std::{
@@ -15,103 +15,191 @@ use std::{
 use hallpass_algorithms::{Word, halls::threads::Line};
 
 use crate::{
+    environment::{End, Waiter},
     error::AcquireError,
     hall::Hall,
+    instruments::{Outcome, Waiting},
+    parking::Deadline,
     pass::{AsHall, One, OwnedPass, OwnedPasses, Pass, Passes, Several},
-    patience::Limit,
-    seat::{End, Who},
-    waiter::{Bell, Node},
-    watch::{Outcome, Waiting},
+    waiter::Node,
+    wake::WakeHandle,
 };
 
-/// Where a future stands.
-#[derive(PartialEq, Eq)]
+/// Getting in as a task.
+impl Hall {
+    /// Returns a future that waits until a slot is free, and takes it. It runs on any executor.
+    ///
+    /// The future joins the queue when it is first polled, and leaves it when it is dropped. Once it was
+    /// granted a pass, it holds the slot until it is polled or dropped, so keep it polled.
+    ///
+    /// # Errors
+    /// The future returns [`AcquireError::Closed`] if the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # pollster::block_on(async {
+    /// let hall = Hall::new(2);
+    /// let pass = hall.acquire_async().await?;
+    /// assert_eq!(pass.slot(), 0);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn acquire_async(&self) -> Acquire<'_> {
+        Acquire(Entering::new(self, Ok(1)))
+    }
+
+    /// Returns a future like [`acquire_async`](Hall::acquire_async), whose pass owns a reference to the
+    /// hall, so that it can be moved to another task.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::sync::Arc;
+    /// # pollster::block_on(async {
+    /// let hall = Arc::new(Hall::new(2));
+    /// let pass = hall.acquire_owned_async().await?;
+    /// std::thread::spawn(move || drop(pass)).join().unwrap();
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn acquire_owned_async(self: &Arc<Self>) -> AcquireOwned {
+        AcquireOwned(Entering::new(Arc::clone(self), Ok(1)))
+    }
+
+    /// Returns a future that waits until `m` slots are free, and takes all of them at once; see
+    /// [`acquire_many`](Hall::acquire_many).
+    ///
+    /// # Errors
+    /// The future returns [`AcquireError::TooMany`] if the hall had fewer than `m` slots when this was
+    /// called, and [`AcquireError::Closed`] if the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # pollster::block_on(async {
+    /// let hall = Hall::new(4);
+    /// let passes = hall.acquire_many_async(3).await?;
+    /// assert_eq!(passes.len(), 3);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn acquire_many_async(&self, m: usize) -> AcquireMany<'_> {
+        AcquireMany(Entering::new(self, self.check_need(m)))
+    }
+
+    /// Returns a future like [`acquire_many_async`](Hall::acquire_many_async), whose passes own a reference
+    /// to the hall.
+    pub fn acquire_many_owned_async(self: &Arc<Self>, m: usize) -> AcquireManyOwned {
+        AcquireManyOwned(Entering::new(Arc::clone(self), self.check_need(m)))
+    }
+}
+
+/// The state of a future.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Not polled yet.
+    /// It cannot succeed.
+    Refused(AcquireError),
+    /// It was not polled yet.
     New,
-    /// In the queue, or just granted something.
+    /// It is in the queue, or was just granted something.
     Queued,
-    /// Out of it.
+    /// It has returned.
     Done,
 }
 
-/// Waiting for a grant.
+/// A future that waits for a grant.
 struct Entering<H: AsHall> {
     hall: H,
     phase: Phase,
-    /// Who is woken. The node's own copy is for whoever serves.
+    /// The task to wake. The node has a copy of its own for the server.
     waker: Option<Waker>,
-    /// From when it has had to wait.
+    /// Since when the future has been waiting.
     waiting: Option<Waiting>,
     node: Node,
 }
 
 impl<H: AsHall> Entering<H> {
-    fn new(hall: H, need: u32) -> Self {
-        let node = Node::new(need, None);
-        Entering { hall, phase: Phase::New, waker: None, waiting: None, node }
+    fn new(hall: H, need: Result<u32, AcquireError>) -> Self {
+        let (phase, need) = match need {
+            Ok(need) => (Phase::New, need),
+            Err(error) => (Phase::Refused(error), 0),
+        };
+        Entering { hall, phase, waker: None, waiting: None, node: Node::new(need, None) }
     }
 
-    /// What was granted; nothing if the hall is closed.
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Word>> {
-        // SAFETY: nothing is moved out of it; the node, which others point to, stays in its place.
+    /// Returns what was granted.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
+        // SAFETY: nothing is moved out of it; the node, to which others point, stays in its place.
         let this = unsafe { self.get_unchecked_mut() };
-        let mut at = match this.phase {
+        let at = match this.phase {
+            Phase::Refused(error) => return Poll::Ready(Err(error)),
             Phase::New => {
-                if let Some(take) = this.hall.hall().grab_any(this.node.need) {
+                if let Some(take) = this.hall.hall().take_any(this.node.need) {
                     this.phase = Phase::Done;
-                    return Poll::Ready(Some(take));
+                    return Poll::Ready(Ok(take));
                 }
-                this.hang_bell(context);
-                this.waiting = Some(this.hall.hall().watch.queues(this.node.need));
+                this.register_waker(context);
+                this.waiting = Some(this.hall.hall().instruments.starts_waiting(this.node.need));
                 Line::L3
             }
             Phase::Queued => {
-                if !this.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
-                    // Cloning may panic: both are there, or none.
-                    let (waker, bell) = (context.waker().clone(), context.waker().clone());
-                    let old = this.waker.replace(waker);
-                    this.hall.hall().change_bell(&this.node, Bell::Task(bell));
-                    drop(old);
-                }
+                this.update_waker(context);
                 Line::L6
             }
-            Phase::Done => panic!("polled after it was done"),
+            Phase::Done => panic!("the future was polled after it had returned"),
         };
+        this.run(context, at)
+    }
+
+    /// Runs the machine from `at` until it would sleep. The future is pinned.
+    fn run(
+        &mut self,
+        context: &Context<'_>,
+        mut at: Line<Waiter>,
+    ) -> Poll<Result<Word, AcquireError>> {
         let given = loop {
-            let stops = |line: &Line<Who>| matches!(line, Line::L3 | Line::L7);
-            // SAFETY: the node is pinned, and `drop` takes it out of the queue.
-            match unsafe { this.hall.hall().run(&this.node, Limit::Never, at, stops) } {
-                // It was told to try again, in vain: it is out of the queue, and joins it anew.
+            let stops = |line: &Line<Waiter>| matches!(line, Line::L3 | Line::L7);
+            // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
+            match unsafe { self.hall.hall().run(&self.node, Deadline::Never, at, stops) } {
+                // It was told to try again, and failed: it is out of the queue, and joins it again.
                 End::Stopped(Line::L3) => {
-                    this.phase = Phase::New;
-                    this.hang_bell(context);
+                    self.phase = Phase::New;
+                    self.register_waker(context);
                     at = Line::L3;
                 }
                 End::Stopped(_) => return Poll::Pending,
-                End::Inside(take) => break Some(take),
-                End::Left => break None,
+                End::Inside(take) => break Ok(take),
+                End::Left => break Err(AcquireError::Closed),
             }
         };
-        this.phase = Phase::Done;
-        this.ends(if given.is_some() { Outcome::Granted } else { Outcome::TurnedAway });
+        self.phase = Phase::Done;
+        self.stop_waiting(if given.is_ok() { Outcome::Granted } else { Outcome::TurnedAway });
         Poll::Ready(given)
     }
 
-    fn ends(&mut self, outcome: Outcome) {
+    fn stop_waiting(&mut self, outcome: Outcome) {
         if let Some(waiting) = self.waiting.take() {
-            self.hall.hall().watch.ends(waiting, outcome);
+            self.hall.hall().instruments.stops_waiting(waiting, outcome);
         }
     }
 
-    /// Prepares the node for the queue, in which it is not.
-    fn hang_bell(&mut self, context: &Context<'_>) {
-        // Cloning may panic: it is not in the queue then.
-        let (waker, bell) = (context.waker().clone(), context.waker().clone());
+    /// Prepares the node, which is in no queue, for joining one.
+    fn register_waker(&mut self, context: &Context<'_>) {
+        // Cloning may panic: the node is in no queue then.
+        let (waker, copy) = (context.waker().clone(), context.waker().clone());
         self.waker = Some(waker);
         // SAFETY: the node is in no queue.
-        drop(unsafe { self.node.set_bell(Bell::Task(bell)) });
+        drop(unsafe { self.node.set_handle(WakeHandle::Task(copy)) });
         self.phase = Phase::Queued;
+    }
+
+    /// Replaces the waker, if it was polled by another task.
+    fn update_waker(&mut self, context: &Context<'_>) {
+        if !self.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
+            // Cloning may panic: both are replaced, or none.
+            let (waker, copy) = (context.waker().clone(), context.waker().clone());
+            let old = self.waker.replace(waker);
+            self.hall.hall().replace_handle(&self.node, WakeHandle::Task(copy));
+            drop(old);
+        }
     }
 }
 
@@ -120,12 +208,12 @@ impl<H: AsHall> Drop for Entering<H> {
         if self.phase == Phase::Queued {
             let give_up = Line::C1;
             let hall = self.hall.hall();
-            // SAFETY: the node is still in its place, and at the end in no queue.
-            let end = unsafe { hall.run(&self.node, Limit::Now, give_up, |_| false) };
+            // SAFETY: the node is still in its place, and in no queue when this returns.
+            let end = unsafe { hall.run(&self.node, Deadline::Now, give_up, |_| false) };
             if let End::Inside(take) = end {
-                hall.put_any(take); // granted meanwhile: the next one's
+                hall.put_back_any(take); // granted in the meantime: for the next waiter
             }
-            self.ends(Outcome::Cancelled);
+            self.stop_waiting(Outcome::Cancelled);
         }
     }
 }
@@ -136,24 +224,17 @@ macro_rules! future {
      |$h:ident, $take:ident| $make:expr) => {
         $(#[$doc])*
         #[must_use = "futures do nothing unless polled"]
-        pub struct $name $(<$life>)? (Result<Entering<$hall>, AcquireError>);
+        pub struct $name $(<$life>)? (Entering<$hall>);
 
         impl $(<$life>)? Future for $name $(<$life>)? {
             type Output = Result<$guard, AcquireError>;
 
             fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
                 // SAFETY: the field is pinned with the whole.
-                match unsafe { self.map_unchecked_mut(|this| &mut this.0) }.into_pinned() {
-                    Err(error) => Poll::Ready(Err(error)),
-                    Ok(mut entering) => {
-                        let polled = entering.as_mut().poll(context);
-                        let $h = &entering.hall;
-                        polled.map(|given| match given {
-                            Some($take) => Ok($make),
-                            None => Err(AcquireError::Closed),
-                        })
-                    }
-                }
+                let mut entering = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
+                let polled = entering.as_mut().poll(context);
+                let $h = &entering.hall;
+                polled.map_ok(|$take| $make)
             }
         }
 
@@ -165,68 +246,26 @@ macro_rules! future {
     };
 }
 
-/// A pinned result as a result of something pinned.
-trait IntoPinned<T> {
-    fn into_pinned(self) -> Result<T, AcquireError>;
-}
-
-impl<'p, H: AsHall> IntoPinned<Pin<&'p mut Entering<H>>>
-    for Pin<&'p mut Result<Entering<H>, AcquireError>>
-{
-    fn into_pinned(self) -> Result<Pin<&'p mut Entering<H>>, AcquireError> {
-        // SAFETY: what is inside is pinned with the whole; nothing is moved.
-        match unsafe { self.get_unchecked_mut() } {
-            // SAFETY: as above.
-            Ok(entering) => Ok(unsafe { Pin::new_unchecked(entering) }),
-            Err(error) => Err(*error),
-        }
-    }
-}
-
 future! {
-    /// What [`Hall::acquire_async`] returns.
+    /// Future returned by [`Hall::acquire_async`].
     Acquire<'a> of &'a Hall => Pass<'a>,
     |hall, take| Pass(One { hall: *hall, slot: hall.slot_of(take) })
 }
 
 future! {
-    /// What [`Hall::acquire_owned_async`] returns.
+    /// Future returned by [`Hall::acquire_owned_async`].
     AcquireOwned of Arc<Hall> => OwnedPass,
     |hall, take| OwnedPass(One { hall: Arc::clone(hall), slot: hall.slot_of(take) })
 }
 
 future! {
-    /// What [`Hall::acquire_many_async`] returns.
+    /// Future returned by [`Hall::acquire_many_async`].
     AcquireMany<'a> of &'a Hall => Passes<'a>,
     |hall, take| Passes(Several { hall: *hall, slots: hall.slots_of(take) })
 }
 
 future! {
-    /// What [`Hall::acquire_many_owned_async`] returns.
+    /// Future returned by [`Hall::acquire_many_owned_async`].
     AcquireManyOwned of Arc<Hall> => OwnedPasses,
     |hall, take| OwnedPasses(Several { hall: Arc::clone(hall), slots: hall.slots_of(take) })
-}
-
-impl<'a> Acquire<'a> {
-    pub(crate) fn new(hall: &'a Hall) -> Self {
-        Acquire(Ok(Entering::new(hall, 1)))
-    }
-}
-
-impl AcquireOwned {
-    pub(crate) fn new(hall: Arc<Hall>) -> Self {
-        AcquireOwned(Ok(Entering::new(hall, 1)))
-    }
-}
-
-impl<'a> AcquireMany<'a> {
-    pub(crate) fn new(hall: &'a Hall, m: usize) -> Self {
-        AcquireMany(hall.need(m).map(|need| Entering::new(hall, need)))
-    }
-}
-
-impl AcquireManyOwned {
-    pub(crate) fn new(hall: Arc<Hall>, m: usize) -> Self {
-        AcquireManyOwned(hall.need(m).map(|need| Entering::new(hall, need)))
-    }
 }

@@ -1,335 +1,368 @@
-//! The hall, and everything one calls.
+//! The hall: how to make one, how to get in, and the fast path from there down to the atomics.
+//!
+//! A pass of a hall that nobody waits for costs two atomic read-modify-writes, and this file has them all:
+//!
+//! - [`Hall::acquire`] → `acquire_slot` → `take_free`: a load (line L1 of the machine) and a
+//!   compare-and-swap (line L2);
+//! - dropping the pass → `release_slot` → `put_back`: a fetch-and-add (line X1).
+//!
+//! If that fails, or if somebody waits, the call goes on in a `#[cold]` function of `contended`.
 
 use std::{
-    fmt,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{self as machine, Count, FREE, Job, MOST_SLOTS, Pool, Terms},
+    halls::threads::{
+        self as machine, Bits, Count, Fair, FastEnvironment, Policy, Pool, SLOTS_IN_WORD, Terms,
+        fast,
+    },
 };
 
 use crate::{
     builder::Builder,
-    error::{AcquireError, BuildError, ResizeError, TryAcquireError},
-    future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned},
-    names::Names,
-    paper::PaperHall,
-    pass::{One, OwnedPass, OwnedPasses, Pass, Passes, Several},
-    passage::Kind,
-    patience::Limit,
-    seat::Memory,
+    error::{AcquireError, TryAcquireError},
+    instruments::Instruments,
+    mode::{Mode, by_mode},
+    parking::Deadline,
+    pass::{One, OwnedPass, Pass},
+    slot_bits::SlotBits,
+    state::HallState,
     sync::access,
-    watch::Watch,
 };
 
-/// The most slots a hall can have.
-pub const MAX_SLOTS: usize = machine::MOST;
+/// The largest number of slots of a hall.
+pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 
-/// At most k at once, each with a slot of its own.
+/// A fair counting semaphore whose guards have numbers.
 ///
-/// See the [crate's page](crate) for what it promises.
+/// A hall has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has a slot of
+/// its own, from 0 to k-1. Threads and tasks wait in one queue, first in, first enabled.
+///
+/// The guarantees are on the front page of the crate `hallpass`.
+///
+/// ```
+/// # use hallpass_threads::Hall;
+/// let hall = Hall::new(2);
+/// let first = hall.acquire()?;
+/// let second = hall.acquire()?;
+/// assert_eq!((first.slot(), second.slot()), (0, 1));
+/// assert!(hall.try_acquire().is_err()); // both slots are taken
+/// drop(first);
+/// assert_eq!(hall.acquire()?.slot(), 0);
+/// # Ok::<(), hallpass_threads::AcquireError>(())
+/// ```
 pub struct Hall {
-    pub(crate) memory: Memory,
+    pub(crate) state: HallState,
+    /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
-    pub(crate) kind: Kind,
-    /// The numbers of slots that do not fit into the word. Allocated when first needed, so that a
-    /// static can have many.
-    pub(crate) names: OnceLock<Names>,
-    pub(crate) watch: Watch,
+    pub(crate) mode: Mode,
+    /// The slot numbers that do not fit into the word. Allocated when first needed, so that a static can
+    /// have many slots.
+    slot_bits: OnceLock<SlotBits>,
+    pub(crate) instruments: Instruments,
 }
 
 macro_rules! constructor {
     ($($const:tt)?) => {
-        /// A hall with `k` slots: first in, first enabled.
+        /// Makes a hall with `k` slots.
+        ///
+        /// This is a `const fn`, so a hall can be a static.
         ///
         /// # Panics
-        /// If `k` is 0 or more than [`MAX_SLOTS`]. [`Hall::builder`] returns an error instead.
+        /// Panics if `k` is 0 or more than [`MAX_SLOTS`]. [`Hall::builder`] returns an error instead.
         ///
         /// ```
         /// # use hallpass_threads::Hall;
         /// static GPUS: Hall = Hall::new(4);
+        ///
         /// let pass = GPUS.acquire()?;
-        /// assert_eq!(pass.slot(), 0);
+        /// assert!(pass.slot() < 4);
         /// # Ok::<(), hallpass_threads::AcquireError>(())
         /// ```
         pub $($const)? fn new(k: usize) -> Self {
-            assert!(k > 0, "a hall with no slots lets nobody in");
-            assert!(k <= MAX_SLOTS, "a hall has at most 65535 slots");
-            Hall::sized(k, if k > MOST_SLOTS { k } else { MOST_SLOTS }, false)
+            assert!(k > 0, "a hall must have at least 1 slot, got 0");
+            assert!(k <= MAX_SLOTS, "a hall can have at most 65535 slots");
+            Hall::with_room(k, if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, false)
         }
 
-        /// A hall with `k` slots that may become `max`.
-        pub(crate) $($const)? fn sized(k: usize, max: usize, barging: bool) -> Self {
-            let wide = max > MOST_SLOTS;
-            let free = if wide { k as Word } else { (1 << k) - 1 };
-            let kind = match (wide, barging) {
-                (false, false) => Kind::Fair,
-                (false, true) => Kind::Barging,
-                (true, false) => Kind::FairWide,
-                (true, true) => Kind::BargingWide,
-            };
-            let memory = Memory::new(free, Terms::new(k as u16).pack());
-            Hall { memory, max: max as u32, kind, names: OnceLock::new(), watch: Watch::new() }
+        /// Makes a hall with `k` slots that can be resized up to `max`.
+        pub(crate) $($const)? fn with_room(k: usize, max: usize, barging: bool) -> Self {
+            let mode = Mode::new(max > SLOTS_IN_WORD, barging);
+            let free = if mode.is_wide() { k as Word } else { (1 << k) - 1 };
+            Hall {
+                state: HallState::new(free, Terms::new(k as u16).pack()),
+                max: max as u32,
+                mode,
+                slot_bits: OnceLock::new(),
+                instruments: Instruments::new(),
+            }
         }
     };
 }
 
-/// Making one.
+/// Making a hall.
 impl Hall {
     #[cfg(not(loom))]
     constructor!(const);
     #[cfg(loom)]
     constructor!();
 
-    /// A hall with `k` slots and more to choose.
-    pub fn builder(k: usize) -> Builder {
-        Builder::new(k)
-    }
-
-    /// A hall that runs a paper's algorithm for `n` threads of which `k` may be in. `hallpass lab list`
-    /// shows the algorithms and what they promise.
-    ///
-    /// These have no way to give up, so the hall has only [`acquire`](PaperHall::acquire).
+    /// Returns a [`Builder`] for a hall with `k` slots.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
-    /// let hall = Hall::with("choi", 16, 4)?;
-    /// assert!(hall.acquire().slot() < 4);
+    /// let hall = Hall::builder(4).max_slots(1000).build()?;
+    /// assert_eq!(hall.slots(), 4);
     /// # Ok::<(), hallpass_threads::BuildError>(())
     /// ```
-    pub fn with(algorithm: &str, n: usize, k: usize) -> Result<PaperHall, BuildError> {
-        PaperHall::new(algorithm, n, k)
+    pub fn builder(k: usize) -> Builder {
+        Builder::new(k)
     }
 }
 
 /// Getting in, blocking.
 impl Hall {
-    /// Blocks until a slot is free, and takes it. Callers get in first in, first enabled, unless the hall
-    /// is [barging](Builder::barging).
+    /// Blocks until a slot is free, and takes it.
+    ///
+    /// Callers get in first in, first enabled: no later caller overtakes, unless the hall is
+    /// [barging](Builder::barging). To wait in a task, use [`acquire_async`](Hall::acquire_async).
     ///
     /// # Errors
-    /// [`AcquireError::Closed`] if the hall is [closed](Hall::close), or closes while the caller waits.
-    #[inline]
-    pub fn acquire(&self) -> Result<Pass<'_>, AcquireError> {
-        match self.one(Limit::Never) {
-            Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(AcquireError::Closed),
-        }
-    }
-
-    /// Takes a pass if one is free and nobody waits for it: this does not overtake, unless the hall is
-    /// [barging](Builder::barging). It does not wait for a pass, but it may wait for a moment until
-    /// somebody has handed one out.
-    #[inline]
-    pub fn try_acquire(&self) -> Result<Pass<'_>, TryAcquireError> {
-        match self.one(Limit::Now) {
-            Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(self.why_not()),
-        }
-    }
-
-    /// Waits for a pass, for at most this long. Who gives up leaves the queue; its place is the next
-    /// one's.
-    pub fn try_acquire_for(&self, time: Duration) -> Result<Pass<'_>, TryAcquireError> {
-        match self.one(Limit::after(time)) {
-            Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(self.why_not()),
-        }
-    }
-
-    /// Waits for a pass, until then at most.
-    pub fn try_acquire_until(&self, until: Instant) -> Result<Pass<'_>, TryAcquireError> {
-        match self.one(Limit::At(until)) {
-            Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(self.why_not()),
-        }
-    }
-
-    /// Waits for `m` passes at once. Requests for many wait in the same queue as those for one, and
-    /// nobody overtakes them: while the first in line needs more than is free, what is free stays
-    /// free for it.
-    ///
-    /// # Errors
-    /// If the hall is closed, or has fewer than `m` slots.
-    pub fn acquire_many(&self, m: usize) -> Result<Passes<'_>, AcquireError> {
-        let need = self.need(m)?;
-        let slots = self.several(need, Limit::Never).ok_or(AcquireError::Closed)?;
-        Ok(Passes(Several { hall: self, slots }))
-    }
-
-    /// Takes `m` passes if they are free and nobody waits.
-    pub fn try_acquire_many(&self, m: usize) -> Result<Passes<'_>, TryAcquireError> {
-        self.try_acquire_many_within(m, Limit::Now)
-    }
-
-    /// Waits for `m` passes at once, for at most this long.
-    pub fn try_acquire_many_for(
-        &self,
-        m: usize,
-        time: Duration,
-    ) -> Result<Passes<'_>, TryAcquireError> {
-        self.try_acquire_many_within(m, Limit::after(time))
-    }
-
-    fn try_acquire_many_within(
-        &self,
-        m: usize,
-        limit: Limit,
-    ) -> Result<Passes<'_>, TryAcquireError> {
-        let need = self.need(m)?;
-        let slots = self.several(need, limit).ok_or_else(|| self.why_not())?;
-        Ok(Passes(Several { hall: self, slots }))
-    }
-
-    /// [`acquire`](Hall::acquire), with a pass that shares the hall.
-    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, AcquireError> {
-        match self.one(Limit::Never) {
-            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
-            None => Err(AcquireError::Closed),
-        }
-    }
-
-    /// [`try_acquire`](Hall::try_acquire), with a pass that shares the hall.
-    pub fn try_acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, TryAcquireError> {
-        match self.one(Limit::Now) {
-            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
-            None => Err(self.why_not()),
-        }
-    }
-
-    /// [`try_acquire_many`](Hall::try_acquire_many), with passes that share the hall.
-    pub fn try_acquire_many_owned(
-        self: &Arc<Self>,
-        m: usize,
-    ) -> Result<OwnedPasses, TryAcquireError> {
-        let need = self.need(m)?;
-        let slots = self.several(need, Limit::Now).ok_or_else(|| self.why_not())?;
-        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
-    }
-
-    /// [`acquire_many`](Hall::acquire_many), with passes that share the hall.
-    pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
-        let need = self.need(m)?;
-        let slots = self.several(need, Limit::Never).ok_or(AcquireError::Closed)?;
-        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
-    }
-}
-
-/// Getting in, as a task.
-impl Hall {
-    /// A pass, as a future. It takes its place in the queue when it is first polled, and gives it up
-    /// when it is dropped. See the [crate's page](crate) on what becomes of a future that is given a
-    /// pass and not polled again.
-    pub fn acquire_async(&self) -> Acquire<'_> {
-        Acquire::new(self)
-    }
-
-    /// A pass that shares the hall, as a future.
-    pub fn acquire_owned_async(self: &Arc<Self>) -> AcquireOwned {
-        AcquireOwned::new(Arc::clone(self))
-    }
-
-    /// `m` passes at once, as a future.
-    pub fn acquire_many_async(&self, m: usize) -> AcquireMany<'_> {
-        AcquireMany::new(self, m)
-    }
-
-    /// `m` passes at once that share the hall, as a future.
-    pub fn acquire_many_owned_async(self: &Arc<Self>, m: usize) -> AcquireManyOwned {
-        AcquireManyOwned::new(Arc::clone(self), m)
-    }
-}
-
-/// Looking, and changing the terms.
-impl Hall {
-    /// How many slots there are.
-    pub fn slots(&self) -> usize {
-        self.terms().k.into()
-    }
-
-    /// How many passes are free now. Others may be gone before one takes them.
-    pub fn available(&self) -> usize {
-        let word = access(&self.memory.word.0, Op::Read);
-        let owed = self.terms().owed;
-        let count = if self.is_wide() { Count::count } else { machine::Slots::count };
-        count(word & FREE).saturating_sub(count(owed)) as usize
-    }
-
-    /// How many wait now.
-    pub fn waiting(&self) -> usize {
-        machine::waiters(access(&self.memory.word.0, Op::Read)) as usize
-    }
-
-    /// Lets nobody in any more. Who waits is turned away; who is in stays until it drops its pass.
-    pub fn close(&self) {
-        self.manage(Job::Close);
-        self.watch.closed();
-    }
-
-    /// Whether it is closed.
-    pub fn is_closed(&self) -> bool {
-        self.terms().closed
-    }
-
-    /// Gives the hall `k` slots, now. With more, those who wait get in at once. With fewer, whoever is
-    /// in stays; nobody gets in before fewer than `k` are, and from then on slots are below `k`.
-    ///
-    /// A request for more slots than there are any more waits until there are again, and those behind
-    /// it wait with it.
+    /// Returns [`AcquireError::Closed`] if the hall is [closed](Hall::close), or is closed while the caller
+    /// waits.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
     /// let hall = Hall::new(2);
-    /// let passes = hall.acquire_many(2)?;
-    /// hall.resize(3)?;
-    /// assert_eq!(hall.acquire()?.slot(), 2);
-    /// hall.resize(1)?;
-    /// assert!(hall.try_acquire().is_err()); // two are in
-    /// drop(passes);
-    /// assert_eq!((hall.acquire()?.slot(), hall.slots()), (0, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let pass = hall.acquire()?;
+    /// assert_eq!(pass.slot(), 0);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
-    pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
-        let max = self.max as usize;
-        if k == 0 || k > max {
-            return Err(ResizeError { asked: k, max });
+    #[inline]
+    pub fn acquire(&self) -> Result<Pass<'_>, AcquireError> {
+        match self.acquire_slot(Deadline::Never) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(AcquireError::Closed),
         }
-        self.manage(Job::Resize(k as u16));
-        self.watch.resized(k);
-        Ok(())
     }
 
-    fn terms(&self) -> Terms {
-        Terms::unpack(access(&self.memory.terms, Op::Read))
+    /// Takes a slot if one is free and nobody waits for it.
+    ///
+    /// This does not overtake waiters, unless the hall is [barging](Builder::barging). It does not wait for
+    /// a holder to leave, but it may wait for a moment until another thread has handed out a slot.
+    ///
+    /// # Errors
+    /// Returns [`TryAcquireError::NoPermits`] if no slot is free or others wait, and
+    /// [`TryAcquireError::Closed`] if the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// let hall = Hall::new(1);
+    /// let pass = hall.try_acquire()?;
+    /// assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
+    /// # Ok::<(), TryAcquireError>(())
+    /// ```
+    #[inline]
+    pub fn try_acquire(&self) -> Result<Pass<'_>, TryAcquireError> {
+        match self.acquire_slot(Deadline::Now) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
+        }
     }
 
-    fn why_not(&self) -> TryAcquireError {
-        if self.is_closed() { TryAcquireError::Closed } else { TryAcquireError::NoPermits }
+    /// Blocks until a slot is free and takes it, or gives up after `timeout`.
+    ///
+    /// A caller that gives up leaves the queue, and the waiters behind it move up.
+    ///
+    /// # Errors
+    /// Returns [`TryAcquireError::NoPermits`] after `timeout`, and [`TryAcquireError::Closed`] if the hall is
+    /// closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// # use std::time::Duration;
+    /// let hall = Hall::new(1);
+    /// let pass = hall.try_acquire_for(Duration::from_millis(10))?;
+    /// let late = hall.try_acquire_for(Duration::from_millis(10));
+    /// assert_eq!(late.unwrap_err(), TryAcquireError::NoPermits);
+    /// # Ok::<(), TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_for(&self, timeout: Duration) -> Result<Pass<'_>, TryAcquireError> {
+        match self.acquire_slot(Deadline::after(timeout)) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
+        }
     }
 
-    /// `m` as the machine has it, if there are so many slots.
-    pub(crate) fn need(&self, m: usize) -> Result<u32, AcquireError> {
-        let slots = self.slots();
-        if m == 0 && self.is_closed() {
-            return Err(AcquireError::Closed);
+    /// Blocks until a slot is free and takes it, or gives up at `deadline`.
+    ///
+    /// # Errors
+    /// Returns [`TryAcquireError::NoPermits`] if `deadline` passes first, and [`TryAcquireError::Closed`] if
+    /// the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::time::{Duration, Instant};
+    /// let (hall, deadline) = (Hall::new(1), Instant::now() + Duration::from_millis(10));
+    /// let pass = hall.try_acquire_until(deadline)?;
+    /// assert!(hall.try_acquire_until(deadline).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_until(&self, deadline: Instant) -> Result<Pass<'_>, TryAcquireError> {
+        match self.acquire_slot(Deadline::At(deadline)) {
+            Some(slot) => Ok(Pass(One { hall: self, slot })),
+            None => Err(self.why_not()),
         }
-        if m > slots {
-            return Err(AcquireError::TooMany { asked: m, slots });
+    }
+
+    /// Blocks until a slot is free, and takes it with a pass that owns a reference to the hall.
+    ///
+    /// The pass has no lifetime, so it can be stored, or sent to a thread that is not scoped.
+    ///
+    /// # Errors
+    /// As for [`acquire`](Hall::acquire).
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::{sync::Arc, thread};
+    /// let hall = Arc::new(Hall::new(1));
+    /// let pass = hall.acquire_owned()?;
+    /// thread::spawn(move || assert_eq!(pass.slot(), 0)).join().unwrap();
+    /// assert_eq!(hall.available(), 1);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
+    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, AcquireError> {
+        match self.acquire_slot(Deadline::Never) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(AcquireError::Closed),
         }
-        Ok(m as u32)
+    }
+
+    /// Takes a slot if one is free and nobody waits for it, with a pass that owns a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire`](Hall::try_acquire).
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::sync::Arc;
+    /// let hall = Arc::new(Hall::new(1));
+    /// let pass = hall.try_acquire_owned()?;
+    /// assert!(hall.try_acquire_owned().is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, TryAcquireError> {
+        match self.acquire_slot(Deadline::Now) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(self.why_not()),
+        }
     }
 }
 
-impl fmt::Debug for Hall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hall")
-            .field("slots", &self.slots())
-            .field("available", &self.available())
-            .field("waiting", &self.waiting())
-            .field("closed", &self.is_closed())
-            .finish()
+/// The environment of the fast path: one word.
+impl FastEnvironment for &HallState {
+    #[inline(always)]
+    fn word(&mut self, op: Op) -> Word {
+        access(&self.word, op)
+    }
+}
+
+/// The fast path.
+impl Hall {
+    /// Takes a slot before the deadline.
+    #[inline(always)]
+    fn acquire_slot(&self, deadline: Deadline) -> Option<u32> {
+        match self.mode {
+            Mode::Fair => match self.take_free::<Bits, Fair>(1) {
+                Some(take) => Some(take.trailing_zeros()),
+                None => self.acquire_contended::<Bits, Fair>(1, deadline).map(Word::trailing_zeros),
+            },
+            Mode::FairWide => self.acquire_slot_wide(deadline),
+            Mode::Barging | Mode::BargingWide => self.acquire_slot_barging(deadline),
+        }
+    }
+
+    #[inline(never)]
+    fn acquire_slot_wide(&self, deadline: Deadline) -> Option<u32> {
+        if self.take_free::<Count, Fair>(1).is_none() {
+            self.acquire_contended::<Count, Fair>(1, deadline)?;
+        }
+        Some(self.slot_bits().take())
+    }
+
+    #[inline(never)]
+    fn acquire_slot_barging(&self, deadline: Deadline) -> Option<u32> {
+        let take = self
+            .take_any(1)
+            .or_else(|| by_mode!(self.mode, self.acquire_contended(1, deadline)))?;
+        Some(self.slot_of(take))
+    }
+
+    /// Lines L1 and L2: takes `need` free slots, if nobody waits.
+    #[inline(always)]
+    fn take_free<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
+        let mut state = &self.state;
+        let offer = fast::look::<P, M, _>(&mut state, need)?; // a load
+        let taken = fast::take(&mut state, offer); // a compare-and-swap
+        taken.then_some(offer.take)
+    }
+
+    /// [`take_free`](Hall::take_free) in any mode.
+    pub(crate) fn take_any(&self, need: u32) -> Option<Word> {
+        if need == 0 { Some(0) } else { by_mode!(self.mode, self.take_free(need)) }
+    }
+
+    /// Gives a slot back.
+    #[inline(always)]
+    pub(crate) fn release_slot(&self, slot: u32) {
+        match self.mode {
+            Mode::Fair => self.put_back::<Bits, Fair>(1 << slot),
+            Mode::FairWide => self.release_slot_wide(slot),
+            Mode::Barging | Mode::BargingWide => self.release_slot_barging(slot),
+        }
+    }
+
+    #[inline(never)]
+    fn release_slot_wide(&self, slot: u32) {
+        self.slot_bits().put(slot);
+        self.put_back::<Count, Fair>(1);
+    }
+
+    #[inline(never)]
+    fn release_slot_barging(&self, slot: u32) {
+        if self.mode.is_wide() {
+            self.slot_bits().put(slot);
+            self.put_back_any(1);
+        } else {
+            self.put_back_any(1 << slot);
+        }
+    }
+
+    /// Line X1: puts back what was taken, and serves the waiters if there are any.
+    #[inline(always)]
+    fn put_back<P: Pool, M: Policy>(&self, take: Word) {
+        let others_wait = fast::put_back::<M, _>(&mut &self.state, take); // a fetch-and-add
+        if others_wait {
+            self.release_contended::<P, M>();
+        }
+    }
+
+    /// [`put_back`](Hall::put_back) in any mode. Slot numbers beside the word are the caller's business.
+    pub(crate) fn put_back_any(&self, take: Word) {
+        by_mode!(self.mode, self.put_back(take));
+    }
+
+    /// Returns the slot that a grant of one slot stands for.
+    #[inline]
+    pub(crate) fn slot_of(&self, take: Word) -> u32 {
+        if self.mode.is_wide() { self.slot_bits().take() } else { take.trailing_zeros() }
+    }
+
+    #[inline]
+    pub(crate) fn slot_bits(&self) -> &SlotBits {
+        self.slot_bits.get_or_init(|| SlotBits::new(self.max as usize))
     }
 }

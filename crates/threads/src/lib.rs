@@ -1,39 +1,49 @@
-//! hallpass on real memory: the step machines of `hallpass-algorithms` over atomics, for threads and
-//! tasks of one process. Users take the crate `hallpass`, which re-exports what is public here.
+//! [`Hall`]: a fair semaphore with slot numbers, for the threads and tasks of one process. It runs a step
+//! machine of the crate `hallpass-algorithms` on atomics. Users add the crate `hallpass`, which re-exports
+//! what is public here.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `hall` | [`Hall`], and everything one calls |
-//! | `passage` | how it runs its machine |
-//! | `builder` | [`Builder`] |
+//! | `hall` | [`Hall`]: making one, getting in, and the fast path down to the atomics |
+//! | `many` | getting several slots at once |
+//! | `future` | getting in as a task: [`Acquire`] and its kin |
+//! | `manage` | looking at a hall, resizing and closing it |
+//! | `contended` | what a call does if it cannot finish on the fast path |
 //! | `pass` | the guards |
-//! | `future` | [`Acquire`], the future |
-//! | `seat` | the desk of the machine, natively: what its lines read and write |
-//! | `waiter` | the queue: nodes on the stacks of those who wait, linked under the lock |
-//! | `patience` | how one waits: spin, yield, park |
-//! | `names` | slot numbers of halls with more slots than fit into one word |
-//! | `native` | any step machine of the algorithms crate on atomics |
-//! | `paper` | a paper's algorithm in the place of ours |
-//! | `error` | why there is no pass |
-//! | `watch`, `metrics` | tells of those who wait, if a feature asks for it |
+//! | `builder`, `error` | [`Builder`], the errors |
+//! | `mode` | fair or barging, and where the slot numbers are |
+//! | `state` | the shared memory of a hall |
+//! | `environment` | what the lines of the machine read and write, on real memory |
+//! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |
+//! | `parking` | how a thread waits: spin, yield, park |
+//! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
+//! | `instruments`, `metrics` | observes waiters (features `metrics` and `tracing`) |
+//! | `papers` | halls that run an algorithm of the literature (feature `papers`) |
+//! | `sync` | atomics and threads of the standard library, or of loom |
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
+mod contended;
+mod environment;
 mod error;
 mod future;
 mod hall;
+mod instruments;
+mod manage;
+mod many;
 #[cfg(feature = "metrics")]
 mod metrics;
-mod names;
-mod native;
-mod paper;
+mod mode;
+#[cfg(feature = "papers")]
+mod papers;
+mod parking;
 mod pass;
-mod passage;
-mod patience;
-mod seat;
+mod slot_bits;
+mod state;
 mod sync;
 mod waiter;
-mod watch;
+mod wake;
 
 pub use builder::Builder;
 pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};
@@ -41,5 +51,6 @@ pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
 pub use hall::{Hall, MAX_SLOTS};
 #[cfg(feature = "metrics")]
 pub use metrics::Metrics;
-pub use paper::{PaperHall, PaperPass};
+#[cfg(feature = "papers")]
+pub use papers::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};

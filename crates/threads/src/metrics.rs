@@ -1,38 +1,38 @@
-//! Counts of those who had to wait (feature `metrics`).
+//! Counts waiters (feature `metrics`).
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
-use crate::{hall::Hall, watch::Outcome};
+use crate::{hall::Hall, instruments::Outcome};
 
-/// What has happened to those who had to wait; see [`Hall::metrics`].
+/// Counts of a hall's waiters, returned by [`Hall::metrics`].
 ///
-/// Counted are those who were willing to wait and did not get in at once. Neither a pass that was free
-/// nor an attempt without a time limit leaves a trace here.
+/// A caller is counted if it was willing to wait and did not get in at once. Calls that find a slot free are
+/// not counted, nor are [`try_acquire`](Hall::try_acquire) and its kin, which do not wait.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// How many joined the queue.
+    /// How many callers joined the queue.
     pub queued: u64,
     /// How many of them got in.
     pub granted: u64,
-    /// How many of them ran out of time.
+    /// How many of them gave up at their deadline.
     pub timed_out: u64,
     /// How many of them were futures that were dropped.
     pub cancelled: u64,
-    /// How many of them found the hall closed.
+    /// How many of them failed because the hall was closed.
     pub turned_away: u64,
-    /// How long they have waited, all together, however it ended; those who still wait apart.
+    /// The total time they have waited, however that ended. Callers that still wait are not included.
     pub waited: Duration,
-    /// How long one of them has waited at most.
+    /// The longest time one of them has waited.
     pub longest: Duration,
 }
 
 /// The counts of a hall.
 ///
-/// ORDERING: they are for people to look at, and nothing follows from them; so they are Relaxed.
+/// ORDERING: Relaxed, because people look at these counts and no code depends on them.
 pub(crate) struct Counters {
     queued: AtomicU64,
     /// By outcome.
@@ -56,7 +56,7 @@ impl Counters {
     }
 
     pub(crate) fn ends(&self, outcome: Outcome, waited: Duration) {
-        // Nanoseconds of half a millennium fit.
+        // 500 years in nanoseconds fit.
         let nanoseconds = waited.as_nanos() as u64;
         self.waited.fetch_add(nanoseconds, Relaxed);
         self.longest.fetch_max(nanoseconds, Relaxed);
@@ -65,14 +65,16 @@ impl Counters {
 }
 
 impl Hall {
-    /// What has happened so far to those who had to wait. The counts are read one after another, while
-    /// others may go on; and whoever was counted as queued may not have ended yet.
+    /// Returns how many callers had to wait so far, how that ended, and how long it took.
+    ///
+    /// The counts are read one after another while other callers go on, so they need not add up; callers
+    /// that still wait are counted as queued only.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
     /// # use std::time::Duration;
     /// let hall = Hall::new(1);
-    /// let pass = hall.acquire()?; // did not have to wait
+    /// let pass = hall.acquire()?; // does not have to wait
     /// assert!(hall.try_acquire_for(Duration::from_millis(1)).is_err());
     /// let metrics = hall.metrics();
     /// assert_eq!((metrics.queued, metrics.granted, metrics.timed_out), (1, 0, 1));
@@ -80,7 +82,7 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn metrics(&self) -> Metrics {
-        let counters = &self.watch.counters;
+        let counters = &self.instruments.counters;
         let ended = |outcome: Outcome| counters.ended[outcome as usize].load(Relaxed);
         Metrics {
             granted: ended(Outcome::Granted),
@@ -89,7 +91,7 @@ impl Hall {
             turned_away: ended(Outcome::TurnedAway),
             waited: Duration::from_nanos(counters.waited.load(Relaxed)),
             longest: Duration::from_nanos(counters.longest.load(Relaxed)),
-            // Last, so that it is not less than those that have ended.
+            // Last, so that it is at least the number of those that have ended.
             queued: counters.queued.load(Relaxed),
         }
     }

@@ -1,4 +1,4 @@
-//! The guards: whoever has one is in.
+//! The guards: a holder owns one, and dropping it frees the slot.
 
 use std::{fmt, sync::Arc};
 
@@ -12,16 +12,16 @@ pub(crate) struct One<H: AsHall> {
     pub(crate) slot: u32,
 }
 
-/// No slot to give back.
+/// The slot of a pass that was forgotten: there is nothing to give back.
 const FORGOTTEN: u32 = u32::MAX;
 
 /// Several slots.
 pub(crate) struct Several<H: AsHall> {
     pub(crate) hall: H,
-    pub(crate) slots: Slots,
+    pub(crate) slots: HeldSlots,
 }
 
-/// A hall, borrowed or shared.
+/// A reference to a hall, borrowed or owned.
 pub(crate) trait AsHall {
     fn hall(&self) -> &Hall;
 }
@@ -40,28 +40,28 @@ impl AsHall for Arc<Hall> {
     }
 }
 
-/// Which slots.
-pub(crate) enum Slots {
-    /// Bits of a word.
-    Mask(Word),
-    /// Numbers, ascending.
+/// The slots of a holder.
+pub(crate) enum HeldSlots {
+    /// One bit for each.
+    Bits(Word),
+    /// Their numbers, ascending.
     List(Box<[u32]>),
 }
 
-impl Slots {
+impl HeldSlots {
     fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let (mask, list) = match self {
-            Slots::Mask(mask) => (*mask, &[][..]),
-            Slots::List(list) => (0, &**list),
+        let (bits, list) = match self {
+            HeldSlots::Bits(bits) => (*bits, &[][..]),
+            HeldSlots::List(list) => (0, &**list),
         };
-        let bits = (0..u64::BITS as usize).filter(move |slot| mask >> slot & 1 != 0);
-        bits.chain(list.iter().map(|&slot| slot as usize))
+        let set = (0..u64::BITS as usize).filter(move |slot| bits >> slot & 1 != 0);
+        set.chain(list.iter().map(|&slot| slot as usize))
     }
 
     fn len(&self) -> usize {
         match self {
-            Slots::Mask(mask) => mask.count_ones() as usize,
-            Slots::List(list) => list.len(),
+            HeldSlots::Bits(bits) => bits.count_ones() as usize,
+            HeldSlots::List(list) => list.len(),
         }
     }
 }
@@ -70,14 +70,14 @@ impl<H: AsHall> Drop for One<H> {
     #[inline]
     fn drop(&mut self) {
         if self.slot != FORGOTTEN {
-            self.hall.hall().release(self.slot);
+            self.hall.hall().release_slot(self.slot);
         }
     }
 }
 
 impl<H: AsHall> Drop for Several<H> {
     fn drop(&mut self) {
-        self.hall.hall().release_many(&self.slots);
+        self.hall.hall().release_slots(&self.slots);
     }
 }
 
@@ -85,19 +85,21 @@ impl<H: AsHall> Drop for Several<H> {
 macro_rules! one {
     ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? of $hall:ty) => {
         $(#[$doc])*
-        #[must_use = "who drops its pass is out again"]
+        #[must_use = "dropping a pass frees its slot"]
         pub struct $name $(<$life>)? (pub(crate) One<$hall>);
 
         impl $(<$life>)? $name $(<$life>)? {
-            /// Which slot it is: from 0 to one less than there are, and nobody else's.
+            /// Returns the slot of this pass: a number from 0 to k-1 that no other pass of the hall has.
             #[inline]
             pub fn slot(&self) -> usize {
                 self.0.slot as usize
             }
 
-            /// Takes the slot out of the hall for ever: it is not given back, and there is one pass
-            /// less. To `Hall::resize` it is held for ever: a hall that is then made so small that the
-            /// slot is none of its own waits for it for ever, and hands out all passes by its queue.
+            /// Drops the pass without freeing its slot. The hall has one usable slot less, permanently.
+            ///
+            /// For [`Hall::resize`] the slot counts as held: if the hall is made so small that the slot is
+            /// not one of its own, the hall waits for it forever, and hands out all passes through its
+            /// queue instead of its fast path.
             pub fn forget(mut self) {
                 self.0.slot = FORGOTTEN;
             }
@@ -115,28 +117,28 @@ macro_rules! one {
 macro_rules! several {
     ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? of $hall:ty) => {
         $(#[$doc])*
-        #[must_use = "who drops its passes is out again"]
+        #[must_use = "dropping passes frees their slots"]
         pub struct $name $(<$life>)? (pub(crate) Several<$hall>);
 
         impl $(<$life>)? $name $(<$life>)? {
-            /// Which slots these are, ascending.
+            /// Returns the slots of these passes, in ascending order.
             pub fn slots(&self) -> impl Iterator<Item = usize> + '_ {
                 self.0.slots.iter()
             }
 
-            /// How many.
+            /// Returns how many slots are held.
             pub fn len(&self) -> usize {
                 self.0.slots.len()
             }
 
-            /// Whether it is none.
+            /// Returns `true` if no slots are held.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// Takes the slots out of the hall for ever. To `Hall::resize` they are held for ever.
+            /// Drops the passes without freeing their slots; see [`Pass::forget`].
             pub fn forget(mut self) {
-                self.0.slots = Slots::Mask(0);
+                self.0.slots = HeldSlots::Bits(0);
             }
         }
 
@@ -150,7 +152,9 @@ macro_rules! several {
 }
 
 one! {
-    /// A pass: whoever has it is in, with a slot of its own. Dropping it gives the slot back.
+    /// A guard: its owner is inside the hall, with a slot of its own. Dropping it frees the slot.
+    ///
+    /// A pass is not bound to a thread: it can be sent to another one and dropped there.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -158,14 +162,14 @@ one! {
     /// let (first, second) = (hall.acquire()?, hall.acquire()?);
     /// assert_eq!((first.slot(), second.slot()), (0, 1));
     /// drop(first);
-    /// assert_eq!(hall.acquire()?.slot(), 0); // the smallest that is free
+    /// assert_eq!(hall.acquire()?.slot(), 0); // the smallest free slot
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     Pass<'a> of &'a Hall
 }
 
 one! {
-    /// A pass that shares its hall instead of borrowing it, to be kept or sent anywhere.
+    /// A [`Pass`] that owns a reference to its hall, so that it can be stored or sent anywhere.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -180,7 +184,7 @@ one! {
 }
 
 several! {
-    /// Several passes that were given together.
+    /// Guards of several slots that were taken together. Dropping them frees all of the slots.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -193,6 +197,6 @@ several! {
 }
 
 several! {
-    /// Several passes that share their hall.
+    /// [`Passes`] that own a reference to their hall.
     OwnedPasses of Arc<Hall>
 }

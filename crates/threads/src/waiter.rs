@@ -1,51 +1,32 @@
-//! The queue: nodes that lie where their owners wait.
+//! The queue: nodes that stay where their owners wait.
 //!
-//! 1. Only whoever serves (the machine's `lock`) touches the queue, and the links and bells of nodes in
-//!    it. Everybody may push a node of its own on the arrivals, from which whoever serves takes them.
-//! 2. A node is among the arrivals or in the queue from line L4 of its owner until S10 or C3. Its
-//!    owner does not leave before: line L9 comes after a grant, which comes after S10; giving up ends
-//!    after C3. A future's node is pinned, and dropping it gives up.
-//! 3. After S11 has written the grant, only the owner touches the node: what is needed to ring for it
-//!    was taken out at S10. The same holds for S19, but that the node stays in the queue: its owner
-//!    serves next.
+//! 1. Only the server (the holder of the machine's `lock`) touches the queue, and the links and wake handles
+//!    of nodes in it. Everybody may push its own node on the stack of newcomers, from which the server
+//!    takes them.
+//! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does
+//!    not leave before that: line L9 comes after a grant, which comes after S10; giving up ends after C3. The
+//!    node of a future is pinned, and dropping the future gives up.
+//! 3. After S11 has written the grant, only the owner touches the node: S10 took out what is needed to wake
+//!    the owner. The same holds for S19, except that the node stays in the queue: its owner serves next.
 #![allow(unsafe_code)]
 
 use std::{
     marker::PhantomPinned,
     mem,
-    panic::{AssertUnwindSafe, catch_unwind},
     ptr::{self, NonNull},
     sync::atomic::Ordering::SeqCst,
-    task::Waker,
 };
 
-use crate::sync::{AtomicI64, AtomicPtr, Thread, UnsafeCell};
+use crate::{
+    sync::{AtomicI64, AtomicPtr, UnsafeCell},
+    wake::WakeHandle,
+};
 
-/// Whom to wake.
-pub(crate) enum Bell {
-    Thread(Thread),
-    Task(Waker),
-}
-
-impl Bell {
-    /// A waker is somebody else's code, and may panic. That has been reported by then, and is not
-    /// passed on: who rings may have a node in the queue, and may have others still to grant something.
-    pub(crate) fn ring(self) {
-        match self {
-            Bell::Thread(thread) => thread.unpark(),
-            Bell::Task(waker) => {
-                let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));
-                woken.unwrap_or_else(mem::forget); // dropping what it says may panic again
-            }
-        }
-    }
-}
-
-/// One who waits.
+/// A waiter.
 pub(crate) struct Node {
-    /// What it was given: the machine's `grant`.
+    /// What the waiter was given: the machine's `grant`.
     pub(crate) grant: AtomicI64,
-    /// How many slots it asks for.
+    /// How many slots the waiter asks for.
     pub(crate) need: u32,
     links: UnsafeCell<Links>,
     _pinned: PhantomPinned,
@@ -54,78 +35,79 @@ pub(crate) struct Node {
 struct Links {
     before: Option<NonNull<Node>>,
     after: Option<NonNull<Node>>,
-    bell: Option<Bell>,
+    handle: Option<WakeHandle>,
 }
 
 impl Node {
-    pub(crate) fn new(need: u32, bell: Option<Bell>) -> Self {
+    pub(crate) fn new(need: u32, handle: Option<WakeHandle>) -> Self {
         Node {
             grant: AtomicI64::new(0),
             need,
-            links: UnsafeCell::new(Links { before: None, after: None, bell }),
+            links: UnsafeCell::new(Links { before: None, after: None, handle }),
             _pinned: PhantomPinned,
         }
     }
 
     /// # Safety
-    /// The caller serves, or owns the node before L4.
+    /// The caller is the server, or owns the node before L4.
     unsafe fn links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
-        // SAFETY: by 1 above, nobody else is looking.
+        // SAFETY: by 1, nobody else accesses them.
         self.links.with_mut(|links| f(unsafe { &mut *links }))
     }
 
-    /// What wakes its owner, if that is a thread and no task.
+    /// Returns a handle that wakes the owner, if the owner is a thread and not a task.
     ///
     /// # Safety
-    /// The caller serves, or owns the node before L4.
-    pub(crate) unsafe fn bell_of_thread(&self) -> Option<Bell> {
+    /// The caller is the server, or owns the node before L4.
+    pub(crate) unsafe fn thread_handle(&self) -> Option<WakeHandle> {
         // SAFETY: the caller's promise.
         unsafe {
-            self.links(|links| match &links.bell {
-                Some(Bell::Thread(thread)) => Some(Bell::Thread(thread.clone())),
+            self.links(|links| match &links.handle {
+                Some(WakeHandle::Thread(thread)) => Some(WakeHandle::Thread(thread.clone())),
                 _ => None,
             })
         }
     }
 
-    /// Another task to wake; whom it was before comes back, to be dropped when nobody serves.
+    /// Replaces the handle that wakes the owner. Returns the old one, to be dropped when the caller is no
+    /// longer the server.
     ///
     /// # Safety
-    /// The caller serves, or owns the node before L4.
-    #[must_use = "a waker's drop may come back to this hall: not while serving"]
-    pub(crate) unsafe fn set_bell(&self, bell: Bell) -> Option<Bell> {
+    /// The caller is the server, or owns the node before L4.
+    #[must_use = "dropping a waker may call this hall, so the server must not drop it"]
+    pub(crate) unsafe fn set_handle(&self, handle: WakeHandle) -> Option<WakeHandle> {
         // SAFETY: the caller's promise.
-        unsafe { self.links(|links| links.bell.replace(bell)) }
+        unsafe { self.links(|links| links.handle.replace(handle)) }
     }
 }
 
-// SAFETY: what is not atomic is touched by whoever serves only (1), and a bell may be rung anywhere.
+// SAFETY: only the server touches what is not atomic (1), and a handle may be used on any thread.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
 
-/// Those who have come and are not in the queue yet: a stack, the last one on top.
-pub(crate) struct Arrivals(AtomicPtr<Node>);
+/// Waiters that are not in the queue yet: a stack, the latest on top.
+pub(crate) struct Newcomers(AtomicPtr<Node>);
 
-impl Arrivals {
+impl Newcomers {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Arrivals(AtomicPtr::new(ptr::null_mut()))
+        Newcomers(AtomicPtr::new(ptr::null_mut()))
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        Arrivals(AtomicPtr::new(ptr::null_mut()))
+        Newcomers(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Puts a node on top.
+    /// Pushes a node.
     ///
     /// # Safety
-    /// `node` is alive, in no queue, and stays where it is until it is out again. Its owner calls this.
+    /// The caller owns `node`, which is alive, in no queue, and stays where it is until it is out again.
     pub(crate) unsafe fn push(&self, node: NonNull<Node>) {
         let mut top = self.0.load(SeqCst);
         loop {
-            // SAFETY: until it is pushed, the node is its owner's alone.
+            // SAFETY: until the node is pushed, only its owner accesses it.
             unsafe { node.as_ref().links(|links| links.before = NonNull::new(top)) };
             match self.0.compare_exchange_weak(top, node.as_ptr(), SeqCst, SeqCst) {
                 Ok(_) => return,
@@ -134,19 +116,19 @@ impl Arrivals {
         }
     }
 
-    /// Puts all of them into the queue, in the order they came.
+    /// Moves all of them into the queue, in the order in which they came.
     ///
     /// # Safety
-    /// The caller serves.
+    /// The caller is the server.
     pub(crate) unsafe fn join(&self, queue: &mut Queue) {
         if self.0.load(SeqCst).is_null() {
             return;
         }
         let mut top = NonNull::new(self.0.swap(ptr::null_mut(), SeqCst));
         let mut first: Option<NonNull<Node>> = None;
-        // SAFETY: it serves, and all arrivals are alive (2).
+        // SAFETY: the caller is the server, and all newcomers are alive (2).
         unsafe {
-            // Turn the stack round, for its first comes first.
+            // Reverse the stack: the bottom node came first.
             while let Some(node) = top {
                 top = node.as_ref().links(|links| mem::replace(&mut links.before, first));
                 first = Some(node);
@@ -159,7 +141,7 @@ impl Arrivals {
     }
 }
 
-/// The queue. Whoever calls a method serves.
+/// The queue. Only the server calls its methods.
 pub(crate) struct Queue {
     head: Option<NonNull<Node>>,
     tail: Option<NonNull<Node>>,
@@ -174,11 +156,12 @@ impl Queue {
         self.head
     }
 
+    /// Appends a node.
+    ///
     /// # Safety
-    /// The caller serves; `node` is alive, in no queue, and stays where it is until it is out
-    /// again.
+    /// The caller is the server; `node` is alive, in no queue, and stays where it is until it is out again.
     pub(crate) unsafe fn push(&mut self, node: NonNull<Node>) {
-        // SAFETY: it serves, and all nodes in the queue are alive (2).
+        // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
         unsafe {
             node.as_ref().links(|links| (links.before, links.after) = (self.tail, None));
             match self.tail {
@@ -189,19 +172,19 @@ impl Queue {
         self.tail = Some(node);
     }
 
-    /// Takes a node out; what to ring to wake its owner comes back.
-    /// It is neither rung nor dropped while serving: a waker's code may come back to this hall.
+    /// Takes a node out, and returns the handle that wakes its owner. The server neither wakes nor drops a
+    /// task's handle: the code of a waker may call this hall.
     ///
     /// # Safety
-    /// The caller serves, and the node is in this queue.
-    #[must_use = "a waker's drop may come back to this hall: not while serving"]
-    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Option<Bell> {
-        // SAFETY: it serves, and all nodes in the queue are alive (2).
+    /// The caller is the server, and the node is in this queue.
+    #[must_use = "dropping a waker may call this hall, so the server must not drop it"]
+    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Option<WakeHandle> {
+        // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
         unsafe {
-            // Where one may barge in, a thread may have to queue again.
-            let kept = node.as_ref().bell_of_thread();
-            let (before, after, bell) = node.as_ref().links(|links| {
-                (links.before.take(), links.after.take(), kept.or_else(|| links.bell.take()))
+            // A thread keeps its handle: in a barging hall it may have to queue again.
+            let kept = node.as_ref().thread_handle();
+            let (before, after, handle) = node.as_ref().links(|links| {
+                (links.before.take(), links.after.take(), kept.or_else(|| links.handle.take()))
             });
             match before {
                 Some(before) => before.as_ref().links(|links| links.after = after),
@@ -211,7 +194,7 @@ impl Queue {
                 Some(after) => after.as_ref().links(|links| links.before = before),
                 None => self.tail = before,
             }
-            bell
+            handle
         }
     }
 }

@@ -8,6 +8,7 @@ mod auto_traits;
 mod closing;
 mod many;
 mod order;
+#[cfg(feature = "papers")]
 mod papers;
 mod resizing;
 mod slots;

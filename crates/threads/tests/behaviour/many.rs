@@ -44,7 +44,7 @@ fn more_than_there_are_is_an_error() {
         assert_eq!(hall.try_acquire_many_for(4, time).unwrap_err(), try_error);
         assert_eq!(Task::new(hall.acquire_many_async(4)).done().unwrap_err(), error);
         assert_eq!(Task::new(hall.acquire_many_owned_async(4)).done().unwrap_err(), error);
-        let text = "4 passes were asked for, and the hall has 3 slots in all";
+        let text = "cannot acquire 4 slots: the hall has only 3";
         assert_eq!((error.to_string(), try_error.to_string()), (text.into(), text.into()));
         assert_eq!(hall.acquire_many(usize::MAX).unwrap_err().to_string().len(), text.len() + 19);
         assert_whole(&hall);

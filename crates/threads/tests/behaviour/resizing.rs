@@ -153,7 +153,7 @@ fn sizes_that_cannot_be() {
     assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, max: 32 }));
     assert_eq!(
         hall.resize(33).unwrap_err().to_string(),
-        "this hall can have 1 to 32 slots, not 33; `Hall::builder(k).max_slots(m)` makes room for more"
+        "this hall can have 1 to 32 slots, got 33; use `Hall::builder(k).max_slots(m)` to make room for more"
     );
     hall.resize(32).unwrap();
     assert_whole(&hall);

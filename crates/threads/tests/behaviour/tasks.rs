@@ -200,7 +200,7 @@ fn polled_after_it_was_done() {
         let mut context = Context::from_waker(Waker::noop());
         let poll = AssertUnwindSafe(|| task.future.as_mut().poll(&mut context).is_ready());
         let text = catch_unwind(poll).unwrap_err();
-        assert!(text.downcast_ref::<&str>().unwrap().contains("after it was done"));
+        assert!(text.downcast_ref::<&str>().unwrap().contains("polled after it had returned"));
         drop((pass, task));
         assert_whole(&hall);
     }

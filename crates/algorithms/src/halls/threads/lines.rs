@@ -1,10 +1,12 @@
-//! The lines, one shared access each.
+//! The lines, one shared access each: entry, exit, and giving up.
 
 use super::{
-    Terms,
-    desk::{Desk, LineOn},
+    environment::{Environment, LineOn},
+    fast::{self, Offer},
     manage::manage,
     pool::Pool,
+    serve::serve,
+    words::{CALLED, CLOSED, HELD, NEWS, SERVE, TRY, Terms, WAITER, waiters},
 };
 use crate::framework::{
     lines::lines,
@@ -12,29 +14,8 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// The lower half of the word: what is free.
-pub const FREE: Word = WAITER - 1;
-/// One waiter more in the word.
-pub const WAITER: Word = 1 << 32;
-/// Somebody was told to try again, and has not yet. Only where one may barge in.
-pub const CALLED: Word = 1 << 59;
-/// The word is not to be taken from without the lock: the hall is closed, or owes slots.
-pub const MARK: Word = 1 << 60;
-
-/// What a waiter finds in place of a grant after the hall was closed.
-pub const CLOSED: Word = -1;
-/// What it finds where it is told to try again.
-pub const TRY: Word = -2;
-/// What it finds where it is to serve in another's place.
-pub const SERVE: Word = -3;
-
-/// Somebody serves.
-pub const HELD: Word = 1;
-/// Something has happened since it looked.
-pub const NEWS: Word = 2;
-
-/// Whether who comes may overtake those who wait.
-pub trait Manner: Send + Sync + 'static {
+/// Decides whether a newcomer may overtake waiters.
+pub trait Policy: Send + Sync + 'static {
     /// Whether it may.
     const BARGES: bool;
 }
@@ -42,23 +23,19 @@ pub trait Manner: Send + Sync + 'static {
 /// First in, first enabled.
 pub struct Fair;
 
-impl Manner for Fair {
+impl Policy for Fair {
     const BARGES: bool = false;
 }
 
-/// Who finds a slot free takes it. Waiters are called one at a time, and try like everybody.
+/// A newcomer takes a free slot ahead of the queue. Waiters are called one at a time, and then compete
+/// like newcomers.
 pub struct Barging;
 
-impl Manner for Barging {
+impl Policy for Barging {
     const BARGES: bool = true;
 }
 
-/// How many are counted as waiting in this word.
-pub const fn waiters(word: Word) -> Word {
-    (word & (CALLED - 1)) / WAITER
-}
-
-/// What somebody wants to do at the desk.
+/// What a caller needs the lock for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Job {
     /// To hand out what is free.
@@ -67,32 +44,50 @@ pub enum Job {
     Cancel,
     /// To change the number of slots.
     Resize(u16),
-    /// To let nobody in any more.
+    /// To close the hall.
     Close,
 }
 
-/// How long one who serves goes on, and what it does then.
+/// How long a server goes on, and what it does afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Turn {
-    /// How many more grants, and how many more looks for news.
+    /// How many more grants it makes, or how many more times it looks for news.
     pub left: u32,
-    /// What follows.
+    /// What it does afterwards.
     pub after: After,
 }
 
-/// What follows serving.
+impl Turn {
+    /// Returns the turn with one grant less.
+    pub(super) fn shorter(self) -> Self {
+        Turn { left: self.left.saturating_sub(1), ..self }
+    }
+}
+
+/// What a server does after its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum After {
-    /// Waiting for a grant.
+    /// It waits for a grant.
     Wait,
-    /// Nothing.
+    /// It returns to its remainder section.
     Leave,
-    /// Another try.
+    /// It tries again to get in.
     Again,
 }
 
+impl After {
+    /// Returns the line at which that begins.
+    pub(super) fn next<W>(self) -> Next<Line<W>> {
+        match self {
+            After::Wait => Goto(L6),
+            After::Leave => Leave,
+            After::Again => Goto(L1),
+        }
+    }
+}
+
 lines! {
-    /// Where a passage stands. `W` is a waiter.
+    /// The next line of a passage. `W` identifies a waiter.
     pub enum Line<W> {
         // Entry
         L1,
@@ -147,68 +142,63 @@ lines! {
 }
 use Line::*;
 
-/// What one who needs `need` takes from this word on line 2, if it may take anything.
-#[inline(always)]
-fn takes<P: Pool, M: Manner>(word: Word, need: u32) -> Option<Word> {
-    match M::BARGES {
-        false if word >= WAITER => None,
-        true if word >= MARK => None,
-        _ => P::choose(word & FREE, 0, need),
-    }
-}
-
 /// Executes the line at which `me` stands.
-///
-/// Inlined where it is called, since a caller that knows the line needs no more than its arm.
-#[inline(always)]
-pub fn step<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
+#[inline]
+pub fn step<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    at: LineOn<E>,
+) -> Next<LineOn<E>> {
     match at {
         L1 => {
-            let word = d.word(Op::Read);
-            let take = takes::<P, M>(word, d.needs(me));
-            Goto(take.map_or(L3, |take| L2 { word, take }))
+            let need = e.need(me);
+            Goto(match fast::look::<P, M, E>(e, need) {
+                Some(Offer { word, take }) => L2 { word, take },
+                None => L3,
+            })
         }
         L2 { word, take } => {
-            let new = word - take;
-            if d.word(Op::CompareAndSwap { old: word, new }) == word {
+            if fast::take(e, Offer { word, take }) {
                 Enter(X1 { take })
             } else {
                 Goto(if M::BARGES { L1 } else { L3 })
             }
         }
         X1 { take } => {
-            let word = d.word(Op::FetchAdd(take));
-            let called = M::BARGES && word & CALLED != 0;
-            if word < WAITER || called && word < MARK {
-                Leave
-            } else {
+            if fast::put_back::<M, E>(e, take) {
                 Goto(L5 { job: Job::Serve(After::Leave) })
+            } else {
+                Leave
             }
         }
-        _ => queue::<P, M, D>(d, me, at),
+        _ => queue::<P, M, E>(e, me, at),
     }
 }
 
-/// The lines of those who wait.
+/// Executes the lines of a caller that did not get in on the fast path.
 #[inline(never)]
-fn queue<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> Next<LineOn<D>> {
+fn queue<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    at: LineOn<E>,
+) -> Next<LineOn<E>> {
     match at {
         L3 => {
-            d.word(Op::FetchAdd(WAITER));
+            e.word(Op::FetchAdd(WAITER));
             Goto(L4)
         }
         L4 => {
-            d.push(me);
+            e.push(me);
             Goto(L5 { job: Job::Serve(After::Wait) })
         }
         L5 { job } => {
-            // Whoever is not served in its absence comes again, and is no news.
+            // Cancelling, resizing and closing retry on their own, so they do not set NEWS.
             let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
-            let taken = d.lock(Op::Set(HELD | news)) & HELD != 0;
+            let taken = e.lock(Op::Set(HELD | news)) & HELD != 0;
             match job {
-                // Whoever serves looks again, for there is news.
-                Job::Serve(after) if taken => go(after),
-                Job::Serve(after) => Goto(S1 { turn: Turn { left: d.patience(), after } }),
+                // The server looks again, because there is news.
+                Job::Serve(after) if taken => after.next(),
+                Job::Serve(after) => Goto(S1 { turn: Turn { left: e.grant_limit(), after } }),
                 Job::Cancel if taken => Spin(C1),
                 Job::Cancel => Goto(C2),
                 _ if taken => Spin(at),
@@ -216,169 +206,60 @@ fn queue<P: Pool, M: Manner, D: Desk>(d: &mut D, me: D::Who, at: LineOn<D>) -> N
                 Job::Close => Goto(Z1),
             }
         }
-        L6 => match d.grant(me, Op::Read) {
+        L6 => match e.grant(me, Op::Read) {
             0 => Goto(L7),
             take => Goto(L9 { take }),
         },
-        L7 => Goto(if d.rung(me) { L6 } else { L8 }),
-        L8 if d.expired() => Goto(C1),
-        L8 => Spin(if d.sleeps_lightly() { L6 } else { L7 }),
+        L7 => Goto(if e.was_woken(me) { L6 } else { L8 }),
+        L8 if e.expired() => Goto(C1),
+        L8 => Spin(if e.may_wake_spuriously() { L6 } else { L7 }),
         L9 { take } => {
-            d.grant(me, Op::Write(0));
+            e.grant(me, Op::Write(0));
             match take {
                 CLOSED => Leave,
                 TRY => Goto(L10),
-                SERVE => Goto(S1 { turn: Turn { left: d.patience(), after: After::Wait } }),
+                SERVE => Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Wait } }),
                 _ => Enter(X1 { take }),
             }
         }
         L10 => {
-            // Who left while it was called did not call anybody.
-            let others = waiters(d.word(Op::FetchAdd(-CALLED))) > 0;
+            // A holder that left while this waiter was called did not call anybody.
+            let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
             Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
         }
-        C1 => match d.grant(me, Op::Read) {
+        C1 | C2 | C3 | C4 | C5 => cancel(e, me, at),
+        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
+            manage::<P, E>(e, at)
+        }
+        Z1 | Z2 { .. } | Z3 { .. } => manage::<P, E>(e, at),
+        _ => serve::<P, M, E>(e, at),
+    }
+}
+
+/// Executes lines C1 to C5: leaves the queue, unless a grant came first.
+fn cancel<E: Environment>(e: &mut E, me: E::Waiter, at: LineOn<E>) -> Next<LineOn<E>> {
+    match at {
+        C1 => match e.grant(me, Op::Read) {
             0 => Goto(L5 { job: Job::Cancel }),
             SERVE => Goto(C5),
             take => Goto(L9 { take }), // too late to give up
         },
-        C2 => match d.grant(me, Op::Read) {
+        C2 => match e.grant(me, Op::Read) {
             0 => Goto(C3),
-            _ => Goto(S1 { turn: Turn { left: d.patience(), after: After::Wait } }),
+            _ => Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Wait } }),
         },
         C3 => {
-            d.remove(me);
+            e.remove(me);
             Goto(C4)
         }
         C4 => {
-            d.word(Op::FetchAdd(-WAITER));
-            Goto(S1 { turn: Turn { left: d.patience(), after: After::Leave } })
+            e.word(Op::FetchAdd(-WAITER));
+            Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Leave } })
         }
         C5 => {
-            d.grant(me, Op::Write(0));
+            e.grant(me, Op::Write(0));
             Goto(C3)
         }
-        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
-            manage::<P, D>(d, at)
-        }
-        Z1 | Z2 { .. } | Z3 { .. } => manage::<P, D>(d, at),
-        _ => serve::<P, M, D>(d, at),
-    }
-}
-
-/// Lines S1 to S19: gives what is free to the head of the queue, as long as it is enough.
-fn serve<P: Pool, M: Manner, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
-    match at {
-        S1 { turn } => {
-            d.lock(Op::Write(HELD)); // what is news from here on is seen at S14 or S17
-            Goto(S2 { turn })
-        }
-        S2 { turn } => {
-            let terms = Terms::unpack(d.terms(Op::Read));
-            Goto(if terms.owed == 0 { S7 { turn, terms } } else { S3 { turn, terms } })
-        }
-        S3 { turn, terms } => match P::settle(d.word(Op::Read) & FREE, terms.owed) {
-            0 => Goto(S7 { turn, terms }),
-            paid => Goto(S4 { turn, terms, paid }),
-        },
-        S4 { turn, terms, paid } => {
-            d.word(Op::FetchAdd(-paid));
-            Goto(S5 { turn, terms, paid })
-        }
-        S5 { turn, mut terms, paid } => {
-            terms.owed -= paid;
-            d.terms(Op::Write(terms.pack()));
-            Goto(if terms.owed == 0 { S6 { turn, terms } } else { S7 { turn, terms } })
-        }
-        S6 { turn, terms } => {
-            d.word(Op::FetchAdd(-MARK));
-            Goto(S7 { turn, terms })
-        }
-        S7 { turn, terms } => match d.head() {
-            None => Goto(S17 { turn }),
-            Some(who) if turn.left == 0 && d.may_serve(who) => Goto(S19 { turn, who }),
-            Some(who) if terms.closed => Goto(S10 { turn, terms, who, take: CLOSED }),
-            Some(who) => Goto(S8 { turn, terms, who }),
-        },
-        S8 { turn, terms, who } => {
-            let word = d.word(Op::Read);
-            // While slots are owed, the word is marked, and nobody barges in.
-            let call = M::BARGES && terms.owed == 0;
-            match P::choose(word & FREE, terms.owed, d.needs(who)) {
-                None => Goto(S17 { turn }),
-                Some(_) if call && word & CALLED != 0 => Goto(S17 { turn }),
-                Some(_) if call => Goto(S9 { turn, terms, who, take: TRY }),
-                Some(take) => Goto(S9 { turn, terms, who, take }),
-            }
-        }
-        S9 { turn, terms, who, take } => {
-            d.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
-            Goto(S10 { turn, terms, who, take })
-        }
-        S10 { turn, terms, who, take } => {
-            d.pop();
-            Goto(S11 { turn, terms, who, take })
-        }
-        S11 { turn, terms, who, take } => {
-            d.grant(who, Op::Write(take));
-            Goto(S12 { turn, terms, who })
-        }
-        S12 { turn, terms, who } => {
-            let word = d.word(Op::FetchAdd(-WAITER));
-            let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
-            Goto(if more { S13 { turn, terms, who } } else { S14 { turn, who } })
-        }
-        S13 { turn, terms, who } => {
-            d.ring(who);
-            Goto(S7 { turn: turn.shorter(), terms })
-        }
-        S14 { turn, who } => {
-            // Ringing takes its time: better when nobody is kept from serving.
-            if d.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
-                Goto(S15 { after: turn.after, who })
-            } else {
-                Goto(S16 { turn: turn.shorter(), who })
-            }
-        }
-        S15 { after, who } => {
-            d.ring(who);
-            go(after)
-        }
-        S16 { turn, who } => {
-            d.ring(who);
-            Goto(S1 { turn })
-        }
-        S17 { turn } => {
-            if d.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
-                go(turn.after)
-            } else if turn.left == 0 {
-                Goto(S18 { turn })
-            } else {
-                Goto(S1 { turn: turn.shorter() })
-            }
-        }
-        S18 { turn } => match d.head() {
-            Some(who) if d.may_serve(who) => Goto(S19 { turn, who }),
-            _ => Goto(S1 { turn }),
-        },
-        S19 { turn, who } => {
-            d.grant(who, Op::Write(SERVE));
-            Goto(S15 { after: turn.after, who })
-        }
-        _ => unreachable!("not a line of serving"),
-    }
-}
-
-impl Turn {
-    fn shorter(self) -> Self {
-        Turn { left: self.left.saturating_sub(1), ..self }
-    }
-}
-
-fn go<W>(after: After) -> Next<Line<W>> {
-    match after {
-        After::Wait => Goto(L6),
-        After::Leave => Leave,
-        After::Again => Goto(L1),
+        _ => unreachable!("not a line of giving up"),
     }
 }

@@ -1,56 +1,56 @@
-//! The lines of those who change the terms.
+//! The lines of resizing and closing.
 
 use super::{
-    Terms,
-    desk::{Desk, LineOn},
-    lines::{After, FREE, Line::*, MARK, Turn},
+    environment::{Environment, LineOn},
+    lines::{After, Line::*, Turn},
     pool::Pool,
+    words::{FREE, MARK, Terms},
 };
 use crate::framework::{
     machine::Next::{self, Goto},
     memory::{Op, Word},
 };
 
-/// Lines R1 to R6, another number of slots, and Z1 to Z3, nobody in any more. Both mark the word
-/// first, so that nobody takes anything meanwhile.
+/// Executes lines R1 to R6 (resizing) and Z1 to Z3 (closing). Both mark the word first, so that nobody
+/// takes anything in the meantime.
 #[cold]
-pub(super) fn manage<P: Pool, D: Desk>(d: &mut D, at: LineOn<D>) -> Next<LineOn<D>> {
-    let turn = Turn { left: d.patience(), after: After::Leave };
+pub(super) fn manage<P: Pool, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
+    let turn = Turn { left: e.grant_limit(), after: After::Leave };
     match at {
         R1 { k } => {
-            d.word(Op::FetchAdd(MARK));
+            e.word(Op::FetchAdd(MARK));
             Goto(R2 { k })
         }
-        R2 { k } => Goto(R3 { k, terms: Terms::unpack(d.terms(Op::Read)) }),
+        R2 { k } => Goto(R3 { k, terms: Terms::unpack(e.terms(Op::Read)) }),
         R3 { k, terms } => {
-            let free = d.word(Op::Read) & FREE;
+            let free = e.word(Op::Read) & FREE;
             let (add, owed) = P::resize(free, terms.owed, terms.k.into(), k.into());
             // The word stays marked as long as anything is owed.
             let marks = 1 + Word::from(terms.owed != 0) - Word::from(owed != 0);
             Goto(R4 { new: Terms { k, owed, ..terms }, add, marks })
         }
         R4 { new, add, marks } => {
-            d.word(Op::FetchAdd(add));
+            e.word(Op::FetchAdd(add));
             Goto(R5 { new, marks })
         }
         R5 { new, marks } => {
-            d.terms(Op::Write(new.pack()));
+            e.terms(Op::Write(new.pack()));
             Goto(R6 { marks })
         }
         R6 { marks } => {
-            d.word(Op::FetchAdd(-marks * MARK));
+            e.word(Op::FetchAdd(-marks * MARK));
             Goto(S1 { turn })
         }
-        Z1 => match Terms::unpack(d.terms(Op::Read)) {
+        Z1 => match Terms::unpack(e.terms(Op::Read)) {
             terms if terms.closed => Goto(S1 { turn }),
             terms => Goto(Z2 { terms }),
         },
         Z2 { terms } => {
-            d.word(Op::FetchAdd(MARK)); // for ever
+            e.word(Op::FetchAdd(MARK)); // forever
             Goto(Z3 { terms })
         }
         Z3 { terms } => {
-            d.terms(Op::Write(Terms { closed: true, ..terms }.pack()));
+            e.terms(Op::Write(Terms { closed: true, ..terms }.pack()));
             Goto(S1 { turn })
         }
         _ => unreachable!("not a line of resizing or closing"),

@@ -4,10 +4,10 @@ use alloc::{format, string::String, vec::Vec};
 use core::marker::PhantomData;
 
 use super::{
-    Terms,
-    desk::Desk,
-    lines::{self, CALLED, FREE, Fair, HELD, Job, Line, MARK, Manner, NEWS, WAITER},
-    pool::{Pool, Slots},
+    environment::{Environment, FastEnvironment},
+    lines::{self, Fair, Job, Line, Policy},
+    pool::{Bits, Pool},
+    words::{CALLED, FREE, HELD, MARK, NEWS, SERVE, Terms, WAITER},
 };
 use crate::framework::{
     layout::{Array, Decl, Init, Kind, Layout},
@@ -21,7 +21,7 @@ use crate::framework::{
 };
 
 /// The most processes it is offered for: every content of the queue is listed.
-pub const MOST_PROCESSES: usize = 6;
+pub const MAX_PROCESSES: usize = 6;
 
 /// What the processes do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub enum Sleep {
 }
 
 /// A hall and those who use it.
-pub struct Model<P = Slots, M = Fair> {
+pub struct ThreadsModel<P = Bits, M = Fair> {
     n: usize,
     k: usize,
     cast: Cast,
@@ -77,7 +77,7 @@ pub enum State {
 }
 use State::*;
 
-impl<P: Pool, M: Manner> Model<P, M> {
+impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     /// For `n` processes, of which `k` may be in.
     pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
@@ -95,12 +95,25 @@ impl<P: Pool, M: Manner> Model<P, M> {
         let queues = queue::contents(n).iter().map(|queue| queue::pack(queue)).collect();
         let queue = layout.add(Decl::listed("queue", Kind::Queue, queues, Init::Is(0)));
         let clock = layout.add(Decl::flag("clock", false));
-        let grant = layout.array(n, |p| {
-            Decl::number(format!("grant[{p}]"), lines::SERVE, takes, 0).at(p).waited_on()
-        });
+        let grant = layout
+            .array(n, |p| Decl::number(format!("grant[{p}]"), SERVE, takes, 0).at(p).waited_on());
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
         let rules = PhantomData;
-        Model { n, k, cast, sleep, layout, word, lock, terms, queue, clock, grant, bell, rules }
+        ThreadsModel {
+            n,
+            k,
+            cast,
+            sleep,
+            layout,
+            word,
+            lock,
+            terms,
+            queue,
+            clock,
+            grant,
+            bell,
+            rules,
+        }
     }
 
     /// What the word can be.
@@ -161,18 +174,20 @@ impl<P: Pool, M: Manner> Model<P, M> {
     }
 }
 
-/// One process's view of the variables.
-pub(super) struct Seat<'a, P, M, S> {
-    pub(super) model: &'a Model<P, M>,
+/// The environment on declared variables.
+pub(super) struct ModelEnvironment<'a, P, M, S> {
+    pub(super) model: &'a ThreadsModel<P, M>,
     pub(super) memory: &'a mut S,
 }
 
-impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
-    type Who = Pid;
-
+impl<P, M, S: Memory> FastEnvironment for ModelEnvironment<'_, P, M, S> {
     fn word(&mut self, op: Op) -> Word {
         self.memory.access(self.model.word, op)
     }
+}
+
+impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
+    type Waiter = Pid;
 
     fn lock(&mut self, op: Op) -> Word {
         self.memory.access(self.model.lock, op)
@@ -202,15 +217,15 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
         self.memory.access(self.model.grant.at(who), op)
     }
 
-    fn ring(&mut self, who: Pid) {
+    fn wake(&mut self, who: Pid) {
         self.memory.write(self.model.bell.at(who), 1);
     }
 
-    fn rung(&mut self, who: Pid) -> bool {
+    fn was_woken(&mut self, who: Pid) -> bool {
         self.memory.access(self.model.bell.at(who), Op::Write(0)) != 0
     }
 
-    fn sleeps_lightly(&self) -> bool {
+    fn may_wake_spuriously(&self) -> bool {
         self.model.sleep == Sleep::Light
     }
 
@@ -218,7 +233,7 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
         self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
     }
 
-    fn needs(&self, who: Pid) -> u32 {
+    fn need(&self, who: Pid) -> u32 {
         if self.model.cast == Cast::Many && who == 0 { self.model.k.min(2) as u32 } else { 1 }
     }
 
@@ -226,7 +241,7 @@ impl<P: Pool, M: Manner, S: Memory> Desk for Seat<'_, P, M, S> {
         true
     }
 
-    fn patience(&self) -> u32 {
+    fn grant_limit(&self) -> u32 {
         1
     }
 }
@@ -235,7 +250,7 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
-impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
+impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     type State = State;
 
     fn n(&self) -> usize {
@@ -271,8 +286,8 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
                 Goto(At(Line::L5 { job: Job::Resize(k as u16) }))
             }
             At(line) => {
-                let mut seat = Seat { model: self, memory: m };
-                match lines::step::<P, M, _>(&mut seat, p, line) {
+                let mut environment = ModelEnvironment { model: self, memory: m };
+                match lines::step::<P, M, _>(&mut environment, p, line) {
                     Goto(next) => Goto(At(next)),
                     // Who finds somebody serving has come in vain, for this time.
                     Spin(Line::L5 { .. }) => Leave,
@@ -319,6 +334,12 @@ impl<P: Pool, M: Manner> Algorithm for Model<P, M> {
 }
 
 /// A hall with this cast.
-pub fn model<M: Manner>(_: M, cast: Cast, sleep: Sleep, n: usize, k: usize) -> Model<Slots, M> {
-    Model::new(cast, sleep, n, k)
+pub fn model<M: Policy>(
+    _: M,
+    cast: Cast,
+    sleep: Sleep,
+    n: usize,
+    k: usize,
+) -> ThreadsModel<Bits, M> {
+    ThreadsModel::new(cast, sleep, n, k)
 }

@@ -1,33 +1,33 @@
-//! What is free: slots by number, or only how many.
+//! What is free: which slots, or only how many.
 
 use crate::framework::memory::Word;
 
-/// What the lower half of the word says, and what a grant carries.
+/// The meaning of the lower half of the word, and of a grant: a set of slots, or their number.
 ///
 /// After the hall was made smaller, some of what is held is *owed*: it does not come back into use.
 pub trait Pool: Send + Sync + 'static {
-    /// Whether it knows the slots apart.
+    /// Whether it distinguishes the slots.
     const HAS_SLOTS: bool;
-    /// What a hall of `k` slots has.
+    /// Returns all slots of a hall of `k`.
     fn all(k: usize) -> Word;
-    /// How many slots these are.
+    /// Returns how many slots these are.
     fn count(these: Word) -> u32;
-    /// What to hand out to one who needs `need`, if that much is free; the smallest slots first.
+    /// Chooses `need` of the free slots, the smallest first. Returns `None` if too few are free.
     fn choose(free: Word, owed: Word, need: u32) -> Option<Word>;
-    /// Of what is free, what is owed.
+    /// Returns which of the free slots are owed.
     fn settle(free: Word, owed: Word) -> Word;
-    /// What to add to the free ones, and what is owed then, when a hall of `old` slots, some of
-    /// them owed, gets `new`.
+    /// Returns what to add to the free slots, and what is owed afterwards, when a hall of `old` slots is
+    /// given `new`.
     fn resize(free: Word, owed: Word, old: usize, new: usize) -> (Word, Word);
 }
 
-/// Which slots are free, one bit each: up to [`MOST_SLOTS`] of them.
-pub struct Slots;
+/// One bit for each free slot: up to [`SLOTS_IN_WORD`] of them.
+pub struct Bits;
 
-/// The most slots that fit into the word.
-pub const MOST_SLOTS: usize = 32;
+/// The number of slots that fit into the word as bits.
+pub const SLOTS_IN_WORD: usize = 32;
 
-impl Pool for Slots {
+impl Pool for Bits {
     const HAS_SLOTS: bool = true;
 
     #[inline]
@@ -45,7 +45,7 @@ impl Pool for Slots {
         if need == 1 && owed == 0 {
             return (free != 0).then_some(free & free.wrapping_neg());
         }
-        // What is held above k counts as if it were held below.
+        // A slot held above k counts as if it were held below.
         if free.count_ones() < need + owed.count_ones() {
             return None;
         }
@@ -60,12 +60,13 @@ impl Pool for Slots {
     fn resize(free: Word, owed: Word, old: usize, new: usize) -> (Word, Word) {
         let held = (Self::all(old) | owed) & !free;
         let owed = held & !Self::all(new);
-        // The new free ones: every slot that nobody holds.
+        // Every slot that nobody holds is free now.
         ((Self::all(new) & !held) - free, owed)
     }
 }
 
-/// How many are free. Who has got in then takes the smallest free name.
+/// The number of free slots. A caller that was let in then takes a number from the
+/// [`slot_bits`](super::slot_bits).
 pub struct Count;
 
 impl Pool for Count {

@@ -5,9 +5,9 @@ use alloc::format;
 
 use super::{
     lines::Fair,
-    model::{Cast, Model, Sleep, State},
-    names::{self, Rack},
+    model::{Cast, Sleep, State, ThreadsModel},
     pool::Count,
+    slot_bits::{self, Environment},
 };
 use crate::framework::{
     layout::{Array, Decl, Init, Kind, Layout},
@@ -23,10 +23,10 @@ const PER_WORD: usize = 2;
 
 /// The machine.
 pub struct Wide {
-    hall: Model<Count, Fair>,
+    hall: ThreadsModel<Count, Fair>,
     layout: Layout,
     names: Array,
-    shelves: usize,
+    words: usize,
 }
 
 /// Where a process stands.
@@ -35,40 +35,41 @@ pub enum At {
     /// On a line of the hall.
     Hall(State),
     /// Let in, and looking for a name.
-    Looks(State, names::Line),
+    Looks(State, slot_bits::Line),
     /// With a name, which it will put back.
     Has(State, usize),
 }
 use At::*;
 
-struct Shelf<'a, M>(&'a Wide, &'a mut M);
+/// The slot numbers on declared variables.
+struct ModelBits<'a, M>(&'a Wide, &'a mut M);
 
-impl<M: Memory> Rack for Shelf<'_, M> {
-    fn names(&mut self, shelf: usize, op: Op) -> Word {
-        self.1.access(self.0.names.at(shelf), op)
+impl<M: Memory> Environment for ModelBits<'_, M> {
+    fn bits(&mut self, index: usize, op: Op) -> Word {
+        self.1.access(self.0.names.at(index), op)
     }
 
-    fn shelves(&self) -> usize {
-        self.0.shelves
+    fn words(&self) -> usize {
+        self.0.words
     }
 }
 
 impl Wide {
     /// For `n` processes, of which `k` may be in.
     pub fn new(n: usize, k: usize) -> Self {
-        let hall = Model::new(Cast::Plain, Sleep::Deep, n, k);
+        let hall = ThreadsModel::new(Cast::Plain, Sleep::Deep, n, k);
         let mut layout = hall.layout().clone();
-        let shelves = k.div_ceil(PER_WORD);
-        let names = layout.array(shelves, |shelf| {
-            let all: Word = (1 << PER_WORD.min(k - shelf * PER_WORD)) - 1;
+        let words = k.div_ceil(PER_WORD);
+        let names = layout.array(words, |index| {
+            let all: Word = (1 << PER_WORD.min(k - index * PER_WORD)) - 1;
             Decl::listed(
-                format!("names[{shelf}]"),
+                format!("names[{index}]"),
                 Kind::Number,
                 (0..=all).collect(),
                 Init::Is(all),
             )
         });
-        Wide { hall, layout, names, shelves }
+        Wide { hall, layout, names, words }
     }
 }
 
@@ -96,18 +97,18 @@ impl Algorithm for Wide {
             Hall(line) => match self.hall.step(m, p, line) {
                 Goto(next) => Goto(Hall(next)),
                 Spin(next) => Spin(Hall(next)),
-                Enter(exit) => Goto(Looks(exit, names::Line::N1 { shelf: 0 })),
+                Enter(exit) => Goto(Looks(exit, slot_bits::Line::N1 { index: 0 })),
                 Leave => Leave,
             },
-            Looks(exit, line) => match names::step(&mut Shelf(self, m), line) {
-                names::Search::Goto(next) => Goto(Looks(exit, next)),
-                names::Search::Taken { shelf, bit } => {
-                    Enter(Has(exit, shelf * PER_WORD + bit.trailing_zeros() as usize))
+            Looks(exit, line) => match slot_bits::step(&mut ModelBits(self, m), line) {
+                slot_bits::Search::Goto(next) => Goto(Looks(exit, next)),
+                slot_bits::Search::Taken { index, bit } => {
+                    Enter(Has(exit, index * PER_WORD + bit.trailing_zeros() as usize))
                 }
             },
             Has(exit, name) => {
-                let (shelf, bit) = (name / PER_WORD, 1 << (name % PER_WORD));
-                Shelf(self, m).names(shelf, Op::FetchAdd(bit));
+                let (index, bit) = (name / PER_WORD, 1 << (name % PER_WORD));
+                ModelBits(self, m).bits(index, Op::FetchAdd(bit));
                 Goto(Hall(exit))
             }
         }

@@ -1,4 +1,4 @@
-//! A paper's algorithm in the place of ours.
+//! Halls that run an algorithm of the literature (feature `papers`).
 
 use std::{
     fmt,
@@ -10,36 +10,40 @@ use hallpass_algorithms::{
     registry::{self, Standing, Visitor},
 };
 
-use crate::{error::BuildError, hall::Hall, native::Native};
+use crate::{error::BuildError, hall::Hall};
 
-/// A hall that runs a paper's algorithm; see [`Hall::with`].
+mod native;
+use native::Native;
+
+/// A hall that runs an algorithm of the literature, returned by [`Hall::with`].
 ///
-/// An algorithm for n processes knows them by number. Who comes takes the smallest number that is
-/// free, from a hall of our own; the (n+1)st waits there. Who waits inside the algorithm spins, and
-/// lets others run: these algorithms are about what a busy wait costs, and nobody wakes anybody.
+/// An algorithm for n processes identifies them by number. A caller takes the smallest free number from an
+/// inner [`Hall`]; caller n+1 waits there. A caller that waits inside the algorithm spins and yields: these
+/// algorithms are about the cost of busy waiting, and do not wake anybody.
 pub struct PaperHall {
     processes: Hall,
     algorithm: Box<dyn Passages>,
     k: usize,
 }
 
-/// A pass of a [`PaperHall`]. Dropping it gives the slot back.
-#[must_use = "who drops its pass is out again"]
+/// A guard of a [`PaperHall`]. Dropping it frees the slot.
+#[must_use = "dropping a pass frees its slot"]
 pub struct PaperPass<'a> {
     hall: &'a PaperHall,
     process: Pid,
     slot: usize,
 }
 
-/// Passages of an algorithm whose type no longer matters.
+/// An algorithm behind a trait object.
 trait Passages: Send + Sync {
-    /// Gets `p` in, under this name.
+    /// Gets `p` in, and returns its slot.
     fn enter(&self, p: Pid) -> usize;
-    /// Gets it out again.
+    /// Gets `p` out again.
     fn leave(&self, p: Pid);
 }
 
-/// An algorithm, and where the exit section of each begins who is in. Only the process itself looks.
+/// An algorithm, and for each process inside the line where its exit section begins. Only the process
+/// itself accesses its entry.
 struct Named<A: Algorithm> {
     native: Native<A>,
     exits: Box<[Mutex<Option<A::State>>]>,
@@ -58,7 +62,7 @@ impl<A: Algorithm + Send + Sync> Passages for Named<A> {
     }
 }
 
-/// Hides the type.
+/// Makes an algorithm a trait object.
 struct Hide;
 
 impl Visitor for Hide {
@@ -70,8 +74,30 @@ impl Visitor for Hide {
     }
 }
 
+/// Algorithms of the literature (feature `papers`).
+impl Hall {
+    /// Makes a hall that runs a published algorithm for `n` threads, of which `k` may be inside.
+    ///
+    /// `hallpass lab list` shows the algorithms and their guarantees. None of them lets a waiter give up, so
+    /// such a hall has only [`acquire`](PaperHall::acquire).
+    ///
+    /// # Errors
+    /// Returns [`BuildError`] if there is no such algorithm, if it is wrong on purpose, or if it does not
+    /// exist for `n` and `k`.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::with("choi", 16, 4)?;
+    /// assert!(hall.acquire().slot() < 4);
+    /// # Ok::<(), hallpass_threads::BuildError>(())
+    /// ```
+    pub fn with(algorithm: &str, n: usize, k: usize) -> Result<PaperHall, BuildError> {
+        PaperHall::new(algorithm, n, k)
+    }
+}
+
 impl PaperHall {
-    pub(crate) fn new(algorithm: &str, n: usize, k: usize) -> Result<Self, BuildError> {
+    fn new(algorithm: &str, n: usize, k: usize) -> Result<Self, BuildError> {
         let error = |error: registry::Error| BuildError(error.to_string());
         let (entry, named) = registry::entry(algorithm).map_err(error)?;
         if entry.standing != Standing::Sound {
@@ -79,7 +105,7 @@ impl PaperHall {
         }
         if !entry.nameable {
             return Err(BuildError(format!(
-                "`{algorithm}` is there for the lab; `Hall::new({k})` runs it natively"
+                "`{algorithm}` is a model for the lab; use `Hall::new({k})`, which runs it natively"
             )));
         }
         let id = if named { algorithm.to_string() } else { format!("{algorithm}+names") };
@@ -88,7 +114,9 @@ impl PaperHall {
         Ok(PaperHall { processes, algorithm, k })
     }
 
-    /// Waits for a pass, as the algorithm has it.
+    /// Blocks until the algorithm lets the caller in.
+    ///
+    /// This cannot fail, because such a hall cannot be closed.
     pub fn acquire(&self) -> PaperPass<'_> {
         let process = self.processes.acquire().expect("the inner hall is never closed");
         let slot = self.algorithm.enter(process.slot());
@@ -97,14 +125,14 @@ impl PaperHall {
         PaperPass { hall, process: number, slot }
     }
 
-    /// How many slots there are.
+    /// Returns how many slots the hall has.
     pub fn slots(&self) -> usize {
         self.k
     }
 }
 
 impl PaperPass<'_> {
-    /// Which slot it is: from 0 to one less than there are, and nobody else's.
+    /// Returns the slot of this pass: a number from 0 to k-1 that no other pass of the hall has.
     pub fn slot(&self) -> usize {
         self.slot
     }
@@ -113,7 +141,7 @@ impl PaperPass<'_> {
 impl Drop for PaperPass<'_> {
     fn drop(&mut self) {
         self.hall.algorithm.leave(self.process);
-        self.hall.processes.release(self.process as u32);
+        self.hall.processes.release_slot(self.process as u32);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Variants that are wrong on purpose. The checker must reject each, and say why.
 
 use super::{
-    Terms,
-    desk::Desk,
-    lines::{After, Barging, Fair, Line, WAITER},
-    model::{Model, Seat, State},
-    pool::{Pool, Slots},
+    environment::{Environment, FastEnvironment},
+    lines::{After, Barging, Fair, Line},
+    model::{ModelEnvironment, State, ThreadsModel},
+    pool::{Bits, Pool},
+    words::{FREE, Terms, WAITER},
 };
 use crate::{
     changed_lines,
@@ -17,7 +17,7 @@ use crate::{
 use State::At;
 
 changed_lines! {
-    Model<Slots, Fair>, State => Next<State>, through |model, memory| Seat { model, memory: &mut memory };
+    ThreadsModel<Bits, Fair>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
     /// Line 3 does not count the waiter: who leaves does not know of it.
     NoCount: |_s, _d, _p| {
         At(Line::L3) => Goto(At(Line::L4)),
@@ -33,10 +33,10 @@ changed_lines! {
     /// The bell is reset on lying down: what was rung since line 6 is lost.
     Deaf: |_s, d, p| {
         At(Line::L7) => {
-            d.rung(p);
+            d.was_woken(p);
             Goto(At(Line::L8))
         },
-        At(Line::L8) => if d.rung(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
+        At(Line::L8) => if d.was_woken(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
     }
 
     /// A waiter is no longer counted from when its slot is taken: others come in before it can.
@@ -57,7 +57,7 @@ changed_lines! {
     Barge: |_s, d, _p| {
         At(Line::L1) => {
             let word = d.word(Op::Read);
-            let take = Slots::choose(word & super::FREE, 0, 1);
+            let take = Bits::choose(word & FREE, 0, 1);
             Goto(At(take.map_or(Line::L3, |take| Line::L2 { word, take })))
         },
     }
@@ -89,7 +89,7 @@ changed_lines! {
 }
 
 changed_lines! {
-    Model<Slots, Barging>, State => Next<State>, through |model, memory| Seat { model, memory: &mut memory };
+    ThreadsModel<Bits, Barging>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
     /// Who leaves does not serve: nobody is called.
     NoCall: |_s, d, _p| {
         At(Line::X1 { take }) => {

@@ -1,12 +1,12 @@
-//! Tells of those who wait: counts them (feature `metrics`), reports them (feature `tracing`).
+//! Instruments waiters: counts them (feature `metrics`), and reports them (feature `tracing`).
 //!
-//! Everything here is called before somebody joins the queue or after it has left it, never with the
-//! lock, and never by those who do not have to wait. Without these features nothing of it is left.
+//! All of this runs before a waiter joins the queue or after it has left it, never in the server, and never
+//! on the fast path. Without these features it compiles to nothing.
 
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 use std::time::Instant;
 
-/// Somebody waits.
+/// A waiter that is being observed.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     #[cfg(feature = "tracing")]
@@ -27,23 +27,23 @@ pub(crate) enum Outcome {
     TurnedAway,
 }
 
-/// What a hall knows about those who waited.
-pub(crate) struct Watch {
+/// The instruments of a hall.
+pub(crate) struct Instruments {
     #[cfg(feature = "metrics")]
     pub(crate) counters: crate::metrics::Counters,
 }
 
-impl Watch {
+impl Instruments {
     pub(crate) const fn new() -> Self {
-        Watch {
+        Instruments {
             #[cfg(feature = "metrics")]
             counters: crate::metrics::Counters::new(),
         }
     }
 
-    /// Somebody is about to wait for so many slots.
+    /// A caller is about to wait for `need` slots.
     #[cfg_attr(not(feature = "tracing"), allow(unused_variables))]
-    pub(crate) fn queues(&self, need: u32) -> Waiting {
+    pub(crate) fn starts_waiting(&self, need: u32) -> Waiting {
         #[cfg(feature = "metrics")]
         self.counters.queues();
         #[cfg(feature = "tracing")]
@@ -56,9 +56,9 @@ impl Watch {
         }
     }
 
-    /// It waits no longer.
+    /// A caller has stopped waiting.
     #[cfg_attr(not(any(feature = "metrics", feature = "tracing")), allow(unused_variables))]
-    pub(crate) fn ends(&self, waiting: Waiting, outcome: Outcome) {
+    pub(crate) fn stops_waiting(&self, waiting: Waiting, outcome: Outcome) {
         #[cfg(any(feature = "metrics", feature = "tracing"))]
         let waited = waiting.since.elapsed();
         #[cfg(feature = "metrics")]
@@ -94,14 +94,14 @@ impl Watch {
         report(|| tracing::debug!(target: "hallpass", hall = ?self.id(), slots = k, "resized"));
     }
 
-    /// What tells halls apart that are not moved meanwhile.
+    /// Identifies the hall in reports, as long as it is not moved.
     #[cfg(feature = "tracing")]
     fn id(&self) -> *const Self {
         self
     }
 }
 
-/// A subscriber is somebody else's code, and may panic: that must not lose a slot.
+/// A subscriber is foreign code and may panic: that must not lose a slot.
 #[cfg(feature = "tracing")]
 fn report(event: impl FnOnce()) {
     let reported = std::panic::catch_unwind(std::panic::AssertUnwindSafe(event));

@@ -1,0 +1,59 @@
+//! What the lines read and write.
+
+use core::{fmt::Debug, hash::Hash};
+
+use super::lines::Line;
+use crate::framework::memory::{Op, Word};
+
+/// The part of a hall's state that the fast path uses (lines L1, L2 and X1).
+pub trait FastEnvironment {
+    /// Accesses the word: the number of waiters, and what is free.
+    fn word(&mut self, op: Op) -> Word;
+}
+
+/// The state of a hall, as a caller in the middle of a passage sees it. Each call is one access.
+///
+/// | | in the lab | natively |
+/// |---|---|---|
+/// | words | declared variables | atomics |
+/// | queue | one variable | a list that only the server touches, behind a stack of newcomers that everybody can push on |
+/// | waiter | a process | a node on the stack of its thread, or in its future |
+pub trait Environment: FastEnvironment {
+    /// Identifies a waiter.
+    type Waiter: Copy + Eq + Hash + Debug;
+
+    /// Accesses the lock: whether somebody serves, and whether there is news for the server.
+    fn lock(&mut self, op: Op) -> Word;
+    /// Accesses the [`Terms`](super::Terms).
+    fn terms(&mut self, op: Op) -> Word;
+
+    /// Returns the first waiter of the queue. Only the server may call this.
+    fn head(&mut self) -> Option<Self::Waiter>;
+    /// Puts `waiter` at the end of the queue. Everybody may call this.
+    fn push(&mut self, waiter: Self::Waiter);
+    /// Takes the head off the queue. Only the server may call this.
+    fn pop(&mut self);
+    /// Takes `waiter` out of the queue. Only the server may call this.
+    fn remove(&mut self, waiter: Self::Waiter);
+
+    /// Accesses the grant of `waiter`.
+    fn grant(&mut self, waiter: Self::Waiter, op: Op) -> Word;
+    /// Wakes `waiter`: now if it sleeps, or else the next time it is about to.
+    fn wake(&mut self, waiter: Self::Waiter);
+    /// Returns whether `waiter` was woken since the last call.
+    fn was_woken(&mut self, waiter: Self::Waiter) -> bool;
+    /// Returns whether a sleeper may wake up without having been woken.
+    fn may_wake_spuriously(&self) -> bool;
+    /// Returns whether it is time to give up.
+    fn expired(&mut self) -> bool;
+
+    /// Returns how many slots `waiter` asks for.
+    fn need(&self, waiter: Self::Waiter) -> u32;
+    /// Returns whether `waiter` can be asked to serve.
+    fn may_serve(&self, waiter: Self::Waiter) -> bool;
+    /// Returns how many grants a server makes before it hands over to the head of the queue.
+    fn grant_limit(&self) -> u32;
+}
+
+/// A line of a passage in this environment.
+pub type LineOn<E> = Line<<E as Environment>::Waiter>;

@@ -1,0 +1,88 @@
+//! The contended path: what a call does if it cannot finish on the fast path.
+
+use hallpass_algorithms::{
+    Op, Word,
+    halls::threads::{After, FREE, Job, Line, Policy, Pool},
+};
+
+use crate::{
+    environment::{End, NativeEnvironment, Waiter},
+    hall::Hall,
+    instruments::Outcome,
+    mode::by_mode,
+    parking::Deadline,
+    sync::{access, thread},
+    waiter::Node,
+    wake::WakeHandle,
+};
+
+impl Hall {
+    /// Queues for `need` slots (from line L3 on). Returns `None` if the deadline passes first, or the hall
+    /// is closed.
+    #[cold]
+    pub(crate) fn acquire_contended<P: Pool, M: Policy>(
+        &self,
+        need: u32,
+        deadline: Deadline,
+    ) -> Option<Word> {
+        let free = access(&self.state.word, Op::Read) & FREE;
+        if deadline.is_now() && P::choose(free, 0, need).is_none() {
+            return None;
+        }
+        // A caller that does not wait is not reported.
+        let waiting = (!deadline.is_now()).then(|| self.instruments.starts_waiting(need));
+        let node = Node::new(need, Some(WakeHandle::Thread(thread::current())));
+        let take = NativeEnvironment::new(&self.state, deadline).wait::<P, M>(&node);
+        if let Some(waiting) = waiting {
+            let outcome = match take {
+                Some(_) => Outcome::Granted,
+                None if self.is_closed() => Outcome::TurnedAway,
+                None => Outcome::TimedOut,
+            };
+            self.instruments.stops_waiting(waiting, outcome);
+        }
+        take
+    }
+
+    /// Serves the waiters after a slot was given back (from line L5 on).
+    #[cold]
+    pub(crate) fn release_contended<P: Pool, M: Policy>(&self) {
+        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
+        environment.work::<P, M>(Line::L5 { job: Job::Serve(After::Leave) });
+        if environment.woke_a_thread {
+            // Let the woken thread run, if it waits for this core. Otherwise this thread would come back
+            // while the other still sleeps on its slot, and queue up behind it; soon every caller would
+            // queue, and each pass would cost a sleep and a wake-up. Yielding dissolves the queue.
+            thread::yield_now();
+        }
+    }
+
+    /// Resizes or closes the hall.
+    pub(crate) fn manage(&self, job: Job) {
+        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
+        by_mode!(self.mode, environment.work(Line::L5 { job }));
+    }
+
+    /// Runs the machine for the node of a future.
+    ///
+    /// # Safety
+    /// As for [`NativeEnvironment::run`].
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn run(
+        &self,
+        node: &Node,
+        deadline: Deadline,
+        at: Line<Waiter>,
+        stops: impl Fn(&Line<Waiter>) -> bool,
+    ) -> End {
+        let mut environment = NativeEnvironment::new(&self.state, deadline);
+        // SAFETY: the caller's promise.
+        unsafe { by_mode!(self.mode, environment.run(node.into(), at, stops)) }
+    }
+
+    /// Replaces the wake handle of a node that is in the queue, or was.
+    pub(crate) fn replace_handle(&self, node: &Node, handle: WakeHandle) {
+        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
+        by_mode!(self.mode, environment.replace_handle(node, handle));
+    }
+}

@@ -1,0 +1,118 @@
+//! Looking at a hall, resizing and closing it.
+
+use std::fmt;
+
+use hallpass_algorithms::{
+    Op,
+    halls::threads::{Bits, Count, FREE, Job, Pool, Terms, waiters},
+};
+
+use crate::{
+    error::{ResizeError, TryAcquireError},
+    hall::Hall,
+    sync::access,
+};
+
+/// Looking at the hall, resizing and closing it.
+impl Hall {
+    /// Returns how many slots the hall has.
+    pub fn slots(&self) -> usize {
+        self.terms().k.into()
+    }
+
+    /// Returns the number of free slots; a snapshot that may already be stale.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::new(4);
+    /// let pass = hall.acquire()?;
+    /// assert_eq!((hall.slots(), hall.available(), hall.waiting()), (4, 3, 0));
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
+    pub fn available(&self) -> usize {
+        let word = access(&self.state.word, Op::Read);
+        let owed = self.terms().owed;
+        let count = if self.mode.is_wide() { Count::count } else { Bits::count };
+        count(word & FREE).saturating_sub(count(owed)) as usize
+    }
+
+    /// Returns the number of waiters; a snapshot that may already be stale.
+    pub fn waiting(&self) -> usize {
+        waiters(access(&self.state.word, Op::Read)) as usize
+    }
+
+    /// Closes the hall permanently. Waiters and later callers get an error; holders keep their passes.
+    ///
+    /// ```
+    /// # use hallpass_threads::{AcquireError, Hall};
+    /// let hall = Hall::new(1);
+    /// let pass = hall.acquire()?;
+    /// hall.close();
+    /// assert_eq!(hall.acquire().unwrap_err(), AcquireError::Closed);
+    /// assert_eq!(pass.slot(), 0); // still held
+    /// # Ok::<(), AcquireError>(())
+    /// ```
+    pub fn close(&self) {
+        self.manage(Job::Close);
+        self.instruments.closed();
+    }
+
+    /// Returns whether the hall is closed.
+    pub fn is_closed(&self) -> bool {
+        self.terms().closed
+    }
+
+    /// Changes the number of slots to `k`, at once.
+    ///
+    /// With more slots, waiters get in immediately. With fewer, holders keep their passes; nobody gets in
+    /// before fewer than `k` passes are held, and from then on all slots are below `k`.
+    ///
+    /// A waiter that asked for more slots than the hall now has waits until there are enough again, and
+    /// the waiters behind it wait too.
+    ///
+    /// # Errors
+    /// Returns [`ResizeError`] if `k` is 0, or more than the hall has room for: 32 or the `k` it was made
+    /// with, whichever is more. [`Builder::max_slots`](crate::Builder::max_slots) makes room for more.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::new(2);
+    /// let passes = hall.acquire_many(2)?;
+    /// hall.resize(3)?;
+    /// assert_eq!(hall.acquire()?.slot(), 2);
+    /// hall.resize(1)?;
+    /// assert!(hall.try_acquire().is_err()); // two passes are held
+    /// drop(passes);
+    /// assert_eq!((hall.acquire()?.slot(), hall.slots()), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
+        let max = self.max as usize;
+        if k == 0 || k > max {
+            return Err(ResizeError { asked: k, max });
+        }
+        self.manage(Job::Resize(k as u16));
+        self.instruments.resized(k);
+        Ok(())
+    }
+
+    fn terms(&self) -> Terms {
+        Terms::unpack(access(&self.state.terms, Op::Read))
+    }
+
+    /// Returns the error of an attempt that got no slot.
+    pub(crate) fn why_not(&self) -> TryAcquireError {
+        if self.is_closed() { TryAcquireError::Closed } else { TryAcquireError::NoPermits }
+    }
+}
+
+impl fmt::Debug for Hall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hall")
+            .field("slots", &self.slots())
+            .field("available", &self.available())
+            .field("waiting", &self.waiting())
+            .field("closed", &self.is_closed())
+            .finish()
+    }
+}

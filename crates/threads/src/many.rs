@@ -1,0 +1,158 @@
+//! Getting several slots at once, blocking.
+
+use std::{sync::Arc, time::Duration};
+
+use hallpass_algorithms::Word;
+
+use crate::{
+    error::{AcquireError, TryAcquireError},
+    hall::Hall,
+    mode::by_mode,
+    parking::Deadline,
+    pass::{HeldSlots, OwnedPasses, Passes, Several},
+};
+
+/// Getting several slots at once, blocking.
+impl Hall {
+    /// Blocks until `m` slots are free, and takes all of them at once.
+    ///
+    /// Requests for several slots wait in the same queue as requests for one, and nobody overtakes them:
+    /// while the first waiter needs more slots than are free, the free ones stay free for it. A caller that
+    /// needs several slots must ask for them in one call; asking one by one can deadlock.
+    ///
+    /// A request for 0 slots succeeds at once.
+    ///
+    /// # Errors
+    /// Returns [`AcquireError::TooMany`] if the hall has fewer than `m` slots, and [`AcquireError::Closed`]
+    /// if the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::new(4);
+    /// let passes = hall.acquire_many(3)?;
+    /// assert_eq!(passes.slots().collect::<Vec<_>>(), [0, 1, 2]);
+    /// assert!(hall.acquire_many(5).is_err()); // would never succeed
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
+    pub fn acquire_many(&self, m: usize) -> Result<Passes<'_>, AcquireError> {
+        let need = self.check_need(m)?;
+        let slots = self.acquire_slots(need, Deadline::Never).ok_or(AcquireError::Closed)?;
+        Ok(Passes(Several { hall: self, slots }))
+    }
+
+    /// Takes `m` slots at once if they are free and nobody waits.
+    ///
+    /// # Errors
+    /// Returns [`TryAcquireError::NoPermits`] if fewer than `m` slots are free or others wait,
+    /// [`TryAcquireError::TooMany`] if the hall has fewer than `m` slots, and [`TryAcquireError::Closed`] if
+    /// the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// let hall = Hall::new(4);
+    /// let passes = hall.try_acquire_many(3)?;
+    /// assert_eq!(hall.try_acquire_many(2).unwrap_err(), TryAcquireError::NoPermits);
+    /// # Ok::<(), TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_many(&self, m: usize) -> Result<Passes<'_>, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::Now)?;
+        Ok(Passes(Several { hall: self, slots }))
+    }
+
+    /// Blocks until `m` slots are free and takes all of them at once, or gives up after `timeout`.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_many`](Hall::try_acquire_many), with [`TryAcquireError::NoPermits`] only after
+    /// `timeout`.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::time::Duration;
+    /// let hall = Hall::new(4);
+    /// let passes = hall.try_acquire_many_for(3, Duration::from_secs(1))?;
+    /// assert!(hall.try_acquire_many_for(2, Duration::from_millis(1)).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_many_for(
+        &self,
+        m: usize,
+        timeout: Duration,
+    ) -> Result<Passes<'_>, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::after(timeout))?;
+        Ok(Passes(Several { hall: self, slots }))
+    }
+
+    /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`acquire_many`](Hall::acquire_many).
+    pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
+        let need = self.check_need(m)?;
+        let slots = self.acquire_slots(need, Deadline::Never).ok_or(AcquireError::Closed)?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+
+    /// Takes `m` slots at once if they are free and nobody waits, with passes that own a reference to the
+    /// hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_many`](Hall::try_acquire_many).
+    pub fn try_acquire_many_owned(
+        self: &Arc<Self>,
+        m: usize,
+    ) -> Result<OwnedPasses, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::Now)?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+
+    fn try_acquire_slots(
+        &self,
+        m: usize,
+        deadline: Deadline,
+    ) -> Result<HeldSlots, TryAcquireError> {
+        let need = self.check_need(m)?;
+        self.acquire_slots(need, deadline).ok_or_else(|| self.why_not())
+    }
+
+    /// Takes `need` slots before the deadline.
+    fn acquire_slots(&self, need: u32, deadline: Deadline) -> Option<HeldSlots> {
+        let take = self
+            .take_any(need)
+            .or_else(|| by_mode!(self.mode, self.acquire_contended(need, deadline)))?;
+        Some(self.slots_of(take))
+    }
+
+    /// Checks that the hall has `m` slots.
+    pub(crate) fn check_need(&self, m: usize) -> Result<u32, AcquireError> {
+        let slots = self.slots();
+        if m == 0 && self.is_closed() {
+            return Err(AcquireError::Closed);
+        }
+        if m > slots {
+            return Err(AcquireError::TooMany { asked: m, slots });
+        }
+        Ok(m as u32)
+    }
+
+    /// Returns the slots that a grant stands for.
+    pub(crate) fn slots_of(&self, take: Word) -> HeldSlots {
+        if !self.mode.is_wide() {
+            return HeldSlots::Bits(take);
+        }
+        let mut list: Box<[u32]> = (0..take).map(|_| self.slot_bits().take()).collect();
+        list.sort_unstable();
+        HeldSlots::List(list)
+    }
+
+    /// Gives several slots back.
+    pub(crate) fn release_slots(&self, slots: &HeldSlots) {
+        match slots {
+            HeldSlots::Bits(0) => {}
+            &HeldSlots::Bits(bits) => self.put_back_any(bits),
+            HeldSlots::List(list) => {
+                list.iter().for_each(|&slot| self.slot_bits().put(slot));
+                self.put_back_any(list.len() as Word);
+            }
+        }
+    }
+}

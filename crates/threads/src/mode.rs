@@ -1,0 +1,44 @@
+//! The four ways in which a hall gives out slots.
+
+/// How a hall gives out slots: the policy, and where it keeps the slot numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// First in, first enabled; a bit of the word for each slot. Most halls are like this, and the fast
+    /// path is made for them.
+    Fair,
+    /// Newcomers may overtake waiters; a bit of the word for each slot.
+    Barging,
+    /// First in, first enabled; the word counts free slots, their numbers are kept beside it.
+    FairWide,
+    /// Newcomers may overtake waiters; the word counts free slots.
+    BargingWide,
+}
+
+impl Mode {
+    pub(crate) const fn new(wide: bool, barging: bool) -> Self {
+        match (wide, barging) {
+            (false, false) => Mode::Fair,
+            (false, true) => Mode::Barging,
+            (true, false) => Mode::FairWide,
+            (true, true) => Mode::BargingWide,
+        }
+    }
+
+    pub(crate) const fn is_wide(self) -> bool {
+        matches!(self, Mode::FairWide | Mode::BargingWide)
+    }
+}
+
+/// Calls a method that is generic over pool and policy, with those of this mode.
+macro_rules! by_mode {
+    ($mode:expr, $object:ident . $method:ident ($($argument:expr),* $(,)?)) => {{
+        use hallpass_algorithms::halls::threads::{Barging, Bits, Count, Fair};
+        match $mode {
+            $crate::mode::Mode::Fair => $object.$method::<Bits, Fair>($($argument),*),
+            $crate::mode::Mode::Barging => $object.$method::<Bits, Barging>($($argument),*),
+            $crate::mode::Mode::FairWide => $object.$method::<Count, Fair>($($argument),*),
+            $crate::mode::Mode::BargingWide => $object.$method::<Count, Barging>($($argument),*),
+        }
+    }};
+}
+pub(crate) use by_mode;

@@ -1,0 +1,70 @@
+//! Runs any step machine on atomics.
+
+use crossbeam_utils::CachePadded;
+use hallpass_algorithms::{Algorithm, Memory, Next, Op, Pid, Var, Word};
+
+use crate::{
+    parking::Backoff,
+    sync::{AtomicI64, access},
+};
+
+/// An algorithm and its shared variables, each on a cache line of its own, as the papers count. Every
+/// access is sequentially consistent, as in the checker. A waiter spins and yields.
+pub(super) struct Native<A> {
+    algorithm: A,
+    variables: Box<[CachePadded<AtomicI64>]>,
+}
+
+struct Variables<'a>(&'a [CachePadded<AtomicI64>]);
+
+impl Memory for Variables<'_> {
+    #[inline]
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        access(&self.0[var.index()], op)
+    }
+}
+
+impl<A: Algorithm> Native<A> {
+    /// Makes the variables, with their initial values.
+    pub(super) fn new(algorithm: A) -> Self {
+        let initial = algorithm.layout().first_initial();
+        let variables =
+            initial.into_iter().map(|word| CachePadded::new(AtomicI64::new(word))).collect();
+        Native { algorithm, variables }
+    }
+
+    /// Returns the algorithm.
+    pub(super) fn algorithm(&self) -> &A {
+        &self.algorithm
+    }
+
+    /// Gets `p` in, and returns the line where its exit section begins. Each process belongs to one thread
+    /// at a time.
+    ///
+    /// # Panics
+    /// Panics if the algorithm has no such process.
+    pub(super) fn enter(&self, p: Pid) -> A::State {
+        self.steps(p, self.algorithm.begin(p)).expect("a passage enters before it leaves")
+    }
+
+    /// Gets `p` out again.
+    pub(super) fn leave(&self, p: Pid, exit: A::State) {
+        self.steps(p, exit);
+    }
+
+    /// Executes lines from `at` until the process is inside, or back in its remainder.
+    fn steps(&self, p: Pid, mut at: A::State) -> Option<A::State> {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.algorithm.step(&mut Variables(&self.variables), p, at) {
+                Next::Goto(next) => at = next,
+                Next::Spin(next) => {
+                    backoff.rest();
+                    at = next;
+                }
+                Next::Enter(exit) => return Some(exit),
+                Next::Leave => return None,
+            }
+        }
+    }
+}

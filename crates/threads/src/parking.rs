@@ -1,0 +1,122 @@
+//! How a thread waits: it spins for a moment, yields, and then parks.
+//!
+//! Spinning is right if the holder runs on another core and is about to leave. Yielding is right if there
+//! are more runnable threads than cores: it hands the core on without the two system calls and the wake-up
+//! that parking costs. Both are bounded; a thread that still has to wait then sleeps.
+
+use std::time::{Duration, Instant};
+
+use crate::sync::{spin_loop, thread};
+
+/// How many times to look again at once.
+const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
+/// How many times to yield before parking. With more, waiters only take turns with each other.
+const YIELDS: u32 = if cfg!(loom) { 0 } else { 1 };
+
+/// How long a caller is willing to wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Deadline {
+    /// As long as it takes.
+    Never,
+    /// Until this moment.
+    At(Instant),
+    /// Not at all.
+    Now,
+}
+
+impl Deadline {
+    /// Returns the deadline `time` from now.
+    pub(crate) fn after(time: Duration) -> Self {
+        // A moment that `Instant` cannot represent never comes.
+        Instant::now().checked_add(time).map_or(Deadline::Never, Deadline::At)
+    }
+
+    pub(crate) fn is_now(self) -> bool {
+        matches!(self, Deadline::Now)
+    }
+
+    fn has_passed(self) -> bool {
+        match self {
+            Deadline::Never => false,
+            Deadline::At(moment) => moment <= Instant::now(),
+            Deadline::Now => true,
+        }
+    }
+}
+
+/// Rests between two looks at a grant, longer each time.
+pub(crate) struct Parker {
+    rounds: u32,
+    deadline: Deadline,
+}
+
+impl Parker {
+    pub(crate) fn new(deadline: Deadline) -> Self {
+        Parker { rounds: 0, deadline }
+    }
+
+    /// Returns whether the deadline has passed.
+    pub(crate) fn has_expired(&self) -> bool {
+        self.deadline.has_passed()
+    }
+
+    /// Spins, yields or parks, depending on how often it was called. Returns whether there is any reason to
+    /// look again; a deadline that has passed is none.
+    pub(crate) fn rest(&mut self) -> bool {
+        self.rounds = self.rounds.saturating_add(1);
+        if self.deadline.is_now() {
+            return false;
+        } else if self.rounds <= SPINS {
+            spin_loop();
+        } else if self.has_expired() {
+            return false;
+        } else if self.rounds <= SPINS + YIELDS {
+            thread::yield_now();
+        } else {
+            self.park();
+        }
+        true
+    }
+
+    #[cfg(not(loom))]
+    fn park(&self) {
+        match self.deadline {
+            Deadline::At(moment) => {
+                thread::park_timeout(moment.saturating_duration_since(Instant::now()));
+            }
+            _ => thread::park(),
+        }
+    }
+
+    #[cfg(loom)]
+    fn park(&self) {
+        thread::park();
+    }
+}
+
+/// Waits for something that takes another thread a few accesses.
+pub(crate) struct Backoff(u32);
+
+impl Backoff {
+    pub(crate) fn new() -> Self {
+        Backoff(0)
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn rest(&mut self) {
+        self.0 = self.0.wrapping_add(1);
+        // The other thread may have lost its core.
+        if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
+    }
+
+    /// A second failed look adds no interleaving that a later arrival does not already show, so loom need
+    /// not explore it.
+    #[cfg(loom)]
+    pub(crate) fn rest(&mut self) {
+        self.0 += 1;
+        if self.0 > 1 {
+            loom::skip_branch();
+        }
+        thread::yield_now();
+    }
+}

@@ -1,0 +1,40 @@
+//! Slot numbers of halls with more slots than fit into the word.
+
+use hallpass_algorithms::{
+    Op, Word,
+    halls::threads::slot_bits::{self, Environment, PER_WORD},
+};
+
+use crate::sync::{AtomicI64, access};
+
+/// One bit for each free slot number.
+pub(crate) struct SlotBits(Box<[AtomicI64]>);
+
+impl Environment for &SlotBits {
+    fn bits(&mut self, index: usize, op: Op) -> Word {
+        access(&self.0[index], op)
+    }
+
+    fn words(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl SlotBits {
+    /// Makes room for `max` numbers, all of them free.
+    pub(crate) fn new(max: usize) -> Self {
+        SlotBits((0..max.div_ceil(PER_WORD)).map(|_| AtomicI64::new(-1)).collect())
+    }
+
+    /// Takes the smallest free number. The caller was let in, so there is one.
+    #[inline]
+    pub(crate) fn take(&self) -> u32 {
+        slot_bits::take(&mut &*self) as u32
+    }
+
+    /// Puts a number back.
+    #[inline]
+    pub(crate) fn put(&self, slot: u32) {
+        slot_bits::put(&mut &*self, slot as usize);
+    }
+}
