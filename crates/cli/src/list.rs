@@ -32,9 +32,9 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         match hall {
             Ok(hall) => {
                 objects.push(hall.summary());
-                let numbers = [hall.slots, hall.held(), hall.queue.len()];
+                let numbers = [hall.status.slots, hall.held(), hall.status.waiters.len()];
                 let [slots, held, waiting] = numbers.map(|number| number.to_string());
-                let closed = if hall.closed { "  closed" } else { "" };
+                let closed = if hall.status.closed { "  closed" } else { "" };
                 rows.push([people::printable(&name), slots, held, waiting, closed.into()]);
             }
             Err(error) => {

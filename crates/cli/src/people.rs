@@ -6,6 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use hallpass_common::{Participant, Status};
 use nix::unistd::{Uid, User};
 use serde_json::{Value, json};
 
@@ -36,100 +37,15 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// One that holds a slot or waits for one.
-pub struct Person {
-    /// The slot it holds; none while it waits.
-    pub slot: Option<usize>,
-    /// The fencing token that came with the slot; halls of one machine have none.
-    token: Option<u64>,
-    /// Its machine, where there may be several.
-    pub host: Option<String>,
-    pub pid: u32,
-    /// Means something on its machine only.
-    uid: Option<u32>,
-    user: Option<String>,
-    command: String,
-    /// Since when it holds the slot, or waits.
-    since: SystemTime,
-    /// For how long that is.
-    time: Duration,
-    alive: bool,
+/// The machine of a participant; empty in a hall of one machine.
+pub fn host(one: &Participant) -> String {
+    one.host.as_deref().map_or_else(String::new, printable)
 }
 
-impl Person {
-    fn here(one: hallpass_processes::Participant, users: &mut Users) -> Self {
-        Person {
-            slot: one.slot,
-            token: None,
-            host: None,
-            pid: one.pid,
-            uid: Some(one.uid),
-            user: users.name(one.uid),
-            command: one.command,
-            since: one.since,
-            time: time_since(one.since),
-            alive: one.alive,
-        }
-    }
-
-    fn on_cluster(one: hallpass_cluster::Participant) -> Self {
-        Person {
-            slot: one.slot,
-            token: one.token,
-            host: Some(one.host),
-            pid: one.pid,
-            uid: None,
-            user: Some(one.user),
-            command: one.command,
-            since: one.since,
-            time: time_since(one.since),
-            alive: one.alive,
-        }
-    }
-
-    pub fn host(&self) -> String {
-        self.host.as_deref().map_or_else(String::new, printable)
-    }
-
-    /// The user's name, or number if there is none.
-    pub fn user(&self) -> String {
-        let number = || self.uid.map_or_else(String::new, |uid| uid.to_string());
-        self.user.as_deref().map_or_else(number, printable)
-    }
-
-    pub fn command(&self) -> String {
-        printable(&self.command)
-    }
-
-    /// For how long it has held the slot, or waited.
-    pub fn time(&self) -> String {
-        time::short(self.time)
-    }
-
-    fn to_json(&self) -> Value {
-        let mut person = json!({
-            "slot": self.slot,
-            "pid": self.pid,
-            "user": self.user,
-            "command": self.command,
-            "since": rfc3339(self.since),
-            "seconds": self.time.as_millis() as f64 / 1e3,
-            "alive": self.alive,
-        });
-        match (&self.host, self.uid) {
-            (Some(host), _) => {
-                person["host"] = json!(host);
-                person["token"] = json!(self.token);
-            }
-            (None, uid) => person["uid"] = json!(uid),
-        }
-        person
-    }
-}
-
-/// A clock that was set back shows nothing negative, nor does another machine's.
-fn time_since(then: SystemTime) -> Duration {
-    SystemTime::now().duration_since(then).unwrap_or_default()
+/// The name of a participant's user, or the number if the user has no name.
+pub fn user(one: &Participant) -> String {
+    let number = || one.uid.map_or_else(String::new, |uid| uid.to_string());
+    one.user.as_deref().map_or_else(number, printable)
 }
 
 /// The time as RFC 3339 writes it, which has four digits for the year; a damaged one is shown as
@@ -139,103 +55,116 @@ fn rfc3339(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
 
-/// A hall at one moment.
+/// A hall as people and programs see it.
 pub struct View {
-    pub name: String,
-    pub slots: usize,
-    pub closed: bool,
-    /// By slot.
-    pub holders: Vec<Person>,
-    /// In the order in which they will get in.
-    pub queue: Vec<Person>,
+    pub status: Status,
+    /// When we looked: times are counted until then.
+    seen: SystemTime,
 }
 
 impl View {
-    pub fn here(status: hallpass_processes::Status, users: &mut Users) -> Self {
-        let mut everybody = |all: Vec<hallpass_processes::Participant>| {
-            all.into_iter().map(|one| Person::here(one, users)).collect()
-        };
-        View {
-            holders: everybody(status.holders),
-            // The dead do not wait, though somebody has yet to strike them off.
-            queue: everybody(status.queue.into_iter().filter(|one| one.alive).collect()),
-            name: status.name,
-            slots: status.slots,
-            closed: status.closed,
+    pub fn new(mut status: Status, users: &mut Users) -> Self {
+        // A dead waiter does not wait, although nobody has removed it from the queue yet.
+        status.waiters.retain(|one| one.alive);
+        for one in status.holders.iter_mut().chain(&mut status.waiters) {
+            if let (None, Some(uid)) = (&one.user, one.uid) {
+                one.user = users.name(uid);
+            }
         }
+        View { status, seen: SystemTime::now() }
     }
 
-    pub fn on_cluster(status: hallpass_cluster::Status) -> Self {
-        let everybody = |all: Vec<hallpass_cluster::Participant>| {
-            all.into_iter().map(Person::on_cluster).collect()
-        };
-        View {
-            holders: everybody(status.holders),
-            queue: everybody(status.queue),
-            name: status.name,
-            slots: status.slots,
-            closed: status.closed,
-        }
-    }
-
-    /// How many hold a slot. What the dead hold is for the next one who comes.
+    /// How many live processes hold a slot. The next process that comes gets what the dead hold.
     pub fn held(&self) -> usize {
-        self.holders.iter().filter(|one| one.alive).count()
+        self.status.holders.iter().filter(|one| one.alive).count()
     }
 
-    /// How many slots one could have. Who holds one that is no more takes nobody's place.
+    /// How many slots a newcomer could have. Holders of removed slots do not count.
     fn available(&self) -> usize {
-        let counts = |one: &&Person| one.alive && one.slot.is_some_and(|slot| slot < self.slots);
-        self.slots.saturating_sub(self.holders.iter().filter(counts).count())
+        let Status { slots, holders, .. } = &self.status;
+        let counts = |one: &&Participant| one.alive && one.slot.is_some_and(|slot| slot < *slots);
+        slots.saturating_sub(holders.iter().filter(counts).count())
     }
 
-    /// Lines of text: a headline, and one line for everybody.
+    /// For how long a holder has had its slot, or a waiter has waited. A clock that was set back, or
+    /// another machine's, shows nothing negative.
+    fn age(&self, one: &Participant) -> Duration {
+        self.seen.duration_since(one.since).unwrap_or_default()
+    }
+
+    /// The same in a few characters.
+    pub fn time(&self, one: &Participant) -> String {
+        time::short(self.age(one))
+    }
+
+    /// Lines of text: a headline, and one line for each holder and waiter.
     pub fn table(&self) -> Vec<String> {
-        let closed = if self.closed { ", closed" } else { "" };
-        let (name, slots, held) = (&self.name, self.slots, self.held());
-        let waiting = self.queue.len();
+        let Status { name, slots, holders, waiters, closed, .. } = &self.status;
+        let closed = if *closed { ", closed" } else { "" };
+        let (held, waiting) = (self.held(), waiters.len());
         let mut lines =
             vec![format!("{name}: {held} of {slots} slots held, {waiting} waiting{closed}")];
-        if self.holders.len() + waiting > 0 {
+        if holders.len() + waiting > 0 {
             lines.extend(aligned(&self.rows()));
         }
         lines
     }
 
     fn rows(&self) -> Vec<[String; 6]> {
-        let hosts = self.holders.iter().chain(&self.queue).any(|one| one.host.is_some());
-        let host = if hosts { "HOST" } else { "" };
-        let row = |place: String, one: &Person| {
+        let Status { holders, waiters, .. } = &self.status;
+        let hosts = holders.iter().chain(waiters).any(|one| one.host.is_some());
+        let hosts = if hosts { "HOST" } else { "" };
+        let row = |slot: String, one: &Participant| {
             let dead = if one.alive { "" } else { " (dead)" };
-            let command = one.command() + dead;
-            [place, one.host(), one.pid.to_string(), one.user(), one.time(), command]
+            let command = printable(&one.command) + dead;
+            [slot, host(one), one.pid.to_string(), user(one), self.time(one), command]
         };
-        let place = |one: &Person| one.slot.map_or_else(String::new, |slot| slot.to_string());
-        let holders = self.holders.iter().map(|one| row(place(one), one));
-        let queue = self.queue.iter().zip(1..).map(|(one, number)| row(format!("#{number}"), one));
-        let head = ["SLOT", host, "PID", "USER", "SINCE", "COMMAND"].map(str::to_string);
-        [head].into_iter().chain(holders).chain(queue).collect()
+        let slot = |one: &Participant| one.slot.map_or_else(String::new, |slot| slot.to_string());
+        let holders = holders.iter().map(|one| row(slot(one), one));
+        let waiters = waiters.iter().zip(1..).map(|(one, number)| row(format!("#{number}"), one));
+        let head = ["SLOT", hosts, "PID", "USER", "SINCE", "COMMAND"].map(str::to_string);
+        [head].into_iter().chain(holders).chain(waiters).collect()
     }
 
     /// The hall in numbers, for programs.
     pub fn summary(&self) -> Value {
         json!({
-            "name": self.name,
-            "slots": self.slots,
+            "name": self.status.name,
+            "slots": self.status.slots,
             "available": self.available(),
             "held": self.held(),
-            "waiting": self.queue.len(),
-            "closed": self.closed,
+            "waiting": self.status.waiters.len(),
+            "closed": self.status.closed,
         })
     }
 
-    /// The hall with everybody in it, for programs.
+    /// The hall with all holders and waiters, for programs.
     pub fn to_json(&self) -> Value {
-        let everybody = |all: &[Person]| all.iter().map(Person::to_json).collect::<Value>();
+        let all = |all: &[Participant]| all.iter().map(|one| self.one_to_json(one)).collect();
         let mut hall = self.summary();
-        hall["holders"] = everybody(&self.holders);
-        hall["queue"] = everybody(&self.queue);
+        hall["holders"] = all(&self.status.holders);
+        hall["queue"] = all(&self.status.waiters);
         hall
+    }
+
+    fn one_to_json(&self, one: &Participant) -> Value {
+        let mut object = json!({
+            "slot": one.slot,
+            "pid": one.pid,
+            "user": one.user,
+            "command": one.command,
+            "since": rfc3339(one.since),
+            "seconds": self.age(one).as_millis() as f64 / 1e3,
+            "alive": one.alive,
+        });
+        match (&one.host, one.uid) {
+            (Some(host), _) => {
+                object["host"] = json!(host);
+                object["token"] = json!(one.token);
+            }
+            (None, uid) => object["uid"] = json!(uid),
+        }
+        object
     }
 }
 
@@ -272,31 +201,35 @@ fn aligned(rows: &[[String; 6]]) -> Vec<String> {
 pub mod tests {
     use super::*;
 
-    pub fn person(slot: Option<usize>, pid: u32, command: &str, seconds: u64) -> Person {
-        let time = Duration::from_secs(seconds);
-        let since = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) - time;
-        let (command, user) = (command.to_string(), Some("ann".to_string()));
-        let alive = pid != 12;
-        let (token, host, uid) = (None, None, Some(1000));
-        Person { slot, token, host, pid, uid, user, command, since, time, alive }
+    const SEEN: Duration = Duration::from_secs(1_700_000_000);
+
+    /// A participant that has been there for this time; process 12 is dead.
+    pub fn person(slot: Option<usize>, pid: u32, command: &str, seconds: u64) -> Participant {
+        let since = SystemTime::UNIX_EPOCH + SEEN - Duration::from_secs(seconds);
+        let mut one = Participant::new(pid, command, since);
+        (one.slot, one.uid, one.user) = (slot, Some(1000), Some("ann".into()));
+        one.alive = pid != 12;
+        one
+    }
+
+    /// A hall of two slots.
+    pub fn view(holders: Vec<Participant>, waiters: Vec<Participant>) -> View {
+        let mut status = Status::new("gpu", 2);
+        (status.holders, status.waiters) = (holders, waiters);
+        View { status, seen: SystemTime::UNIX_EPOCH + SEEN }
     }
 
     fn hall() -> View {
-        View {
-            name: "gpu".into(),
-            slots: 2,
-            closed: false,
-            holders: vec![
-                person(Some(1), 7, "python train.py", 192),
-                person(Some(10), 12, "make", 1),
-                person(Some(11), 13, "ls", 1),
-            ],
-            queue: vec![person(None, 12345, "evil\x1b[2J\nline", 0)],
-        }
+        let holders = vec![
+            person(Some(1), 7, "python train.py", 192),
+            person(Some(10), 12, "make", 1),
+            person(Some(11), 13, "ls", 1),
+        ];
+        view(holders, vec![person(None, 12345, "evil\x1b[2J\nline", 0)])
     }
 
     #[test]
-    fn columns_are_aligned_and_nothing_escapes() {
+    fn columns_are_aligned_and_no_control_character_is_printed() {
         let expected = [
             "gpu: 2 of 2 slots held, 1 waiting",
             "  SLOT    PID  USER  SINCE  COMMAND",
@@ -310,17 +243,15 @@ pub mod tests {
 
     #[test]
     fn hosts_and_tokens_are_shown_where_there_are_several_machines() {
-        let there = |one: Person, host: &str| Person {
-            token: one.slot.map(|_| 77),
-            host: Some(host.into()),
-            uid: None,
-            ..one
+        let there = |mut one: Participant, host: &str| {
+            one.token = one.slot.map(|_| 77);
+            (one.host, one.uid) = (Some(host.into()), None);
+            one
         };
-        let hall = View {
-            holders: vec![there(person(Some(0), 7, "make", 1), "ant")],
-            queue: vec![there(person(None, 8, "ls", 0), "beetle")],
-            ..hall()
-        };
+        let hall = view(
+            vec![there(person(Some(0), 7, "make", 1), "ant")],
+            vec![there(person(None, 8, "ls", 0), "beetle")],
+        );
         let expected = [
             "  SLOT  HOST    PID  USER  SINCE  COMMAND",
             "     0  ant       7  ann      1s  make",
@@ -338,7 +269,8 @@ pub mod tests {
 
     #[test]
     fn an_empty_hall_is_one_line() {
-        let empty = View { holders: vec![], queue: vec![], closed: true, ..hall() };
+        let mut empty = view(vec![], vec![]);
+        empty.status.closed = true;
         assert_eq!(empty.table(), ["gpu: 0 of 2 slots held, 0 waiting, closed"]);
     }
 
@@ -346,18 +278,33 @@ pub mod tests {
     fn programs_get_times_and_numbers() {
         let json = hall().to_json();
         assert_eq!(json["available"], 1, "slots 10 and 11 are none of the two");
-        assert_eq!(json["held"], 2, "the dead hold nothing");
-        let all_dead = View { slots: 11, holders: hall().holders.drain(1..2).collect(), ..hall() };
+        assert_eq!(json["held"], 2, "a dead holder does not count");
+        let mut all_dead = hall();
+        all_dead.status.slots = 11;
+        all_dead.status.holders.retain(|one| !one.alive);
         assert_eq!(all_dead.summary()["available"], 11);
         assert_eq!(json["holders"][0]["since"], "2023-11-14T22:10:08.000Z");
         assert_eq!(json["holders"][0]["seconds"], 192.0);
+        assert_eq!(json["holders"][0]["uid"], 1000);
         assert_eq!(json["holders"][1]["alive"], false);
         assert_eq!(json["queue"][0]["slot"], Value::Null);
         assert_eq!(json["queue"][0]["command"], "evil\x1b[2J\nline");
     }
 
     #[test]
-    fn times_out_of_range_are_no_reason_to_panic() {
+    fn a_dead_waiter_is_not_shown_and_users_get_their_names() {
+        let mut status = Status::new("gpu", 1);
+        let mut root = person(Some(0), 7, "make", 1);
+        (root.uid, root.user) = (Some(0), None);
+        status.holders = vec![root];
+        status.waiters = vec![person(None, 12, "dead", 1), person(None, 13, "ls", 1)];
+        let View { status, .. } = View::new(status, &mut Users::default());
+        assert_eq!(user(&status.holders[0]), "root");
+        assert!(status.waiters.iter().map(|one| one.pid).eq([13]));
+    }
+
+    #[test]
+    fn times_out_of_range_are_shown_as_the_nearest_that_can_be_written() {
         let late = SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 60);
         assert_eq!(rfc3339(late), "9999-12-31T23:59:59.000Z");
         let early = SystemTime::UNIX_EPOCH - Duration::from_secs(5);
@@ -367,12 +314,9 @@ pub mod tests {
     #[test]
     fn a_user_without_a_name_is_a_number() {
         let nobody = u32::MAX - 7;
-        let one = Person {
-            uid: Some(nobody),
-            user: Users::default().name(nobody),
-            ..person(Some(0), 1, "x", 0)
-        };
-        assert_eq!(one.user(), "4294967288");
-        assert_eq!(one.to_json()["user"], Value::Null);
+        let mut one = person(Some(0), 1, "x", 0);
+        (one.uid, one.user) = (Some(nobody), Users::default().name(nobody));
+        assert_eq!(user(&one), "4294967288");
+        assert_eq!(view(vec![one], vec![]).to_json()["holders"][0]["user"], Value::Null);
     }
 }

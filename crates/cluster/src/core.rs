@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{
             AtomicUsize,
             Ordering::{Relaxed, SeqCst},
@@ -13,6 +13,7 @@ use std::{
 };
 
 use hallpass_algorithms::halls::cluster::Picture;
+use hallpass_common::command_line;
 use tokio::{runtime::Handle, task::AbortHandle};
 
 use crate::{
@@ -287,14 +288,4 @@ impl Drop for Core {
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// This process's command line.
-fn command_line() -> &'static str {
-    static LINE: OnceLock<String> = OnceLock::new();
-    LINE.get_or_init(|| {
-        let words: Vec<_> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        words.join(" ")
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-use crate::MAX_SLOTS;
+use hallpass_common::{NameError, SlotsError, text};
 
 /// Why something did not work, in one sentence that says what to do.
 #[derive(Clone, Debug)]
@@ -103,34 +103,20 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoPermits => f.write_str("no slot is free"),
-            Error::Closed => f.write_str("the hall is closed or was removed"),
+            Error::NoPermits => f.write_str(text::NO_PERMITS),
+            Error::Closed => f.write_str(text::CLOSED),
             Error::Missing { name, place } => write!(f, "there is no hall `{name}` on {place}"),
-            Error::Slots { name, asked, found } => write!(
-                f,
-                "hall `{name}` has {found} slots and {asked} were asked for: ask for {found}, or \
-                 resize it"
-            ),
-            Error::Version { name, found, ours } => write!(
-                f,
-                "hall `{name}` has version {found} and this hallpass knows version {ours}: use the \
-                 hallpass that made it, or remove the hall"
-            ),
+            Error::Slots { name, asked, found } => text::other_slots(f, name, *asked, *found),
+            Error::Version { name, found, ours } => {
+                text::other_version(f, &format!("hall `{name}`"), *found, *ours)
+            }
             Error::Damaged { key, why } => write!(
                 f,
                 "{key} in etcd is not of a hall or is damaged ({why}): if nothing uses it, remove it"
             ),
-            Error::InUse { name, holders, waiting } => write!(
-                f,
-                "hall `{name}` is in use: {holders} inside, {waiting} waiting; force it to remove \
-                 it all the same"
-            ),
-            Error::BadName { name, why } => {
-                write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
-            }
-            Error::BadSlots { asked } => {
-                write!(f, "a hall can have 1 to {MAX_SLOTS} slots, not {asked}")
-            }
+            Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
+            Error::BadName { name, why } => text::bad_name(f, name, why),
+            Error::BadSlots { asked } => text::bad_slots(f, *asked),
             Error::BadOption { what, why } => write!(f, "{what}: {why}"),
             Error::Unreachable { endpoints, why } => {
                 write!(f, "etcd cannot be reached at {endpoints}: {why}")
@@ -144,3 +130,15 @@ impl fmt::Display for Error {
 }
 
 impl error::Error for Error {}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Error::BadName { name: error.name, why: error.why }
+    }
+}
+
+impl From<SlotsError> for Error {
+    fn from(error: SlotsError) -> Self {
+        Error::BadSlots { asked: error.asked }
+    }
+}

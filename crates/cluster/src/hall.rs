@@ -10,10 +10,11 @@ use std::{
 };
 
 use hallpass_algorithms::halls::cluster::{Ask, Was};
+use hallpass_common::check_slots;
 use tokio::sync::oneshot;
 
 use crate::{
-    ClusterPass, Error, MAX_SLOTS, Status,
+    ClusterPass, Error, Status,
     core::Core,
     passage::{Held, Passage, Patience},
     records::Door,
@@ -59,7 +60,7 @@ impl ClusterHall {
     /// # Errors
     /// Those of [`status`](ClusterHall::status).
     pub fn waiting(&self) -> Result<usize, Error> {
-        Ok(self.status()?.queue.len())
+        Ok(self.status()?.waiters.len())
     }
 
     /// Waits its turn.
@@ -215,11 +216,6 @@ impl ClusterHall {
         let core = self.core.clone();
         self.runtime.wait(async move { core.look().await })
     }
-}
-
-/// Whether a hall can have that many slots.
-pub(crate) fn check_slots(k: usize) -> Result<(), Error> {
-    if (1..=MAX_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
 }
 
 impl fmt::Debug for ClusterHall {

@@ -1,6 +1,6 @@
 //! Where things are in etcd.
 
-use crate::{Error, client::KeyRange};
+use crate::client::KeyRange;
 
 /// The keys of one hall.
 #[derive(Debug)]
@@ -73,22 +73,6 @@ pub(crate) fn hall_of_door(prefix: &str, key: &[u8]) -> Option<String> {
     (!name.contains('/')).then(|| name.into())
 }
 
-/// The longest name: as for halls of one machine, so that a name fits both.
-const LONGEST_NAME: usize = 200;
-
-/// Whether a hall can have this name.
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    let why = match name {
-        "" => "it is empty",
-        _ if name.len() > LONGEST_NAME => "it is longer than 200 bytes",
-        _ if name.starts_with('.') => "it begins with a dot",
-        _ if name.contains('/') => "it contains a slash",
-        _ if name.chars().any(char::is_control) => "it contains a control character",
-        _ => return Ok(()),
-    };
-    Err(Error::BadName { name: name.into(), why })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,13 +93,5 @@ mod tests {
         let slots: Vec<_> = [0, 9, 10, 1023].map(|slot| keys.slot(slot)).into();
         assert!(slots.is_sorted());
         assert_eq!(last(slots[2].as_bytes()).parse(), Ok(10));
-    }
-
-    #[test]
-    fn names_are_checked() {
-        for bad in ["", ".x", "a/b", "a\nb", &"x".repeat(201)] {
-            assert!(matches!(check_name(bad), Err(Error::BadName { .. })), "{bad:?}");
-        }
-        check_name("gpu 0-9_ä").expect("fine");
     }
 }

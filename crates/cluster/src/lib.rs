@@ -83,7 +83,6 @@ mod place;
 mod records;
 mod retry;
 mod runtime;
-mod status;
 mod store;
 mod view;
 mod waiting;
@@ -91,10 +90,7 @@ mod waiting;
 pub use clock::Clock;
 pub use error::Error;
 pub use hall::{Acquire, ClusterHall};
+pub use hallpass_common::{MAX_SLOTS, Participant, Status};
 pub use options::{ClusterOptions, Tls};
 pub use pass::{ClusterPass, Loss, Lost, Renewals};
 pub use place::Cluster;
-pub use status::{Participant, Status};
-
-/// The most slots a hall can have.
-pub const MAX_SLOTS: usize = 1024;

@@ -76,13 +76,11 @@ impl Core {
             let alive = view.inside.contains(&owner.claim.claim);
             Claim { slot: Some(slot), ..owner.claim }.participant(Some(owner.token), alive)
         });
-        Ok(Status {
-            name: self.store.name.clone(),
-            slots: door.slots,
-            closed: door.closed,
-            holders: holders.collect(),
-            queue: queue.into_iter().map(|one| one.claim.participant(None, true)).collect(),
-        })
+        let mut status = Status::new(self.store.name.clone(), door.slots);
+        status.closed = door.closed;
+        status.holders = holders.collect();
+        status.waiters = queue.into_iter().map(|one| one.claim.participant(None, true)).collect();
+        Ok(status)
     }
 
     /// Frees stale slots, or gives them to those who wait. Says how many.

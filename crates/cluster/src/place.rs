@@ -6,12 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hallpass_common::{check_name, check_slots};
+
 use crate::{
     ClusterOptions, Error,
     client::{Client, KeyRange, Op, Txn},
     core::Core,
-    hall::{ClusterHall, check_slots},
-    keys::{self, Keys, check_name},
+    hall::ClusterHall,
+    keys::{self, Keys},
     runtime::Runtime,
     store::Store,
 };

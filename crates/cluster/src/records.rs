@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Clock, Error, MAX_SLOTS, status::Participant};
+use hallpass_common::{MAX_SLOTS, Participant};
+
+use crate::{Clock, Error};
 
 /// The version of all that is written.
 pub(crate) const VERSION: u32 = 1;
@@ -114,18 +116,16 @@ impl Claim {
     }
 
     pub(crate) fn participant(self, token: Option<i64>, alive: bool) -> Participant {
-        Participant {
-            slot: self.slot,
-            token: token.map(i64::unsigned_abs),
-            host: self.host,
-            pid: self.pid,
-            user: self.user,
-            command: self.command,
-            since: SystemTime::UNIX_EPOCH
-                .checked_add(Duration::from_millis(self.since))
-                .unwrap_or(SystemTime::UNIX_EPOCH),
-            alive,
-        }
+        let since = SystemTime::UNIX_EPOCH
+            .checked_add(Duration::from_millis(self.since))
+            .unwrap_or(SystemTime::UNIX_EPOCH);
+        let mut one = Participant::new(self.pid, self.command, since);
+        one.slot = self.slot;
+        one.token = token.map(i64::unsigned_abs);
+        one.host = Some(self.host);
+        one.user = Some(self.user);
+        one.alive = alive;
+        one
     }
 }
 

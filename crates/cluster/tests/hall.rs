@@ -87,7 +87,7 @@ fn nobody_is_left_waiting_when_many_come_and_go() {
         }
     });
     let status = etcd.open_existing("gpu").expect("there").status().expect("reachable");
-    assert!(status.holders.is_empty() && status.queue.is_empty(), "{status:?}");
+    assert!(status.holders.is_empty() && status.waiters.is_empty(), "{status:?}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_status_tells_who_is_in_who_waits_and_who_has_vanished() {
         let status = hall.status().expect("reachable");
         let tokens: Vec<_> = status.holders.iter().map(|one| one.token).collect();
         assert_eq!(tokens, [Some(first.token()), Some(second.token())]);
-        let [waiting] = &status.queue[..] else { panic!("{status:?}") };
+        let [waiting] = &status.waiters[..] else { panic!("{status:?}") };
         assert_eq!((waiting.pid, waiting.slot), (std::process::id(), None));
         assert_eq!(waiting.command, "python train.py");
         assert!(status.holders.iter().all(|one| one.alive && one.host == waiting.host));

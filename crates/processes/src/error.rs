@@ -2,7 +2,7 @@
 
 use std::{alloc::Layout, error, fmt, io, path::PathBuf};
 
-use crate::file::MAX_SLOTS;
+use hallpass_common::{NameError, SlotsError, text};
 
 /// Why something did not work, in one sentence that says what to do.
 #[derive(Debug)]
@@ -114,22 +114,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoPermits => f.write_str("no slot is free"),
-            Error::Closed => f.write_str("the hall is closed or was removed"),
+            Error::NoPermits => f.write_str(text::NO_PERMITS),
+            Error::Closed => f.write_str(text::CLOSED),
             Error::Missing { name, place } => {
                 write!(f, "there is no hall `{name}` in {}", place.display())
             }
-            Error::Slots { name, asked, found } => write!(
-                f,
-                "hall `{name}` has {found} slots and {asked} were asked for: ask for {found}, or \
-                 resize it"
-            ),
-            Error::Version { path, found, ours } => write!(
-                f,
-                "{} has version {found} and this hallpass knows version {ours}: use the hallpass \
-                 that made it, or remove the hall",
-                path.display()
-            ),
+            Error::Slots { name, asked, found } => text::other_slots(f, name, *asked, *found),
+            Error::Version { path, found, ours } => {
+                text::other_version(f, &path.display().to_string(), *found, *ours)
+            }
             Error::Damaged { path, why } => write!(
                 f,
                 "{} is no hall or is damaged ({why}): if nothing uses it, remove it",
@@ -150,17 +143,9 @@ impl fmt::Display for Error {
                 "this process was forked in the middle of an update, which is its parent's: nothing \
                  has happened here",
             ),
-            Error::InUse { name, holders, waiting } => write!(
-                f,
-                "hall `{name}` is in use: {holders} inside, {waiting} waiting; force it to remove \
-                 it all the same"
-            ),
-            Error::BadName { name, why } => {
-                write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
-            }
-            Error::BadSlots { asked } => {
-                write!(f, "a hall can have 1 to {MAX_SLOTS} slots, not {asked}")
-            }
+            Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
+            Error::BadName { name, why } => text::bad_name(f, name, why),
+            Error::BadSlots { asked } => text::bad_slots(f, *asked),
             Error::Full { name, most } => write!(
                 f,
                 "hall `{name}` has {most} participants, which is as many as there is room for: wait \
@@ -188,5 +173,17 @@ impl error::Error for Error {
             Error::System { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Error::BadName { name: error.name, why: error.why }
+    }
+}
+
+impl From<SlotsError> for Error {
+    fn from(error: SlotsError) -> Self {
+        Error::BadSlots { asked: error.asked }
     }
 }

@@ -12,6 +12,7 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes as shared;
+use hallpass_common::MAX_SLOTS;
 use rustix::{
     fs::{FallocateFlags, Mode, OFlags, fallocate, openat},
     io::{Errno, retry_on_intr},
@@ -19,10 +20,11 @@ use rustix::{
 
 use crate::{Error, sys::Mapping};
 
-/// The most slots a hall can have.
-pub const MAX_SLOTS: usize = shared::MAX_SLOTS;
 /// The most participants: passages that run at once, and processes that keep a place for the next.
 pub const MAX_REGISTRATIONS: usize = shared::PROCESSES_IN_TAG;
+
+// The machine and the file have room for every hall that the common rules allow.
+const _: () = assert!(shared::MAX_SLOTS == MAX_SLOTS);
 
 /// Changes whenever the layout does.
 pub(crate) const VERSION: u32 = 1;

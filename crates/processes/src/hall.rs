@@ -12,17 +12,17 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::{Environment, Life, Line, Role, Then};
+use hallpass_common::{Status, check_slots};
 
 use crate::{
     Error,
-    file::MAX_SLOTS,
     future::Acquire,
     inner::{Held, Inner},
     member::Member,
     pass::{OwnedSharedPass, SharedPass},
     place::Place,
     seat::Limit,
-    status::Status,
+    status,
 };
 
 /// A hall that processes share: at most k are in at once, each with its own slot, in the order in which
@@ -71,7 +71,7 @@ impl SharedHall {
 
     /// How many wait.
     pub fn waiting(&self) -> usize {
-        self.status().queue.len()
+        self.status().waiters.len()
     }
 
     /// Waits its turn.
@@ -180,7 +180,7 @@ impl SharedHall {
 
     /// Who holds and who waits, at this moment.
     pub fn status(&self) -> Status {
-        Status::of(&self.inner)
+        status::of(&self.inner)
     }
 
     /// Frees what the dead hold, which otherwise happens when somebody waits for it. Says how many of
@@ -210,11 +210,6 @@ impl SharedHall {
     pub fn describe_as(&self, command: &str) {
         self.inner.describe_as(command);
     }
-}
-
-/// Whether a hall can have that many slots.
-pub(crate) fn check_slots(k: usize) -> Result<(), Error> {
-    if (1..=MAX_SLOTS).contains(&k) { Ok(()) } else { Err(Error::BadSlots { asked: k }) }
 }
 
 impl fmt::Debug for SharedHall {

@@ -6,7 +6,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::PathBuf,
     sync::{
-        Mutex, OnceLock,
+        Mutex,
         atomic::Ordering::{Relaxed, SeqCst},
     },
     time::{Duration, SystemTime},
@@ -16,11 +16,12 @@ use hallpass_algorithms::{
     Next,
     halls::processes::{self as machine, Line, Meaning, Phase, Role, Tag},
 };
+use hallpass_common::{MAX_SLOTS, command_line};
 use rustix::fs::Mode;
 
 use crate::{
     Error,
-    file::{HALL, MAX_REGISTRATIONS, MAX_SLOTS, Words, open_in},
+    file::{HALL, MAX_REGISTRATIONS, Words, open_in},
     member::{self, Member},
     pool::Pool,
     seat::{self, End, Limit, Seat},
@@ -327,14 +328,4 @@ fn now() -> i64 {
 fn now_roughly() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     now.tv_sec.wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec)
-}
-
-/// This process's command line.
-fn command_line() -> &'static str {
-    static LINE: OnceLock<String> = OnceLock::new();
-    LINE.get_or_init(|| {
-        let words: Vec<_> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        words.join(" ")
-    })
 }

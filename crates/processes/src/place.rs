@@ -15,6 +15,7 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
+use hallpass_common::{check_name, check_slots};
 use rustix::{
     fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat_with},
     io::Errno,
@@ -25,7 +26,7 @@ use crate::{
     Error,
     dir::{More, NewDir},
     file::{HALL, Words},
-    hall::{SharedHall, check_slots},
+    hall::SharedHall,
 };
 
 /// A directory with halls in it, each of which is a directory with a mapped file `hall` and the pipes of
@@ -46,9 +47,6 @@ enum Audience {
     /// Everybody.
     All,
 }
-
-/// The longest name a hall can have: names of files have an end.
-const LONGEST_NAME: usize = 200;
 
 /// Halls in the making, or being removed, begin with this; names cannot.
 const HIDDEN: &str = ".";
@@ -179,7 +177,7 @@ impl Place {
                 if !force {
                     hall.reap()?;
                     let status = hall.status();
-                    let (holders, waiting) = (status.holders.len(), status.queue.len());
+                    let (holders, waiting) = (status.holders.len(), status.waiters.len());
                     if holders + waiting > 0 {
                         return Err(Error::InUse { name: name.into(), holders, waiting });
                     }
@@ -322,21 +320,3 @@ fn random() -> u64 {
 
 /// How often a hall is made anew that somebody removes meanwhile.
 const TRIES: usize = 100;
-
-/// Whether a hall can have that name.
-fn check_name(name: &str) -> Result<(), Error> {
-    let why = if name.is_empty() {
-        "it is empty"
-    } else if name.len() > LONGEST_NAME {
-        "it is longer than 200 bytes"
-    } else if name.contains('/') {
-        "it contains a slash"
-    } else if name.starts_with(HIDDEN) {
-        "it begins with a dot"
-    } else if name.chars().any(char::is_control) {
-        "it contains a control character"
-    } else {
-        return Ok(());
-    };
-    Err(Error::BadName { name: name.into(), why })
-}

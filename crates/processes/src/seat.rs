@@ -15,10 +15,11 @@ use hallpass_algorithms::{
     Next, Op, Word,
     halls::processes::{Card, Environment, Life, Line, Phase, step},
 };
+use hallpass_common::MAX_SLOTS;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::{
-    file::{MAX_REGISTRATIONS, MAX_SLOTS, Words},
+    file::{MAX_REGISTRATIONS, Words},
     wire,
     wires::{Owner, Wires},
 };

@@ -9,6 +9,7 @@ use std::{
 };
 
 use hallpass_cluster::{ClusterHall, ClusterPass, Error};
+use hallpass_common::Participant;
 use nix::unistd::Pid;
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     messages::{Order, Report, Wish},
 };
 use crate::{
-    people::{Person, View},
+    people::{Users, View},
     run::sentence,
 };
 
@@ -41,7 +42,7 @@ pub fn wait(
             Err(Error::NoPermits) if wish.nonblock => return Err(Report::NoSlot),
             Err(Error::NoPermits) if !wish.verbose => {}
             Err(Error::NoPermits) => {
-                let waiting = hall.status().map_err(refusal)?.queue.len();
+                let waiting = hall.status().map_err(refusal)?.waiters.len();
                 desk.tell(&Report::Full { waiting });
             }
             done => return done.map_err(refusal),
@@ -80,10 +81,11 @@ fn wait_in_line(
 fn show(hall: ClusterHall, run: Pid, desk: &Desk) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = desk.channel();
+    let mut users = Users::default();
     let answer = move || {
         for () in asked {
             let sentence = match hall.status() {
-                Ok(status) => sentence(&View::on_cluster(status), |one| is_of(run, one)),
+                Ok(status) => sentence(&View::new(status, &mut users), |one| is_of(run, one)),
                 Err(error) => format!("{}: waiting: {error}", hall.name()),
             };
             let sentence = sentence.chars().take(LONGEST_SENTENCE).collect();
@@ -95,7 +97,7 @@ fn show(hall: ClusterHall, run: Pid, desk: &Desk) -> Sender<()> {
     asks
 }
 
-fn is_of(run: Pid, one: &Person) -> bool {
+fn is_of(run: Pid, one: &Participant) -> bool {
     let host = rustix::system::uname();
     one.pid == run.as_raw().unsigned_abs()
         && one.host.as_deref().is_some_and(|name| name.as_bytes() == host.nodename().to_bytes())

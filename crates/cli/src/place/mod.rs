@@ -35,8 +35,8 @@ impl Place {
     /// A hall as it is now.
     pub fn look(&self, name: &str, users: &mut Users) -> Result<View, Error> {
         Ok(match self {
-            Place::Here(place) => View::here(place.open_existing(name)?.status(), users),
-            Place::Cluster(etcd) => View::on_cluster(etcd.open_existing(name)?.status()?),
+            Place::Here(place) => View::new(place.open_existing(name)?.status(), users),
+            Place::Cluster(etcd) => View::new(etcd.open_existing(name)?.status()?, users),
         })
     }
 

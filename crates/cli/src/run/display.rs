@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
+use hallpass_common::Participant;
 use hallpass_processes::SharedHall;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nix::unistd::{getpgrp, tcgetpgrp};
 
-use crate::people::{Person, Users, View};
+use crate::people::{self, Users, View, printable};
 
 /// Who gets in sooner than this need not see anything flash.
 pub const AT_FIRST: Duration = Duration::from_millis(150);
@@ -56,7 +57,7 @@ impl Line {
             while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(pause) {
                 pause = EVERY;
                 if in_foreground() {
-                    let hall = View::here(hall.status(), &mut users);
+                    let hall = View::new(hall.status(), &mut users);
                     slate.write(sentence(&hall, |one| one.pid == process::id()));
                 }
             }
@@ -82,21 +83,22 @@ pub fn in_foreground() -> bool {
 }
 
 /// Our place in the queue and who is ahead: those before us, then those who are in.
-pub fn sentence(hall: &View, is_us: impl Fn(&Person) -> bool) -> String {
-    let show = |one: &Person| {
-        let host = one.host.as_ref().map_or_else(String::new, |_| one.host() + " ");
-        format!("{host}{} {} {} ({})", one.pid, one.user(), one.command(), one.time())
+pub fn sentence(hall: &View, is_us: impl Fn(&Participant) -> bool) -> String {
+    let show = |one: &Participant| {
+        let host = one.host.as_ref().map_or_else(String::new, |_| people::host(one) + " ");
+        let (user, command) = (people::user(one), printable(&one.command));
+        format!("{host}{} {user} {command} ({})", one.pid, hall.time(one))
     };
-    let name = &hall.name;
-    let mut text = match hall.queue.iter().position(is_us) {
+    let (name, waiters) = (&hall.status.name, &hall.status.waiters);
+    let mut text = match waiters.iter().position(is_us) {
         Some(0) => format!("{name}: next in line"),
         Some(before) => {
-            let ahead: Vec<_> = hall.queue[..before].iter().map(show).collect();
+            let ahead: Vec<_> = waiters[..before].iter().map(show).collect();
             format!("{name}: {} in line, after {}", ordinal(before + 1), ahead.join(", "))
         }
         None => format!("{name}: waiting"),
     };
-    for (number, one) in hall.holders.iter().enumerate() {
+    for (number, one) in hall.status.holders.iter().enumerate() {
         text += if number == 0 { "; " } else { ", " };
         if let Some(slot) = one.slot {
             text += &format!("slot {slot}: ");
@@ -119,21 +121,18 @@ fn ordinal(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::tests::person;
+    use crate::people::tests::{person, view};
 
     #[test]
     fn the_sentence_says_who_is_ahead() {
-        let mut hall = View {
-            name: "gpu".into(),
-            slots: 2,
-            closed: false,
-            holders: vec![person(Some(0), 7, "python train.py", 720), person(Some(1), 12, "sh", 0)],
-            queue: vec![person(None, 8, "make\n", 3), person(None, 9, "me", 1)],
-        };
+        let mut hall = view(
+            vec![person(Some(0), 7, "python train.py", 720), person(Some(1), 12, "sh", 0)],
+            vec![person(None, 8, "make\n", 3), person(None, 9, "me", 1)],
+        );
         let inside = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";
         let second = sentence(&hall, |one| one.pid == 9);
         assert_eq!(second, format!("gpu: 2nd in line, after 8 ann make\\n (3s){inside}"));
-        hall.queue.remove(0);
+        hall.status.waiters.remove(0);
         assert_eq!(sentence(&hall, |one| one.pid == 9), format!("gpu: next in line{inside}"));
         assert_eq!(sentence(&hall, |one| one.pid == 10), format!("gpu: waiting{inside}"));
     }

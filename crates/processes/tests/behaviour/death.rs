@@ -94,7 +94,7 @@ fn a_stopped_holder_is_not_dead() {
     assert_eq!(scene.hall.reap().unwrap(), 0);
     assert!(is_full(&scene.hall));
     let status = scene.hall.status();
-    assert!(status.holders[0].alive && status.queue[0].alive, "{status:#?}");
+    assert!(status.holders[0].alive && status.waiters[0].alive, "{status:#?}");
     holder.resume();
     holder.leave(0);
     assert_eq!(waiter.answer(), Ok(0));
@@ -110,7 +110,7 @@ fn a_dead_waiter_that_was_given_the_slot_does_not_keep_it() {
     first.stop();
     holder.leave(0);
     a_while();
-    assert_eq!(scene.hall.status().queue.last().map(|one| one.pid), Some(second.pid()));
+    assert_eq!(scene.hall.status().waiters.last().map(|one| one.pid), Some(second.pid()));
     first.kill();
     assert_eq!(second.answer(), Ok(0));
     drop(second);

@@ -9,7 +9,7 @@ fn three_hundred_wait_at_once() {
     let mut puppets: Vec<_> = (0..10).map(|_| scene.puppet()).collect();
     puppets.iter_mut().for_each(|puppet| puppet.say("crowd 30"));
     wait_until("all wait", || scene.hall.waiting() == 300);
-    assert_eq!(scene.hall.status().queue.len(), 300);
+    assert_eq!(scene.hall.status().waiters.len(), 300);
     drop((one, other));
     for puppet in &mut puppets {
         assert_eq!(puppet.hear(), "30");

@@ -31,7 +31,7 @@ fn processes_get_in_as_they_came() {
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let mut waiters: Vec<_> = (0..6).map(|_| scene.waiter()).collect();
     let pids: Vec<u32> = waiters.iter().map(|puppet| puppet.pid()).collect();
-    assert!(scene.hall.status().queue.iter().map(|one| one.pid).eq(pids));
+    assert!(scene.hall.status().waiters.iter().map(|one| one.pid).eq(pids));
     assert_eq!(scene.hall.waiting(), 6);
     drop(one);
     for (index, puppet) in waiters.iter_mut().enumerate() {

@@ -19,15 +19,15 @@ fn who_holds_and_who_waits() {
         list.iter().map(|one| (one.slot, one.pid)).collect()
     };
     assert_eq!(of(&status.holders), [(Some(0), holder.pid()), (Some(1), std::process::id())]);
-    assert_eq!(of(&status.queue), [(None, first.pid()), (None, second.pid())]);
-    for one in status.holders.iter().chain(&status.queue) {
+    assert_eq!(of(&status.waiters), [(None, first.pid()), (None, second.pid())]);
+    for one in status.holders.iter().chain(&status.waiters) {
         assert!(one.alive);
-        assert_eq!(one.uid, getuid().as_raw());
+        assert_eq!(one.uid, Some(getuid().as_raw()));
         let age = SystemTime::now().duration_since(one.since).unwrap_or_default();
         assert!(age < Duration::from_secs(60), "{age:?}");
         assert!(!one.command.is_empty());
     }
-    assert!(status.queue[0].command.contains("puppet::obey"), "{status:#?}");
+    assert!(status.waiters[0].command.contains("puppet::obey"), "{status:#?}");
     drop((holder, own, first, second));
     scene.assert_whole();
 }

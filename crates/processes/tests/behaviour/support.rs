@@ -53,7 +53,7 @@ impl Scene {
     pub fn waiter(&self) -> Puppet {
         let mut puppet = self.puppet();
         puppet.say("acquire");
-        let last = || self.hall.status().queue.last().map(|one| one.pid);
+        let last = || self.hall.status().waiters.last().map(|one| one.pid);
         wait_until("the puppet is last in the queue", || last() == Some(puppet.pid()));
         puppet
     }
@@ -63,10 +63,10 @@ impl Scene {
         &self,
         f: impl FnOnce(Result<OwnedSharedPass, Error>) -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        let before = self.hall.status().queue.len();
+        let before = self.hall.status().waiters.len();
         let hall = self.hall.clone();
         let thread = thread::spawn(move || f(hall.acquire_owned()));
-        wait_until("one more in the queue", || self.hall.status().queue.len() == before + 1);
+        wait_until("one more in the queue", || self.hall.status().waiters.len() == before + 1);
         thread
     }
 
@@ -81,7 +81,7 @@ impl Scene {
         assert!(all.iter().map(SharedPass::slot).eq(0..hall.slots()));
         assert!(is_full(hall));
         let status = hall.status();
-        assert_eq!((status.holders.len(), status.queue.len()), (hall.slots(), 0), "{status:#?}");
+        assert_eq!((status.holders.len(), status.waiters.len()), (hall.slots(), 0), "{status:#?}");
         drop(all);
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0));
     }

@@ -43,7 +43,7 @@ fn who_gives_up_leaves_nothing_behind() {
         assert!(scene.hall.try_acquire_for(Duration::from_millis(1)).is_err());
     }
     let status = scene.hall.status();
-    assert_eq!((status.holders.len(), status.queue.len()), (1, 0), "{status:#?}");
+    assert_eq!((status.holders.len(), status.waiters.len()), (1, 0), "{status:#?}");
     assert_eq!(scene.hall.waiting(), 0);
     drop(pass);
     scene.assert_whole();
@@ -56,7 +56,7 @@ fn who_gives_up_does_not_disturb_the_others_order() {
     let mut first = scene.waiter();
     let mut middle = scene.puppet();
     middle.say("for 2000");
-    wait_until("it waits", || scene.hall.status().queue.len() == 2);
+    wait_until("it waits", || scene.hall.status().waiters.len() == 2);
     let mut last = scene.waiter();
     assert_eq!(middle.answer(), Err("NoPermits".into()));
     drop(pass);
@@ -73,7 +73,7 @@ fn a_slot_that_comes_in_time_is_had() {
     let pass = scene.hall.acquire().unwrap();
     let mut waiter = scene.puppet();
     waiter.say("for 60000");
-    wait_until("it waits", || scene.hall.status().queue.len() == 1);
+    wait_until("it waits", || scene.hall.status().waiters.len() == 1);
     drop(pass);
     assert_eq!(waiter.answer(), Ok(0));
     drop(waiter);
@@ -89,7 +89,7 @@ fn no_time_is_too_long() {
         let hall = scene.hall.clone();
         move || hall.try_acquire_for(Duration::MAX).map(|pass| pass.slot())
     });
-    wait_until("it waits", || scene.hall.status().queue.len() == 1);
+    wait_until("it waits", || scene.hall.status().waiters.len() == 1);
     drop(one);
     assert_eq!(waiter.join().unwrap().unwrap(), 0);
     drop(other);

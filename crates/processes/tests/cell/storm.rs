@@ -123,7 +123,7 @@ pub fn storm() {
         assert_eq!(whole(cell.read().unwrap()), value + 1);
         cell.hall().reap().unwrap();
         let status = cell.hall().status();
-        assert_eq!((status.holders.len(), status.queue.len()), (0, 0), "{status:#?}");
+        assert_eq!((status.holders.len(), status.waiters.len()), (0, 0), "{status:#?}");
     });
 }
 

@@ -154,7 +154,7 @@ fn come(
             *waiting += 1;
             let seen = || {
                 let hall = hall();
-                until("it waits", || hall.status().queue.len() == *waiting);
+                until("it waits", || hall.status().waiters.len() == *waiting);
                 0
             };
             assert_eq!(process::wait(process::fork(seen)).exit_status(), Some(0));
@@ -195,7 +195,7 @@ fn aftermath(scenario: &Scenario, place: &Path, signs: &Signs, others: usize) ->
         distinct.len() == slots && hall.try_acquire().is_err()
     });
     let status = hall.status();
-    assert_eq!((status.holders.len(), status.queue.len()), (0, 0), "{status:#?}");
+    assert_eq!((status.holders.len(), status.waiters.len()), (0, 0), "{status:#?}");
     0
 }
 

@@ -144,7 +144,7 @@ fn all_slots_can_be_had(case: &Case, folder: &Path) {
     assert!(passes.iter().map(|pass| pass.slot()).eq(0..case.most));
     assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)));
     let status = hall.status();
-    assert_eq!((status.holders.len(), status.queue.len()), (case.most, 0), "{status:#?}");
+    assert_eq!((status.holders.len(), status.waiters.len()), (case.most, 0), "{status:#?}");
     drop(passes);
     assert_eq!((hall.available(), hall.waiting()), (case.most, 0));
 }

@@ -18,11 +18,11 @@ pub fn observe(case: &Case, folder: &Path) -> i32 {
     let board = Mapped::<Board>::open(&folder.join("board"));
     let hall = Place::at(folder.join("halls")).open_existing(case.name).unwrap();
     loop {
-        let pids: Vec<u32> = hall.status().queue.iter().map(|one| one.pid).collect();
+        let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
         // Who asked the same before and after, and is in the queue between, has its place there.
         let began = now();
-        let queue = hall.status().queue;
+        let queue = hall.status().waiters;
         for (pid, asks) in pids.into_iter().zip(before) {
             let Some((note, asked)) = asks else { continue };
             let waits = queue.iter().any(|one| one.pid == pid);

@@ -130,7 +130,7 @@ impl Line {
                 self.inside.push(index);
             } else {
                 let pid = self.pids[index].as_raw_pid() as u32;
-                let last = || self.hall.status().queue.last().map(|one| one.pid);
+                let last = || self.hall.status().waiters.last().map(|one| one.pid);
                 self.until("the last in the queue is who came last", || last() == Some(pid))?;
                 self.queue.push(index);
             }

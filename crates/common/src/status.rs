@@ -1,0 +1,69 @@
+//! A hall with its holders and waiters.
+
+use std::time::SystemTime;
+
+/// A hall with its holders and waiters at one moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Status {
+    /// The name of the hall.
+    pub name: String,
+    /// How many slots the hall has.
+    pub slots: usize,
+    /// Whether the hall is closed.
+    pub closed: bool,
+    /// The holders, ordered by slot. After a hall has shrunk, slots beyond `slots` may still be held.
+    pub holders: Vec<Participant>,
+    /// The waiters, in the order in which they get a slot.
+    pub waiters: Vec<Participant>,
+}
+
+/// A holder or waiter of a hall.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Participant {
+    /// The slot that a holder has; `None` for a waiter.
+    pub slot: Option<usize>,
+    /// The fencing token that came with the slot. Halls of processes have none.
+    pub token: Option<u64>,
+    /// The machine that the process runs on. `None` in a hall of one machine.
+    pub host: Option<String>,
+    /// The process, as the PID namespace that it runs in numbers it.
+    pub pid: u32,
+    /// The number of the user who runs the process. `None` in a hall of several machines, where a number
+    /// would mean nothing.
+    pub uid: Option<u32>,
+    /// The name of the user who runs the process, where it is known.
+    pub user: Option<String>,
+    /// The command that the process runs.
+    pub command: String,
+    /// When a holder got its slot, or a waiter joined the queue, by the clock of its machine.
+    pub since: SystemTime,
+    /// Whether the process still runs. A dead one is listed until its slot is freed, or its place in the
+    /// queue given up: by the next waiter, or by `reap`.
+    pub alive: bool,
+}
+
+impl Status {
+    /// Creates the status of an open hall without holders and waiters.
+    pub fn new(name: impl Into<String>, slots: usize) -> Self {
+        Status { name: name.into(), slots, closed: false, holders: Vec::new(), waiters: Vec::new() }
+    }
+}
+
+impl Participant {
+    /// Creates a live waiter of which nothing else is known.
+    pub fn new(pid: u32, command: impl Into<String>, since: SystemTime) -> Self {
+        Participant {
+            slot: None,
+            token: None,
+            host: None,
+            pid,
+            uid: None,
+            user: None,
+            command: command.into(),
+            since,
+            alive: true,
+        }
+    }
+}
