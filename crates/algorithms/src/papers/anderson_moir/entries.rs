@@ -16,7 +16,7 @@ const DSM_CAS: Entry = CC.using("fetch-and-add, test-and-set, compare-and-swap")
 const QUEUE: Entry = Entry::new(PAPER, "Fig. 2")
     .titled("idealised queue")
     .using("an atomic counter and queue")
-    .max_processes(fig2::MOST_PROCESSES);
+    .max_processes(fig2::MAX_PROCESSES);
 
 entries! {
     "am-fig2" + names => Fig2::new, QUEUE;

@@ -20,7 +20,7 @@ use crate::framework::{
 
 /// The most processes it is offered for: every content of the queue is listed, and there are over
 /// n! of them.
-pub const MOST_PROCESSES: usize = 7;
+pub const MAX_PROCESSES: usize = 7;
 
 /// X is kept this much higher, so that its field is never negative.
 const X_BIAS: Word = 16;

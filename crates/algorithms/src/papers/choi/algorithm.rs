@@ -53,49 +53,52 @@ use crate::framework::{
 pub struct Choi {
     pub(super) n: usize,
     pub(super) k: usize,
-    /// N/k.
-    pub(super) blocks: usize,
-    pub(super) rules: Rules,
+    pub(super) parameters: Parameters,
     pub(super) layout: Layout,
     pub(super) entry: Var,
     pub(super) exit: Var,
     pub(super) a: Array,
 }
 
-/// What the variants change.
-pub struct Rules {
+/// What the algorithm is built from.
+pub struct Parameters {
     /// The cells to wait on, for each j.
     pub wait: Vec<Vec<u8>>,
-    /// The cells to update, for each j', in order; -1 is the last of the block before.
+    /// The cells to update, for each j', in order; -1 is the last cell of the block before.
     pub update: Vec<Vec<i8>>,
     /// N/k.
     pub blocks: usize,
-    /// Whether there is line 6.
-    pub twice: bool,
     /// Line 8 goes on if exit <= u + slack.
     pub slack: Word,
-    /// How far ahead of exit a process releases.
-    pub ahead: Word,
-    /// Line 9 is a write.
-    pub writes: bool,
+    /// Whether a cell may fall. The algorithm never lowers a cell, and the
+    /// [normal form](super::normal) relies on it; a wrong variant that does has to say so.
+    pub cells_may_fall: bool,
 }
 
-impl Rules {
-    /// The thesis' algorithm.
-    pub fn new(n: usize, k: usize, form: Form) -> Self {
+impl Parameters {
+    /// The parameters of the thesis, with N the smallest multiple of k from n on, and a line 8 that the
+    /// proofs allow.
+    pub fn new(n: usize, k: usize) -> Self {
+        Self::with_sets(n, k, Form::Meant)
+    }
+
+    fn with_sets(n: usize, k: usize, form: Form) -> Self {
         let Sets { wait, release } = Sets::new(k, form);
         let with_previous = |set: &Vec<u8>| {
             core::iter::once(-1).chain(set.iter().map(|&r| r as i8)).collect::<Vec<i8>>()
         };
-        Rules {
+        Parameters {
             wait,
             update: release.iter().map(with_previous).collect(),
             blocks: n.div_ceil(k),
-            twice: true,
             slack: k as Word - 1,
-            ahead: k as Word,
-            writes: false,
+            cells_may_fall: false,
         }
+    }
+
+    /// Line 8 as it is printed: exit <= u + 2k.
+    fn with_printed_check(self) -> Self {
+        Parameters { slack: 2 * self.wait.len() as Word, ..self }
     }
 }
 
@@ -138,49 +141,39 @@ impl Choi {
     /// For machines where a failed compare-and-swap is a read: N is the smallest multiple of k
     /// from n on.
     pub fn new(n: usize, k: usize) -> Self {
-        Self::with(n, k, Rules::new(n, k, Form::Meant))
+        Self::with(n, k, Parameters::new(n, k))
     }
 
     /// For machines where it is a write: N = kn/log2 k, rounded up to a multiple of k.
     pub fn wide(n: usize, k: usize) -> Self {
-        let mut rules = Rules::new(n, k, Form::Meant);
-        rules.blocks = blocks_wide(n, k);
-        Self::with(n, k, rules)
+        Self::with(n, k, Parameters { blocks: blocks_wide(n, k), ..Parameters::new(n, k) })
     }
 
     /// With two blocks, whatever n is.
     pub fn narrow(n: usize, k: usize) -> Self {
-        let mut rules = Rules::new(n, k, Form::Meant);
-        rules.blocks = 2;
-        Self::with(n, k, rules)
+        Self::with(n, k, Parameters { blocks: 2, ..Parameters::new(n, k) })
     }
 
     /// As it is printed.
     pub fn printed(n: usize, k: usize) -> Self {
-        let mut rules = Rules::new(n, k, Form::Printed);
-        rules.slack = 2 * k as Word;
-        Self::with(n, k, rules)
+        Self::with(n, k, Parameters::with_sets(n, k, Form::Printed).with_printed_check())
     }
 
     /// As it is printed, but with all the bits that numbers below k have.
     pub fn printed_wait(n: usize, k: usize) -> Self {
-        let mut rules = Rules::new(n, k, Form::PrintedCells);
-        rules.slack = 2 * k as Word;
-        Self::with(n, k, rules)
+        Self::with(n, k, Parameters::with_sets(n, k, Form::PrintedCells).with_printed_check())
     }
 
     /// With line 8 as it is printed.
     pub fn printed_check(n: usize, k: usize) -> Self {
-        let mut rules = Rules::new(n, k, Form::Meant);
-        rules.slack = 2 * k as Word;
-        Self::with(n, k, rules)
+        Self::with(n, k, Parameters::new(n, k).with_printed_check())
     }
 
-    /// By the given rules.
-    pub fn with(n: usize, k: usize, rules: Rules) -> Self {
-        let blocks = rules.blocks;
+    /// Builds it from the given parameters.
+    pub fn with(n: usize, k: usize, parameters: Parameters) -> Self {
+        let blocks = parameters.blocks;
         let cells = (blocks * k) as Word;
-        let now = super::normal::round_of_exit(n, &rules, cells);
+        let now = super::normal::round_of_exit(n, &parameters, cells);
         let mut layout = Layout::default();
         // Room for every value of a normal form and one step from it.
         let number = |name: String, hi, init| Decl::number(name, 0, hi, init).unbounded();
@@ -190,12 +183,17 @@ impl Choi {
             let (i, j) = (f / k, f % k);
             number(format!("A[{i}][{j}]"), now + 2, Word::from(i == 0)).waited_on()
         });
-        Choi { n, k, blocks, rules, layout, entry, exit, a }
+        Choi { n, k, parameters, layout, entry, exit, a }
+    }
+
+    /// N/k.
+    pub(super) fn blocks(&self) -> usize {
+        self.parameters.blocks
     }
 
     /// N.
     pub(super) fn cells(&self) -> Word {
-        (self.blocks * self.k) as Word
+        (self.blocks() * self.k) as Word
     }
 
     pub(super) fn parse(&self, t: Word) -> Token {
@@ -212,9 +210,9 @@ impl Choi {
     /// The token that a process updates.
     pub(super) fn target(&self, u: Update) -> Token {
         let last = u.last;
-        match self.rules.update[last.j as usize][u.r as usize] {
+        match self.parameters.update[last.j as usize][u.r as usize] {
             -1 if last.i == 0 => {
-                Token { e: last.e - 1, i: (self.blocks - 1) as u8, j: (self.k - 1) as u8 }
+                Token { e: last.e - 1, i: (self.blocks() - 1) as u8, j: (self.k - 1) as u8 }
             }
             -1 => Token { i: last.i - 1, j: (self.k - 1) as u8, ..last },
             r => Token { j: r as u8, ..last },
@@ -227,14 +225,17 @@ impl Choi {
 
     /// Whether line 8 sends a process back that updates this token.
     pub(super) fn too_late(&self, u: Token, exit: Word) -> bool {
-        exit > self.unparse(u) + self.rules.slack
+        exit > self.unparse(u) + self.parameters.slack
     }
 
     /// The next of lines 4 to 6.
     pub(super) fn after(&self, u: Update) -> Next<Line> {
-        if self.rules.twice && !u.second {
-            Goto(L7 { u: Update { second: true, ..u } })
-        } else if (u.r as usize + 1) < self.rules.update[u.last.j as usize].len() {
+        if u.second { self.next_cell(u) } else { Goto(L7 { u: Update { second: true, ..u } }) }
+    }
+
+    /// Line 4: line 5 for the next cell to update, if any is left.
+    pub(super) fn next_cell(&self, u: Update) -> Next<Line> {
+        if (u.r as usize + 1) < self.parameters.update[u.last.j as usize].len() {
             Goto(L7 { u: Update { r: u.r + 1, second: false, ..u } })
         } else {
             Leave
@@ -279,7 +280,7 @@ impl Algorithm for Choi {
         match at {
             L1 => Goto(L2 { t: self.parse(m.fetch_add(self.entry, 1)), w: 0 }),
             L2 { t, w } => {
-                let wait = &self.rules.wait[t.j as usize];
+                let wait = &self.parameters.wait[t.j as usize];
                 if m.read(self.cell(t.i, wait[w as usize])) >= t.e {
                     Enter(L3)
                 } else if (w as usize + 1) < wait.len() {
@@ -289,7 +290,7 @@ impl Algorithm for Choi {
                 }
             }
             L3 => {
-                let last = self.parse(m.fetch_add(self.exit, 1) + self.rules.ahead);
+                let last = self.parse(m.fetch_add(self.exit, 1) + self.k as Word);
                 Goto(L7 { u: Update { last, r: 0, second: false } })
             }
             L7 { u } => {
@@ -306,11 +307,7 @@ impl Algorithm for Choi {
             }
             L9 { u, a } => {
                 let Token { e, i, j } = self.target(u);
-                if self.rules.writes {
-                    m.write(self.cell(i, j), e);
-                } else {
-                    m.compare_and_swap(self.cell(i, j), a, e);
-                }
+                m.compare_and_swap(self.cell(i, j), a, e);
                 self.after(u)
             }
         }
@@ -341,7 +338,7 @@ impl Algorithm for Choi {
     }
 
     fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
-        super::invariants::broken(self, state)
+        super::invariants::first_broken(self, state)
     }
 
     fn is_unbounded(&self) -> bool {

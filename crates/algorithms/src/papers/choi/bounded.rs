@@ -38,7 +38,7 @@ use crate::framework::{
 };
 
 /// The most processes it is offered for: every value of entry is listed.
-pub const MOST_PROCESSES: usize = 8;
+pub const MAX_PROCESSES: usize = 8;
 
 const OLDEST: Word = 0;
 const AGES: Word = 3;
@@ -49,11 +49,9 @@ pub struct Bounded {
     k: usize,
     /// M.
     modulus: Word,
-    /// Whether there is line 3.
-    ages: bool,
     layout: Layout,
     entry: Var,
-    exit: Var,
+    pub(super) exit: Var,
 }
 
 /// Lines; the thesis has lines 1 to 3 for these four.
@@ -105,21 +103,18 @@ fn count(word: Word, modulus: Word) -> Word {
 impl Bounded {
     /// For `n` processes, of which `k` may be in.
     pub fn new(n: usize, k: usize) -> Self {
-        Self::with(n, k, true)
-    }
-
-    /// Without line 3: nobody learns that its token is old.
-    pub fn ageless(n: usize, k: usize) -> Self {
-        Self::with(n, k, false)
-    }
-
-    fn with(n: usize, k: usize, ages: bool) -> Self {
         let modulus = modulus(n);
         let mut layout = Layout::default();
         let most = modulus * AGES.pow(n as u32) - 1;
         let entry = layout.add(Decl::number("Entry", 0, most, 0).waited_on());
         let exit = layout.add(Decl::number("Exit", 0, modulus - 1, 0).waited_on());
-        Bounded { n, k, modulus, ages, layout, entry, exit }
+        Bounded { n, k, modulus, layout, entry, exit }
+    }
+
+    /// Whether line 2 lets token `t` in: only if t - exit is not from k to n-1 (modulo M).
+    pub(super) fn may_enter(&self, t: Word, exit: Word) -> bool {
+        let ahead = (t - exit).rem_euclid(self.modulus);
+        !(self.k as Word..self.n as Word).contains(&ahead)
     }
 }
 
@@ -149,13 +144,10 @@ impl Algorithm for Bounded {
                 Goto(L2 { t: word % self.modulus })
             }
             L2 { t } => {
-                let ahead = (t - m.read(self.exit)).rem_euclid(self.modulus);
-                if !(self.k as Word..self.n as Word).contains(&ahead) {
+                if self.may_enter(t, m.read(self.exit)) {
                     Enter(L4)
-                } else if self.ages {
-                    Goto(L3 { t })
                 } else {
-                    Spin(L2 { t })
+                    Goto(L3 { t })
                 }
             }
             L3 { t } => {
@@ -215,7 +207,7 @@ mod tests {
 
     #[test]
     fn who_waits_is_old_after_more_than_n_and_at_most_2n_tokens() {
-        for n in 2..=MOST_PROCESSES {
+        for n in 2..=MAX_PROCESSES {
             for first in 0..modulus(n) {
                 let mut word = arrive(first, (64 * n) as Word); // process 0; all others are old
                 let mut after = 0;

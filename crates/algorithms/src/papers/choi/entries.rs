@@ -1,7 +1,7 @@
 //! The registry's entries of Choi's algorithm.
 
 use super::{Bounded, Choi, bounded, wrong};
-use crate::registry::{Entry, RmrBound, entries, log2};
+use crate::registry::{Entry, RmrBound, changed, entries, log2};
 
 const CHOI: Entry =
     Entry::new("Choi 2011", "Section 2").using("fetch-and-increment, compare-and-swap");
@@ -9,7 +9,7 @@ const CHOI: Entry =
 const BOUNDED: Entry = CHOI
     .figure("not in the thesis")
     .using("an atomic counter with ages")
-    .max_processes(bounded::MOST_PROCESSES)
+    .max_processes(bounded::MAX_PROCESSES)
     .fife_strong()
     .titled("tokens with bounded counters");
 
@@ -30,12 +30,12 @@ entries! {
     "choi:printed" => Choi::printed, CHOI.printed("all as printed");
     "choi:printed-wait" => Choi::printed_wait, CHOI.printed("Wait-Set(0) as printed");
     "choi:printed-check" => Choi::printed_check, CHOI.printed("line 8 as printed, Exit <= u + 2k");
-    "choi-bounded:ageless" => Bounded::ageless, BOUNDED.wrong("nothing keeps the ages of numbers");
-    "choi:once" => wrong::once, CHOI.wrong("line 6 dropped");
+    "choi-bounded:ageless" => |n, k| changed::<_, wrong::Ageless>(Bounded::new, n, k), BOUNDED.wrong("nothing keeps the ages of numbers");
+    "choi:once" => |n, k| changed::<_, wrong::Once>(Choi::new, n, k), CHOI.wrong("line 6 dropped");
     "choi:no-previous" => wrong::no_previous, CHOI.wrong("{-1} dropped in line 4");
     "choi:descending" => wrong::descending, CHOI.wrong("line 4 in descending order");
     "choi:own-cell" => wrong::own_cell, CHOI.wrong("line 2 waits on the own cell alone");
-    "choi:one-ahead" => wrong::one_ahead, CHOI.wrong("line 3 adds k+1");
-    "choi:one-behind" => wrong::one_behind, CHOI.wrong("line 3 adds k-1");
+    "choi:one-ahead" => |n, k| changed::<_, wrong::OneAhead>(Choi::new, n, k), CHOI.wrong("line 3 adds k+1");
+    "choi:one-behind" => |n, k| changed::<_, wrong::OneBehind>(Choi::new, n, k), CHOI.wrong("line 3 adds k-1");
     "choi:write" => wrong::write, CHOI.wrong("line 9 writes");
 }

@@ -43,16 +43,78 @@ use crate::framework::{
     memory::Word,
 };
 
-/// Their names, in the order in which they are looked at.
-pub const NAMES: &[&str] = &["O4", "I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I10", "I11"];
+/// The invariants, in the order in which they are looked at.
+const INVARIANTS: [(&str, fn(&Looking<'_>) -> bool); 11] = [
+    ("O4", |at| at.critical <= at.enabled - at.missing),
+    ("I1", |at| at.entry == at.exit + at.waiting + at.critical),
+    ("I2", |at| (at.exit + at.k()..at.end).all(|t| !at.en(t))),
+    ("I3", |at| at.critical <= at.k()),
+    ("I4", |at| at.missing == 0),
+    ("I5", |at| at.leaving().all(|(u, read)| at.i5(u, read))),
+    ("I6", |at| at.leaving().all(|(u, _)| at.i6(u))),
+    ("I7", |at| at.leaving().all(|(u, read)| at.i7(u, read))),
+    ("I8", |at| at.leaving().all(|(u, _)| at.i8(u))),
+    ("I10", |at| at.i10()),
+    ("I11", |at| (at.first..at.end - 1).all(|t| at.en(t) || !at.en(t + 1))),
+];
 
+/// Their names, in the order in which they are looked at.
+pub const NAMES: &[&str] = &{
+    let mut names = [""; INVARIANTS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = INVARIANTS[index].0;
+        index += 1;
+    }
+    names
+};
+
+/// A state, and what several invariants ask of it.
 struct Looking<'a> {
     choi: &'a Choi,
     state: &'a View<'a, Line>,
+    entry: Word,
     exit: Word,
+    /// Tokens are looked at from here on,
+    first: Word,
+    /// up to here.
+    end: Word,
+    /// Processes at 3.
+    critical: Word,
+    /// Processes at 2.
+    waiting: Word,
+    /// Tokens from exit on whose holder may enter.
+    enabled: Word,
+    /// Tokens before exit whose holder may not enter.
+    missing: Word,
 }
 
-impl Looking<'_> {
+impl<'a> Looking<'a> {
+    fn new(choi: &'a Choi, state: &'a View<'a, Line>) -> Self {
+        let (entry, exit) = (state.value(choi.entry), state.value(choi.exit));
+        let count =
+            |is: fn(&Loc<Line>) -> bool| state.processes.iter().filter(|at| is(at)).count() as Word;
+        let mut at = Looking {
+            choi,
+            state,
+            entry,
+            exit,
+            first: exit - choi.cells(),
+            end: exit + choi.k as Word + choi.cells(),
+            critical: count(|at| matches!(at, Loc::Critical(_) | Loc::Exit(L3))),
+            waiting: count(|at| matches!(at, Loc::Entry(L2 { .. }))),
+            enabled: 0,
+            missing: 0,
+        };
+        at.enabled = (exit..at.end).filter(|&t| at.en(t)).count() as Word;
+        at.missing = (at.first..exit).filter(|&t| !at.en(t)).count() as Word;
+        at
+    }
+
+    fn k(&self) -> Word {
+        self.choi.k as Word
+    }
+
     fn cell(&self, i: u8, j: u8) -> Word {
         self.state.value(self.choi.cell(i, j))
     }
@@ -60,7 +122,7 @@ impl Looking<'_> {
     /// Whether whoever holds t may enter.
     fn en(&self, t: Word) -> bool {
         let Token { e, i, j } = self.choi.parse(t);
-        self.choi.rules.wait[j as usize].iter().any(|&w| self.cell(i, w) >= e)
+        self.choi.parameters.wait[j as usize].iter().any(|&w| self.cell(i, w) >= e)
     }
 
     fn last_cell_got_to(&self, u: Token) -> bool {
@@ -115,7 +177,7 @@ impl Looking<'_> {
     }
 
     fn i10(&self) -> bool {
-        let k = self.choi.k as Word;
+        let k = self.k();
         let holds = |u: Update, last: Word| {
             let idle = self.choi.idle(u, self.exit, self.state.memory);
             self.choi.unparse(u.last) == last && !idle
@@ -134,28 +196,7 @@ impl Looking<'_> {
 }
 
 /// The first of the invariants that does not hold.
-pub(super) fn broken(choi: &Choi, state: &View<'_, Line>) -> Option<&'static str> {
-    let (entry, exit) = (state.value(choi.entry), state.value(choi.exit));
-    let at = Looking { choi, state, exit };
-    let (k, round) = (choi.k as Word, choi.cells());
-    let count = |is: fn(&Loc<Line>) -> bool| state.processes.iter().filter(|at| is(at)).count();
-    let critical = count(|at| matches!(at, Loc::Critical(_) | Loc::Exit(L3))) as Word;
-    let waiting = count(|at| matches!(at, Loc::Entry(L2 { .. }))) as Word;
-    let (first, end) = (exit - round, exit + k + round);
-    let enabled = (exit..end).filter(|&t| at.en(t)).count() as Word;
-    let missing = (first..exit).filter(|&t| !at.en(t)).count() as Word;
-    let holds = |index: usize| match NAMES[index] {
-        "O4" => critical <= enabled - missing,
-        "I1" => entry == exit + waiting + critical,
-        "I2" => (exit + k..end).all(|t| !at.en(t)),
-        "I3" => critical <= k,
-        "I4" => missing == 0,
-        "I5" => at.leaving().all(|(u, read)| at.i5(u, read)),
-        "I6" => at.leaving().all(|(u, _)| at.i6(u)),
-        "I7" => at.leaving().all(|(u, read)| at.i7(u, read)),
-        "I8" => at.leaving().all(|(u, _)| at.i8(u)),
-        "I10" => at.i10(),
-        _ => (first..end - 1).all(|t| at.en(t) || !at.en(t + 1)),
-    };
-    (0..NAMES.len()).find(|&index| !holds(index)).map(|index| NAMES[index])
+pub(super) fn first_broken(choi: &Choi, state: &View<'_, Line>) -> Option<&'static str> {
+    let at = Looking::new(choi, state);
+    INVARIANTS.iter().find(|(_, holds)| !holds(&at)).map(|(name, _)| *name)
 }

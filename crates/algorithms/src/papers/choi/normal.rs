@@ -38,13 +38,13 @@
 //! There are at most n old processes, so at most n + 1 such numbers are needed: each old waiter
 //! begins a class, each old compare-and-swap adds a number to one, and the cells add one more.
 //!
-//! Where line 9 is a write (a broken variant), cells may fall: 2 then only counts who is too late,
-//! 3 takes every write as one that may succeed, and 4 is left out.
+//! Where line 9 is a write (a [wrong variant](super::wrong::write)), cells may fall: 2 then only counts
+//! who is too late, 3 takes every write as one that may succeed, and 4 is left out.
 
 use super::algorithm::{
     Choi,
     Line::{self, L2, L7, L8, L9},
-    Rules, Token, Update,
+    Parameters, Token, Update,
 };
 use crate::{
     framework::{machine::Loc, memory::Word},
@@ -66,25 +66,25 @@ fn room(n: usize) -> Word {
 }
 
 /// By how many rounds what is not too late may be behind exit.
-fn lag(rules: &Rules, cells: Word) -> Word {
-    let k = rules.wait.len() as Word;
-    (rules.slack + k).div_euclid(cells) + Word::from((rules.slack + k) % cells != 0)
+fn lag(parameters: &Parameters, cells: Word) -> Word {
+    let k = parameters.wait.len() as Word;
+    (parameters.slack + k).div_euclid(cells) + Word::from((parameters.slack + k) % cells != 0)
 }
 
 /// E.
-pub(super) fn round_of_exit(n: usize, rules: &Rules, cells: Word) -> Word {
-    room(n) + 1 + lag(rules, cells)
+pub(super) fn round_of_exit(n: usize, parameters: &Parameters, cells: Word) -> Word {
+    room(n) + 1 + lag(parameters, cells)
 }
 
 impl Choi {
     /// The youngest round that is old, in a state with this exit.
     pub(super) fn floor(&self, exit: Word) -> Word {
-        self.parse(exit).e - 1 - lag(&self.rules, self.cells())
+        self.parse(exit).e - 1 - lag(&self.parameters, self.cells())
     }
 
     /// Whether line 9 would change the cell.
     fn may_succeed(&self, u: Token, a: Word, memory: &[Word]) -> bool {
-        self.rules.writes || memory[self.cell(u.i, u.j).index()] == a
+        self.parameters.cells_may_fall || memory[self.cell(u.i, u.j).index()] == a
     }
 
     /// The compare-and-swap on an old round that a process is about to make in block i.
@@ -106,7 +106,7 @@ impl Choi {
         }
         memory[self.entry.index()] -= by * self.cells();
         memory[self.exit.index()] -= by * self.cells();
-        for f in 0..self.blocks * self.k {
+        for f in 0..self.blocks() * self.k {
             memory[self.a.at(f).index()] -= by;
         }
         for at in processes {
@@ -124,9 +124,10 @@ impl Choi {
 
     /// Whether line 8 will fail for whoever has these cells still to update, from now on.
     pub(super) fn idle(&self, from: Update, exit: Word, memory: &[Word]) -> bool {
-        (from.r..self.rules.update[from.last.j as usize].len() as u8).all(|r| {
+        (from.r..self.parameters.update[from.last.j as usize].len() as u8).all(|r| {
             let u = self.target(Update { r, ..from });
-            let done = !self.rules.writes && memory[self.cell(u.i, u.j).index()] >= u.e;
+            let done =
+                !self.parameters.cells_may_fall && memory[self.cell(u.i, u.j).index()] >= u.e;
             done || self.too_late(u, exit)
         })
     }
@@ -134,8 +135,8 @@ impl Choi {
     /// Forgets what a process knows that makes no difference.
     fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
         match at {
-            Loc::Entry(L2 { t, .. }) if !self.rules.writes => {
-                let wait = &self.rules.wait[t.j as usize];
+            Loc::Entry(L2 { t, .. }) if !self.parameters.cells_may_fall => {
+                let wait = &self.parameters.wait[t.j as usize];
                 if wait.iter().all(|&w| memory[self.cell(t.i, w).index()] >= t.e) {
                     t.e = SATISFIED_YET;
                 }
@@ -157,7 +158,7 @@ impl Choi {
                 if !may_succeed && self.idle(*u, exit, memory) {
                     u.last.e = floor;
                 }
-                if !may_succeed || self.rules.writes {
+                if !may_succeed || self.parameters.cells_may_fall {
                     *a = STALE_YET;
                 }
             }
@@ -212,13 +213,13 @@ impl Choi {
         for at in processes {
             match *at {
                 Loc::Entry(L2 { t, .. })
-                    if t.i == i && self.rules.wait[t.j as usize].contains(&j) =>
+                    if t.i == i && self.parameters.wait[t.j as usize].contains(&j) =>
                 {
                     compares(t.e);
                 }
                 // Those that it is done with are for (I8), and so is the last cell.
                 Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > floor => {
-                    (0..self.rules.update[u.last.j as usize].len() as u8)
+                    (0..self.parameters.update[u.last.j as usize].len() as u8)
                         .map(|r| self.target(Update { r, ..u }))
                         .filter(|token| token.i == i && (token.j == j || j as usize == self.k - 1))
                         .for_each(|token| compares(token.e));
@@ -231,11 +232,11 @@ impl Choi {
 
     /// Lowers the cells that nobody waits for.
     fn lower(&self, exit: Word, floor: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
-        if self.rules.writes {
+        if self.parameters.cells_may_fall {
             return;
         }
         let next = self.parse(exit);
-        for i in 0..self.blocks as u8 {
+        for i in 0..self.blocks() as u8 {
             for j in 0..self.k as u8 {
                 // One less than the first to come: the invariants look back one round.
                 let first = next.e - 1 + Word::from((i, j) < (next.i, next.j));
@@ -253,7 +254,7 @@ impl Choi {
 
 /// Replaces the state by its normal form.
 pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [Word]) {
-    let now = round_of_exit(choi.n, &choi.rules, choi.cells());
+    let now = round_of_exit(choi.n, &choi.parameters, choi.cells());
     let by = choi.parse(memory[choi.exit.index()]).e - now;
     choi.shift(by, processes, memory);
     let exit = memory[choi.exit.index()];
@@ -262,7 +263,7 @@ pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [
         choi.forget(at, exit, floor, memory);
     }
     choi.lower(exit, floor, processes, memory);
-    for i in 0..choi.blocks as u8 {
+    for i in 0..choi.blocks() as u8 {
         Old::of(choi, i, floor, processes).pack(processes, memory);
     }
     for at in processes {
@@ -346,7 +347,7 @@ impl<'a> Old<'a> {
         let k = choi.k as u8;
         let old_cells = (0..k).any(|j| memory[choi.cell(self.i, j).index()] <= floor);
         // An old swap that may succeed has an old cell. A write needs none.
-        if !old_cells && self.waiters.len == 0 && !choi.rules.writes {
+        if !old_cells && self.waiters.len == 0 && !choi.parameters.cells_may_fall {
             return;
         }
         // How many numbers each class takes, and from that, where it begins.

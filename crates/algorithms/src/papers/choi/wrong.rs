@@ -7,37 +7,97 @@
 use alloc::vec;
 
 use super::{
-    algorithm::{Choi, Rules},
-    sets::Form,
+    algorithm::{
+        Choi,
+        Line::{self, L3, L7, L8, L9},
+        Parameters, Token, Update,
+    },
+    bounded::{self, Bounded},
 };
-use crate::framework::memory::Word;
+use crate::{
+    changed_lines,
+    framework::{
+        changed::Changed,
+        machine::Next::{self, Goto, Spin},
+        memory::{Memory, Word},
+    },
+};
 
-/// Declares variants: a name, what is wrong, and what it changes.
-macro_rules! variants {
-    ($($(#[$doc:meta])* $name:ident: |$rules:ident, $n:pat_param, $k:pat_param| $change:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(n: usize, k: usize) -> Choi {
-            let mut $rules = Rules::new(n, k, Form::Meant);
-            let ($n, $k) = (n, k);
-            $change;
-            Choi::with(n, k, $rules)
-        }
-    )*};
+/// {-1} dropped: the block before is not looked after.
+pub fn no_previous(n: usize, k: usize) -> Choi {
+    let mut parameters = Parameters::new(n, k);
+    parameters.update.iter_mut().for_each(|list| list.retain(|&r| r >= 0));
+    Choi::with(n, k, parameters)
 }
 
-variants! {
+/// Line 4 goes through the cells in descending order.
+pub fn descending(n: usize, k: usize) -> Choi {
+    let mut parameters = Parameters::new(n, k);
+    parameters.update.iter_mut().for_each(|list| list.reverse());
+    Choi::with(n, k, parameters)
+}
+
+/// Line 2 waits on the own cell alone.
+pub fn own_cell(n: usize, k: usize) -> Choi {
+    let wait = (0..k).map(|j| vec![j as u8]).collect();
+    Choi::with(n, k, Parameters { wait, ..Parameters::new(n, k) })
+}
+
+/// Line 9 is a write.
+pub fn write(n: usize, k: usize) -> Changed<Choi, Write> {
+    let parameters = Parameters { cells_may_fall: true, ..Parameters::new(n, k) };
+    Changed::new(Choi::with(n, k, parameters))
+}
+
+changed_lines! {
+    Choi, Line => Next<Line>;
     /// Line 6 dropped: each cell is tried once.
-    once: |rules, _, _| rules.twice = false;
-    /// {-1} dropped: the block before is not looked after.
-    no_previous: |rules, _, _| rules.update.iter_mut().for_each(|list| list.retain(|&r| r >= 0));
-    /// Line 4 goes through the cells in descending order.
-    descending: |rules, _, _| rules.update.iter_mut().for_each(|list| list.reverse());
-    /// Line 2 waits on the own cell alone.
-    own_cell: |rules, _, k| rules.wait = (0..k).map(|j| vec![j as u8]).collect();
+    Once: |s, m, _p| {
+        L8 { u, a } => {
+            let target = s.target(u);
+            if !s.too_late(target, m.read(s.exit)) && a < target.e {
+                Goto(L9 { u, a })
+            } else {
+                s.next_cell(u)
+            }
+        },
+        L9 { u, a } => {
+            let Token { e, i, j } = s.target(u);
+            m.compare_and_swap(s.cell(i, j), a, e);
+            s.next_cell(u)
+        },
+    }
     /// Line 3 releases one more than has left.
-    one_ahead: |rules, _, k| rules.ahead = k as Word + 1;
+    OneAhead: |s, m, _p| {
+        L3 => {
+            let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word + 1);
+            Goto(L7 { u: Update { last, r: 0, second: false } })
+        },
+    }
     /// Line 3 releases one less than has left.
-    one_behind: |rules, _, k| rules.ahead = k as Word - 1;
-    /// Line 9 is a write.
-    write: |rules, _, _| rules.writes = true;
+    OneBehind: |s, m, _p| {
+        L3 => {
+            let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word - 1);
+            Goto(L7 { u: Update { last, r: 0, second: false } })
+        },
+    }
+    /// Line 9 is a write; see [`write`].
+    Write: |s, m, _p| {
+        L9 { u, .. } => {
+            let Token { e, i, j } = s.target(u);
+            m.write(s.cell(i, j), e);
+            s.after(u)
+        },
+    }
+}
+
+changed_lines! {
+    Bounded, bounded::Line => Next<bounded::Line>;
+    /// Line 3 dropped: nobody learns that its token is old.
+    Ageless: |s, m, _p| {
+        bounded::Line::L2 { t } => match s.may_enter(t, m.read(s.exit)) {
+            true => Next::Enter(bounded::Line::L4),
+            false => Spin(bounded::Line::L2 { t }),
+        },
+    }
 }

@@ -23,7 +23,13 @@
 //!
 //! [`wrong::gtex_printed`]: super::wrong::gtex_printed
 
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
 use core::ops::Range;
 
 use super::ladder::{Competition, Ladder};
@@ -39,6 +45,13 @@ pub struct Node {
     pub x: String,
     /// G_x.
     pub group: Range<Pid>,
+}
+
+impl Node {
+    /// The label as the paper writes it, λ for the root.
+    fn label(&self) -> &str {
+        if self.x.is_empty() { "λ" } else { &self.x }
+    }
 }
 
 /// The depth of the tree.
@@ -61,63 +74,67 @@ pub fn tree(n: usize, k: usize) -> Vec<Vec<Node>> {
     depths
 }
 
-/// How a leaf competes, where the variants of [`wrong`](super::wrong) differ.
-pub(super) struct Shape {
-    /// How many entrants a leaf of this size counts with.
-    pub leaf: fn(size: usize, k: usize) -> usize,
-    /// Whether the root competes, where it is not a leaf.
-    pub root: bool,
-    /// Whether each node has turns of its own.
-    pub turn_per_node: bool,
+/// How the group of a node competes.
+pub(super) struct Group {
+    /// The node's height above the leaves.
+    pub(super) p: usize,
+    pub(super) node: Node,
+    /// How many entrants its competitions are made for: the q-th has at most so many minus q winners.
+    pub(super) entrants: usize,
+    /// What its turns are called. Groups that call them the same share them.
+    pub(super) turns: String,
+    /// The processes that write its turns.
+    pub(super) writers: Range<Pid>,
 }
 
-/// The algorithm as it is meant.
-pub(super) const MEANT: Shape = Shape { leaf: |size, _| size, root: true, turn_per_node: true };
+/// Every group, the leaves first, each height from left to right.
+pub(super) fn groups(n: usize, k: usize) -> Vec<Group> {
+    let heights = tree(n, k).into_iter().rev().enumerate();
+    heights
+        .flat_map(|(p, nodes)| {
+            nodes.into_iter().map(move |node| Group {
+                p,
+                entrants: if p == 0 { node.group.len() } else { 2 * k },
+                turns: node.label().to_string(),
+                writers: node.group.clone(),
+                node,
+            })
+        })
+        .collect()
+}
 
 /// (n, k)-GTEX.
 pub fn gtex(n: usize, k: usize) -> Ladder {
-    shaped(n, k, MEANT)
+    ladder(n, k, groups(n, k))
 }
 
-pub(super) fn shaped(n: usize, k: usize, shape: Shape) -> Ladder {
-    let tree = tree(n, k);
-    let depth = tree.len() - 1;
-    let entrants = |p: usize, node: &Node| {
-        if p == 0 { (shape.leaf)(node.group.len(), k) } else { 2 * k }
-    };
-    let most = tree[depth].iter().map(|leaf| entrants(0, leaf) - k).max().unwrap_or(0).max(k);
+/// The competitions of these groups, one group after another.
+pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
+    let most = groups.iter().map(|group| group.entrants - k).max().unwrap_or(0).max(k);
     let width = most as Word + 1; // of a level's second number
 
     let mut layout = Layout::default();
+    let mut turns: BTreeMap<(String, usize), Var> = BTreeMap::new();
     let mut competitions: Vec<Competition> = Vec::new();
     let mut ways = vec![Vec::new(); n];
-    for p in 0..=depth - usize::from(depth > 0 && !shape.root) {
-        let nodes = &tree[depth - p];
-        let mut shared: Vec<Var> = Vec::new(); // the turns of this depth, if nodes share them
-        for node in nodes {
-            let entrants = entrants(p, node);
-            let x = if node.x.is_empty() { "λ" } else { &node.x };
-            for q in 1..=entrants - k {
-                let name = format!("{x},{q}");
-                let turn = shared
-                    .get(q - 1)
-                    .copied()
-                    .unwrap_or_else(|| layout.add(turn(n, p, q, node, &name, shape.turn_per_node)));
-                if !shape.turn_per_node && shared.len() < q {
-                    shared.push(turn);
-                }
-                for i in node.group.clone() {
-                    ways[i].push(competitions.len());
-                }
-                competitions.push(Competition {
-                    level: p as Word * width + q as Word,
-                    turn,
-                    group: node.group.clone(),
-                    crowd: entrants - q,
-                    winners: entrants - q,
-                    name,
-                });
+    for Group { p, node, entrants, turns: of, writers } in groups {
+        for q in 1..=entrants - k {
+            let turn = turns.entry((of.clone(), q)).or_insert_with(|| {
+                let domain = writers.clone().map(|i| i as Word).collect();
+                let name = format!("turn({of},{q})");
+                layout.add(Decl::listed(name, Kind::Pid, domain, Init::Open).waited_on())
+            });
+            for i in node.group.clone() {
+                ways[i].push(competitions.len());
             }
+            competitions.push(Competition {
+                level: p as Word * width + q as Word,
+                turn: *turn,
+                group: node.group.clone(),
+                crowd: entrants - q,
+                winners: entrants - q,
+                name: format!("{},{q}", node.label()),
+            });
         }
     }
     let level = layout.array(n, |i| {
@@ -127,13 +144,4 @@ pub(super) fn shaped(n: usize, k: usize, shape: Shape) -> Ladder {
         Decl::listed(format!("level({i})"), kind, domain, Init::Is(0)).at(i).waited_on()
     });
     Ladder { n, k, figure: "gtex", lemma: &["Lemma 6"], layout, level, competitions, ways }
-}
-
-fn turn(n: usize, p: usize, q: usize, node: &Node, name: &str, per_node: bool) -> Decl {
-    let (name, writers) = match per_node {
-        true => (format!("turn({name})"), node.group.clone()),
-        false => (format!("turn({p},{q})"), 0..n),
-    };
-    let domain = writers.map(|i| i as Word).collect();
-    Decl::listed(name, Kind::Pid, domain, Init::Open).waited_on()
 }

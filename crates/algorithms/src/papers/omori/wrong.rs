@@ -1,8 +1,10 @@
 //! Variants that are wrong, as printed or on purpose. The checker must reject each, and say why.
 
+use alloc::string::ToString;
+
 use super::{
     excl::excl,
-    gtex::{MEANT, Shape, shaped},
+    gtex::{groups, ladder},
     ladder::{Ladder, Line},
 };
 use crate::{
@@ -17,18 +19,29 @@ use crate::{
 /// another node lets the last one of this node pass. (Read to the letter it is worse: gcheck would
 /// look at a variable that nobody ever writes.)
 pub fn gtex_printed(n: usize, k: usize) -> Ladder {
-    shaped(n, k, Shape { turn_per_node: false, ..MEANT })
+    let mut groups = groups(n, k);
+    for group in &mut groups {
+        group.turns = group.p.to_string();
+        group.writers = 0..n;
+    }
+    ladder(n, k, groups)
 }
 
 /// The competitions of the root left out: k winners come from each of its sons.
 pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
-    shaped(n, k, Shape { root: false, ..MEANT })
+    let mut groups = groups(n, k);
+    if groups.len() > 1 {
+        groups.pop();
+    }
+    ladder(n, k, groups)
 }
 
 /// A leaf competes like an inner node, with room for 2k: what is printed for n = 2^bl 2k, used for
 /// other n. It is enough for leaves of at most 2k processes.
 pub fn gtex_leaf_as_inner(n: usize, k: usize) -> Ladder {
-    shaped(n, k, Shape { leaf: |_, k| 2 * k, ..MEANT })
+    let mut groups = groups(n, k);
+    groups.iter_mut().for_each(|group| group.entrants = 2 * k);
+    ladder(n, k, groups)
 }
 
 /// `count <= n - s`: one more is few enough.
