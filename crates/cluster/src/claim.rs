@@ -1,6 +1,7 @@
-//! A claim of ours, and what we know of it: the lease that it hangs on, and when we last saw it.
+//! A claim of this process: the lease that it is bound to, and when it was last seen in the store.
 
 use std::{
+    fmt,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -12,89 +13,95 @@ use tokio::{sync::watch, time::sleep};
 
 use crate::{
     Clock,
-    core::lock,
-    pass::Loss,
-    records,
-    store::{Asker, Store},
-    view::{Me, View, Waiter},
+    etcd::EtcdStore,
+    leases::Lease,
+    records::ClaimRecord,
+    retry::lock,
+    view::{ClaimRef, LeaseId, OwnClaim, Revision, View},
 };
 
-/// A claim of ours.
+/// Why a pass is no longer valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Loss {
+    /// The cluster could not be reached for so long that the pass may no longer be ours.
+    OutOfTouch,
+    /// The claim is gone from the cluster: its lease ended, or somebody removed it.
+    Gone,
+    /// The pass was released.
+    Released,
+}
+
+/// A claim of this process.
 pub(crate) struct Claim {
-    pub record: records::Claim,
-    pub lease: i64,
-    /// A moment at which the lease certainly had all its time before it.
-    kept: Mutex<Duration>,
-    /// For how long we may go on after we have last seen it.
+    pub record: ClaimRecord,
+    lease: LeaseId,
+    /// A moment at which the lease certainly had its whole ttl left.
+    renewed: Mutex<Duration>,
+    /// How long we may go on after we last saw the claim.
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
-    /// How things were at some moment since we got in.
-    hint: Mutex<Option<View>>,
+    /// The hall at some moment since we got in.
+    exit_hint: Mutex<Option<View>>,
     stage: Mutex<Stage>,
-    /// Something that was asked for it may still happen later.
+    /// A request for this claim got no answer, so it may take effect later.
     pub uncertain: AtomicBool,
 }
 
-/// A lease, and a moment at which it certainly had all its time before it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tenure {
-    pub id: i64,
-    pub kept: Duration,
-}
-
-/// What the claim is to us.
+/// What we use the claim for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// We want to get in, and may be out of touch as long as it takes.
-    Wanted,
-    /// We are in.
+    /// To get in. We may be out of touch with the store for any time.
+    Entering,
+    /// To stay inside.
     Held,
-    /// We have no use for it any more.
+    /// For nothing: it is about to be removed.
     Done,
 }
 
 /// What we know of a claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Health {
-    /// A moment at which it certainly was there.
+    /// A moment at which the claim was certainly there.
     pub proof: Duration,
     /// Where it was then, or later.
-    pub me: Me,
-    /// The newest revision that it was seen in.
-    revision: i64,
-    /// Once and for all.
+    pub own: OwnClaim,
+    /// The newest revision in which it was seen.
+    revision: Revision,
+    /// Why the claim is lost. This never changes back.
     pub lost: Option<Loss>,
 }
 
 impl Claim {
-    /// One that has yet to be put down.
+    /// Makes a claim that is not in the store yet.
     pub(crate) fn new(
-        lease: Tenure,
+        lease: Lease,
         ttl: Duration,
         clock: Clock,
         owner: (u32, String),
         command: &str,
     ) -> Self {
-        // The lease is nobody else's, and its claims are counted.
+        // No other process has this lease, and COUNT distinguishes our claims on it.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
-        let health = Health { proof: clock.now(), me: Me::Outside, revision: 0, lost: None };
+        let health = Health { proof: clock.now(), own: OwnClaim::Outside, revision: 0, lost: None };
         Claim {
-            record: records::Claim::of(owner, command, id, ttl),
+            record: ClaimRecord::of(owner, command, id, ttl),
             lease: lease.id,
-            kept: Mutex::new(lease.kept),
+            renewed: Mutex::new(lease.renewed),
             ttl,
             clock,
             health: watch::Sender::new(health),
-            hint: Mutex::default(),
-            stage: Mutex::new(Stage::Wanted),
+            exit_hint: Mutex::default(),
+            stage: Mutex::new(Stage::Entering),
             uncertain: AtomicBool::new(false),
         }
     }
 
-    pub(crate) fn asker(&self) -> Asker<'_> {
-        Asker { claim: &self.record, lease: self.lease }
+    /// Returns the claim as requests name it.
+    pub(crate) fn reference(&self) -> ClaimRef<'_> {
+        ClaimRef { record: &self.record, lease: self.lease }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -105,25 +112,25 @@ impl Claim {
         self.health.subscribe()
     }
 
-    /// It was seen there by a question that was asked at this time.
-    pub(crate) fn seen(&self, asked: Duration, view: &View) {
-        let (me, revision) = (view.me, view.revision);
+    /// Notes a view that is the answer to a request sent at the time `asked`.
+    pub(crate) fn note(&self, asked: Duration, view: &View) {
+        let (own, revision) = (view.own, view.revision);
         if self.stage() == Stage::Done {
-            return; // it goes, and that is as it should be
+            return; // we are removing it ourselves
         }
-        self.health.send_if_modified(|health| match me {
-            // What we have lost stays lost.
+        self.health.send_if_modified(|health| match own {
+            // A lost claim stays lost.
             _ if health.lost.is_some() => false,
-            Me::Outside | Me::Released if health.me == Me::Outside => false,
-            // An old answer that comes late.
-            Me::Outside | Me::Released if revision < health.revision => false,
-            Me::Outside | Me::Released => {
+            OwnClaim::Outside | OwnClaim::Released if health.own == OwnClaim::Outside => false,
+            // An old answer that arrives late.
+            OwnClaim::Outside | OwnClaim::Released if revision < health.revision => false,
+            OwnClaim::Outside | OwnClaim::Released => {
                 health.lost = Some(Loss::Gone);
                 true
             }
             _ => {
                 if revision >= health.revision {
-                    (health.me, health.revision) = (me, revision);
+                    (health.own, health.revision) = (own, revision);
                 }
                 health.proof = health.proof.max(asked);
                 true
@@ -131,22 +138,22 @@ impl Claim {
         });
     }
 
-    /// We were told that it has got in, but not when.
-    pub(crate) fn got_in(&self, me: Me) {
-        let Me::Inside { token, .. } = me else { return };
+    /// Notes that a watch reported the claim inside. This does not prove when the claim was there.
+    pub(crate) fn note_entry(&self, own: OwnClaim) {
+        let OwnClaim::Inside { token, .. } = own else { return };
         self.health.send_if_modified(|health| {
-            let news = health.me != me;
-            (health.me, health.revision) = (me, health.revision.max(token));
-            news
+            let changed = health.own != own;
+            (health.own, health.revision) = (own, health.revision.max(token));
+            changed
         });
     }
 
-    /// Until when it is certain that nobody else has what it has.
+    /// Returns the time, by the clock, until which no other claim can have our slot.
     pub(crate) fn valid_until(&self) -> Duration {
         self.health().proof + self.ttl * 9 / 10
     }
 
-    /// For how long it is.
+    /// Returns how long the claim is still valid: 0 once it is lost.
     pub(crate) fn valid_for(&self) -> Duration {
         match self.health().lost {
             Some(_) => Duration::ZERO,
@@ -162,8 +169,8 @@ impl Claim {
         });
     }
 
-    pub(crate) fn tenure(&self) -> Tenure {
-        Tenure { id: self.lease, kept: *lock(&self.kept) }
+    pub(crate) fn lease(&self) -> Lease {
+        Lease { id: self.lease, renewed: *lock(&self.renewed) }
     }
 
     pub(crate) fn enter_stage(&self, stage: Stage) {
@@ -174,80 +181,89 @@ impl Claim {
         *lock(&self.stage)
     }
 
-    /// Keeps in mind who was first in line while we were in.
-    fn remember(&self, view: View) {
-        if let Me::Inside { .. } = view.me {
-            *lock(&self.hint) = Some(view);
+    /// Keeps a view in which we are inside: it names the head of the queue.
+    fn set_exit_hint(&self, view: View) {
+        if view.own.is_inside() {
+            *lock(&self.exit_hint) = Some(view);
         }
     }
 
-    /// How things were at some moment since we got in, if we know.
-    pub(crate) fn hint(&self) -> Option<View> {
-        lock(&self.hint).take()
+    /// Returns the hall at some moment since we got in, if we know one.
+    pub(crate) fn take_exit_hint(&self) -> Option<View> {
+        lock(&self.exit_hint).take()
     }
 
-    /// Finds out who is first in line while we are in, so that we need not ask when we leave: once, for
-    /// whoever is first mostly stays so.
-    pub(crate) async fn scout(self: Arc<Self>, store: Arc<Store>) {
-        let Ok(mut view) = store.look_back(self.asker()).await else { return };
-        self.remember(view.clone());
-        if view.first.is_none() {
-            let queue = vec![store.keys.queue()];
-            let Ok(mut watch) = store.client.watch(queue).await else { return };
-            if watch.since > view.revision {
-                // Somebody may have come meanwhile; and not every member may have heard of it.
-                let Ok(now) = store.look_after(self.asker()).await else { return };
-                view = now;
-            }
-            while view.first.is_none() {
-                let Ok(events) = watch.next().await else { return };
-                let arrival = events.iter().find(|event| event.is_put_after(view.revision));
-                view.first = arrival.and_then(|event| Waiter::read(&event.kv).ok());
-            }
-            self.remember(view);
+    /// Finds out who is at the head of the queue while we are inside, so that leaving needs no extra request.
+    /// It looks once, because the head of the queue rarely changes.
+    pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<EtcdStore>) {
+        let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
+        self.set_exit_hint(view.clone());
+        if view.first.is_some() {
+            return;
         }
+        let Ok(mut arrivals) = store.watch_arrivals().await else { return };
+        if arrivals.since() > view.revision {
+            // A claim may have arrived meanwhile, and the member that we asked may not know of it yet.
+            let Ok(now) = store.exit_view(self.reference()).await else { return };
+            view = now;
+        }
+        while view.first.is_none() {
+            let Ok(arrival) = arrivals.next(view.revision).await else { return };
+            view.first = arrival;
+        }
+        self.set_exit_hint(view);
     }
 
-    /// For how long its keeper may do something else.
-    fn leisure(&self) -> Duration {
+    /// Returns how long the keeper may wait before it must act.
+    fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),
-            Stage::Wanted | Stage::Done => Duration::MAX,
+            Stage::Entering | Stage::Done => Duration::MAX,
         }
     }
 
-    /// Keeps the lease alive and looks after the claim, until it is lost.
-    pub(crate) async fn keep(self: Arc<Self>, store: Arc<Store>) {
+    /// Renews the lease and the proof that the claim is there, until the claim is lost.
+    pub(crate) async fn keep(self: Arc<Self>, store: Arc<EtcdStore>) {
         let every = self.ttl / 5;
         let mut pause = every;
         while self.health().lost.is_none() {
-            sleep(pause.min(self.leisure())).await;
-            if self.leisure().is_zero() {
+            sleep(pause.min(self.slack())).await;
+            if self.slack().is_zero() {
                 return self.lose(Loss::OutOfTouch);
             }
             let renewed = tokio::select! {
                 renewed = self.renew(&store) => renewed,
-                () = sleep(self.leisure()) => false,
+                () = sleep(self.slack()) => false,
             };
-            // Not at once, but long before it would be too late.
+            // After a failure, try again long before it is too late, but not at once.
             pause = if renewed { every } else { every / 10 };
         }
     }
 
-    /// Says whether both worked.
-    async fn renew(&self, store: &Store) -> bool {
+    /// Returns whether both the lease and the proof were renewed.
+    async fn renew(&self, store: &EtcdStore) -> bool {
         let asked = self.clock.now();
         let look = async {
-            let view = store.look_after(self.asker()).await.ok()?;
-            self.seen(asked, &view);
-            self.remember(view);
+            let view = store.exit_view(self.reference()).await.ok()?;
+            self.note(asked, &view);
+            self.set_exit_hint(view);
             Some(())
         };
-        let (kept, seen) = tokio::join!(store.client.keep_alive(self.lease), look);
+        let (kept, seen) = tokio::join!(store.keep_lease_alive(self.lease), look);
         let kept = matches!(kept, Ok(true));
         if kept {
-            *lock(&self.kept) = asked;
+            *lock(&self.renewed) = asked;
         }
         seen.is_some() && kept
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Loss::OutOfTouch => "etcd could not be reached for too long",
+            Loss::Gone => "the claim is gone from etcd",
+            Loss::Released => "it was given back",
+        })
     }
 }

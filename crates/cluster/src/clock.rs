@@ -1,12 +1,21 @@
-//! Time as it passes for one machine.
+//! Time as it passes on one machine.
 
 use std::{fmt, fs, sync::Arc, time::Duration};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a holder, and who follows one, measures time by: how long ago some moment was. The real one goes on
-/// while the machine sleeps. Only its rate matters: rates that differ by no more than a tenth are
-/// allowed for.
+/// Measures how much time has passed on one machine.
+///
+/// Holders and waiters compare durations only, so the time of day does not matter. Rates may differ by up to a
+/// tenth between machines. The default clock goes on while the machine sleeps.
+///
+/// ```
+/// use hallpass_cluster::Clock;
+///
+/// let clock = Clock::default();
+/// let earlier = clock.now();
+/// assert!(clock.now() >= earlier);
+/// ```
 #[derive(Clone)]
 pub struct Clock {
     now: Arc<dyn Fn() -> Duration + Send + Sync>,
@@ -14,24 +23,31 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Another clock, for tests.
+    /// Makes a clock from a function, for tests.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let clock = hallpass_cluster::Clock::from_fn(|| Duration::from_secs(5));
+    /// assert_eq!(clock.now(), Duration::from_secs(5));
+    /// ```
     pub fn from_fn(now: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
         Clock { now: Arc::new(now), id: format!("{:016x}", fastrand::u64(..)).into() }
     }
 
-    /// The time since some moment in the past.
+    /// Returns the time since some fixed moment in the past.
     pub fn now(&self) -> Duration {
         (self.now)()
     }
 
-    /// What other processes know it by that have the same one.
+    /// Returns the clock's identity (the boot id), which all processes of this machine share.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 }
 
 impl Default for Clock {
-    /// The machine's, which counts from when it was started.
+    /// Returns the machine's clock, which counts from boot.
     fn default() -> Self {
         let clock = Clock::from_fn(|| {
             let now = clock_gettime(ClockId::Boottime);

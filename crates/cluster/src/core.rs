@@ -1,9 +1,13 @@
-//! What the handles, passages and passes of one hall have in common.
+//! The state that the handles, passages and passes of one hall share.
+//!
+//! Calls go one way: [`hall`](crate::hall), [`cluster`](crate::cluster) and [`pass`](crate::pass) call
+//! [`passage`](crate::passage) and [`manage`](crate::manage); these use [`waiting`](crate::waiting) and this
+//! module; this module uses [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry) and
+//! [`retry`](crate::retry); and these use the [store](crate::etcd).
 
 use std::{
-    collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{
             AtomicUsize,
             Ordering::{Relaxed, SeqCst},
@@ -18,64 +22,64 @@ use tokio::{runtime::Handle, task::AbortHandle};
 
 use crate::{
     Clock, ClusterOptions, Error,
-    claim::{Claim, Tenure},
-    client::Failure,
-    records::{self, Gone},
-    retry::{self, Retry},
-    runtime::Duties,
-    store::Store,
-    view::{Me, View, Waiter},
+    claim::Claim,
+    etcd::EtcdStore,
+    expiry::ExpiryLog,
+    leases::Leases,
+    records,
+    retry::{CurrentError, Retry, lock},
+    runtime::{TaskGuard, Tasks},
+    view::{OwnClaim, View, Waiter},
 };
 
-/// What the handles, passages and passes of one hall have in common.
+/// The state that the handles, passages and passes of one hall share.
 pub(crate) struct Core {
-    pub store: Arc<Store>,
+    pub store: Arc<EtcdStore>,
     pub clock: Clock,
     pub ttl: Duration,
     /// How long to try before the first answer.
     pub first_contact: Duration,
-    /// How long one that waits puts up with a cluster that does not answer.
-    pub outage: Duration,
-    /// How many slots it had when we last looked.
+    /// How long a waiter tolerates a cluster that does not answer.
+    pub max_outage: Duration,
+    pub expiries: ExpiryLog,
+    leases: Leases,
+    /// The number of slots when we last read it.
     size: AtomicUsize,
-    /// How things were when the hall was opened, for the first passage: what it asks for is granted only if
-    /// they still are that way.
+    /// The view with which the hall was opened, for the first passage. It may be old: a request takes effect
+    /// only if what it depends on is unchanged.
     opening: Mutex<Option<View>>,
-    /// When we first saw that a slot's claim was gone, by the slot and its token.
-    gone: Mutex<HashMap<(usize, i64), Duration>>,
-    /// Leases that have no claim.
-    spare: Mutex<Vec<Tenure>>,
-    /// What went wrong since anything last went right.
-    trouble: retry::State,
+    current_error: CurrentError,
     command: Mutex<Option<String>>,
-    /// Whose claims these are, for people: process and user.
+    /// The process and user that claims name, for people.
     owner: Mutex<(u32, String)>,
     handle: Handle,
-    duties: Duties,
+    tasks: Tasks,
 }
 
 impl Core {
     pub(crate) fn new(
-        store: Store,
+        store: EtcdStore,
         options: &ClusterOptions,
         handle: Handle,
-        duties: Duties,
+        tasks: Tasks,
     ) -> Self {
+        let (store, clock, ttl) = (Arc::new(store), options.clock.clone(), options.ttl);
+        let leases = Leases::new(store.clone(), clock.clone(), ttl, handle.clone(), tasks.clone());
         Core {
-            store: Arc::new(store),
-            clock: options.clock.clone(),
-            ttl: options.ttl,
+            store,
+            expiries: ExpiryLog::new(clock.clone()),
+            clock,
+            ttl,
             first_contact: options.command_timeout,
-            outage: (options.ttl * 6).max(Duration::from_secs(60)),
+            max_outage: (ttl * 6).max(Duration::from_secs(60)),
+            leases,
             size: AtomicUsize::new(0),
             opening: Mutex::default(),
-            gone: Mutex::default(),
-            spare: Mutex::default(),
-            trouble: retry::State::default(),
+            current_error: CurrentError::default(),
             command: Mutex::default(),
             owner: Mutex::new((std::process::id(), records::user())),
             handle,
-            duties,
+            tasks,
         }
     }
 
@@ -83,20 +87,14 @@ impl Core {
         self.size.load(SeqCst)
     }
 
-    pub(crate) fn opened(&self, view: View) {
+    /// Keeps the view with which the hall was opened.
+    pub(crate) fn set_opening_view(&self, view: View) {
         *lock(&self.opening) = Some(view);
     }
 
-    pub(crate) fn opening_view(&self) -> Option<View> {
+    /// Returns the view with which the hall was opened, once.
+    pub(crate) fn take_opening_view(&self) -> Option<View> {
         lock(&self.opening).take()
-    }
-
-    pub(crate) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    pub(crate) fn duties(&self) -> &Duties {
-        &self.duties
     }
 
     pub(crate) fn describe_as(&self, command: &str) {
@@ -107,185 +105,82 @@ impl Core {
         *lock(&self.owner) = (pid, user.into());
     }
 
-    /// How to go on after trouble, for so long.
+    /// Starts a task on the thread that talks to the store.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.handle.spawn(task).abort_handle()
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Announces background work that the end of the program waits for.
+    pub(crate) fn begin_task(&self) -> TaskGuard {
+        self.tasks.begin()
+    }
+
+    /// Allows attempts for `limit`, and reports connection errors to [`current_error`](Core::current_error).
     pub(crate) fn retry(&self, limit: Duration) -> Retry {
-        Retry::new(self.store.client.clone(), self.trouble.clone(), limit)
+        Retry::new(self.store.endpoints(), limit).reporting_to(self.current_error.clone())
     }
 
-    /// What is wrong at the moment.
-    pub(crate) fn trouble(&self) -> Option<Error> {
-        lock(&self.trouble).clone()
+    /// Returns the connection error that currently affects the hall.
+    pub(crate) fn current_error(&self) -> Option<Error> {
+        lock(&self.current_error).clone()
     }
 
-    /// Looks, for one that has no claim.
+    /// Reads the hall, without a claim.
     pub(crate) async fn look(&self) -> Result<View, Error> {
         let mut retry = self.retry(self.first_contact);
         loop {
-            match self.store.look(None).await {
-                Ok(view) => {
-                    self.heard(&view);
-                    return Ok(view);
-                }
-                Err(trouble) => retry.after(trouble).await?,
+            match self.store.view(None).await {
+                Ok(view) => return Ok(self.note(view)),
+                Err(error) => retry.after(error).await?,
             }
         }
     }
 
-    /// Something was answered.
-    pub(crate) fn heard(&self, view: &View) {
-        *lock(&self.trouble) = None;
+    /// Updates the shared state from a view that has just arrived, and returns it.
+    pub(crate) fn note(&self, view: View) -> View {
+        *lock(&self.current_error) = None;
         self.size.store(view.size(), SeqCst);
-        let now = self.clock.now();
-        let mut gone = lock(&self.gone);
-        let stale: Vec<_> = view.stale().map(|(slot, owner)| (slot, owner.token)).collect();
-        gone.retain(|record, _| stale.contains(record));
-        for record in stale {
-            gone.entry(record).or_insert(now);
-        }
-        // What others have seen by the same clock we need not wait for again.
-        for seen in &view.gone {
-            if let (Some(at), Some(since)) =
-                (seen.by(&self.clock), gone.get_mut(&(seen.slot, seen.token)))
-            {
-                *since = at.min(*since);
-            }
-        }
+        self.expiries.update(&view);
+        view
     }
 
-    /// Stale slots of which nobody with our clock has written down since when.
-    fn unmourned<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, i64)> + 'a {
-        let known = |slot, token| {
-            let ours = |seen: &&Gone| seen.clock == self.clock.id();
-            view.gone.iter().filter(ours).any(|seen| (seen.slot, seen.token) == (slot, token))
-        };
-        let stale = view.stale().map(|(slot, owner)| (slot, owner.token));
-        stale.filter(move |(slot, token)| !known(*slot, *token))
-    }
-
-    pub(crate) fn has_news_of_the_gone(&self, view: &View) -> bool {
-        self.unmourned(view).next().is_some()
-    }
-
-    /// Writes down for others with the same clock since when we have known of vanished owners.
-    pub(crate) async fn mourn(&self, view: &View) {
-        for (slot, token) in self.unmourned(view) {
-            let Some(since) = lock(&self.gone).get(&(slot, token)).copied() else { continue };
-            let gone = Gone::since(slot, token, &self.clock, since);
-            let _ = self.store.mourn(&gone, view).await;
-        }
-    }
-
-    /// For how much longer the owner of each stale slot may still be in: 0 once it no longer can be.
-    fn waits<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, Duration)> + 'a {
-        let now = self.clock.now();
-        view.stale().filter_map(move |(slot, owner)| {
-            let since = *lock(&self.gone).get(&(slot, owner.token))?;
-            // It counts nine tenths of it, from an earlier moment.
-            let until = since + Duration::from_millis(owner.claim.ttl).saturating_mul(11) / 10;
-            Some((slot, until.saturating_sub(now)))
-        })
-    }
-
-    /// The smallest slot whose owner is gone for long enough.
-    pub(crate) fn stale(&self, view: &View) -> Option<usize> {
-        let size = view.size();
-        let mut over = self.waits(view).filter(|(slot, left)| *slot < size && left.is_zero());
-        over.next().map(|(slot, _)| slot)
-    }
-
-    /// When the next slot becomes such a one.
-    pub(crate) fn next_stale(&self, view: &View) -> Option<Duration> {
-        let size = view.size();
-        self.waits(view).filter(|(slot, _)| *slot < size).map(|(_, left)| left).min()
-    }
-
-    /// When all of these slots, by their tokens, have become such ones.
-    pub(crate) fn longest_wait(&self, view: &View, of: &HashSet<(usize, i64)>) -> Option<Duration> {
-        let token = |slot: &usize| view.slots.get(slot).map(|owner| owner.token);
-        let one_of = |slot: &usize| token(slot).is_some_and(|token| of.contains(&(*slot, token)));
-        self.waits(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
-    }
-
-    /// A view, as far as a line of the protocol cares.
+    /// Reduces a view to what a line of the protocol needs.
     pub(crate) fn picture(&self, view: &View) -> Picture<Waiter> {
         let size = view.size();
         Picture {
             open: size > 0,
-            me: view.me.standing(),
+            me: view.own.state(),
             first: view.first.clone(),
             free: view.free(),
-            stale: self.stale(view),
-            beyond: matches!(view.me, Me::Inside { slot, .. } if slot >= size),
+            stale: self.expiries.reclaimable(view),
+            beyond: matches!(view.own, OwnClaim::Inside { slot, .. } if slot >= size),
         }
     }
 
-    /// A claim that has yet to be put down, with a lease.
+    /// Makes a claim with a lease. It is not in the store yet.
     pub(crate) async fn new_claim(&self, limit: Duration) -> Result<Arc<Claim>, Error> {
-        let lease = self.lease(limit).await?;
+        let lease = self.leases.take(self.retry(limit)).await?;
         let own = lock(&self.command).clone();
         let command = own.as_deref().unwrap_or(command_line());
         let owner = lock(&self.owner).clone();
         Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), owner, command)))
     }
 
-    async fn lease(&self, limit: Duration) -> Result<Tenure, Error> {
-        // Younger ones are on top. Those that are too old end by themselves.
-        if let Some(lease) = lock(&self.spare).pop().filter(|lease| self.is_young(*lease)) {
-            return Ok(lease);
-        }
-        let mut retry = self.retry(limit);
-        loop {
-            let kept = self.clock.now();
-            // etcd counts in seconds.
-            let seconds = self.ttl.as_millis().div_ceil(1000) as i64;
-            match self.store.client.grant(seconds).await {
-                Ok(lease) => return Ok(Tenure { id: lease.id, kept }),
-                Err(failure) => retry.after(failure).await?,
-            }
-        }
-    }
-
-    /// Whether a lease lasts long enough for its next claim to be looked after.
-    fn is_young(&self, lease: Tenure) -> bool {
-        self.clock.now().saturating_sub(lease.kept) < self.ttl / 2
-    }
-
-    /// Begins to look after a claim.
+    /// Starts the task that renews a claim.
     pub(crate) fn keep(&self, claim: &Arc<Claim>) -> AbortHandle {
-        self.handle.spawn(claim.clone().keep(self.store.clone())).abort_handle()
+        self.spawn(claim.clone().keep(self.store.clone()))
     }
 
-    /// Puts the lease of a claim back that is done with. If something that was asked for it may still
-    /// happen, the lease ends instead: then what happens late vanishes with it.
-    pub(crate) fn retire(&self, claim: Arc<Claim>, uncertain: bool) {
-        if uncertain || claim.uncertain.load(Relaxed) {
-            return self.revoke([claim.tenure()]);
-        }
-        let mut spare = lock(&self.spare);
-        spare.retain(|lease| self.is_young(*lease));
-        spare.push(claim.tenure());
-    }
-
-    /// Ends leases, if that can be done soon.
-    fn revoke(&self, leases: impl IntoIterator<Item = Tenure>) {
-        for lease in leases {
-            let (client, duty) = (self.store.client.clone(), self.duties.begin());
-            self.handle.spawn(async move {
-                if let Err(Failure::Unreachable(_)) = client.revoke(lease.id).await {
-                    let _ = client.revoke(lease.id).await;
-                }
-                drop(duty);
-            });
+    /// Puts back the lease of a claim that is done with. If a request for the claim may still take effect, the
+    /// lease is ended instead, and anything that happens late vanishes with it.
+    pub(crate) fn retire(&self, claim: &Claim, uncertain: bool) {
+        match uncertain || claim.uncertain.load(Relaxed) {
+            true => self.leases.revoke(claim.lease()),
+            false => self.leases.put_back(claim.lease()),
         }
     }
-}
-
-impl Drop for Core {
-    fn drop(&mut self) {
-        self.revoke(std::mem::take(&mut *lock(&self.spare)));
-    }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,219 +2,365 @@
 
 use std::{
     fmt,
-    future::Future,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
-use hallpass_algorithms::halls::cluster::{Ask, Was};
 use hallpass_common::check_slots;
 use tokio::sync::oneshot;
 
 use crate::{
     ClusterPass, Error, Status,
+    acquire::Acquire,
     core::Core,
-    passage::{Held, Passage, Patience},
-    records::Door,
+    manage,
+    passage::{Held, Passage, WaitMode},
     runtime::Runtime,
-    view::View,
 };
 
-/// Clusters answer faster than this, if they do.
+/// Time limits below this may be over before the first answer arrives.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// A hall that machines share: at most k are in at once, each with its own slot, in the order in which
-/// they came. Clones are one handle.
+/// A fair semaphore with slot numbers that machines share.
+///
+/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot, and waiters get in
+/// in the order in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to
+/// the same hall.
+///
+/// ```no_run
+/// use hallpass_cluster::{Cluster, ClusterOptions};
+///
+/// let cluster = Cluster::connect(ClusterOptions::at("etcd://etcd-1:2379")?)?;
+/// let hall = cluster.open("gpu", 4)?;
+/// let pass = hall.acquire()?;
+/// println!("using GPU {}", pass.slot());
+/// pass.release()?;
+/// # Ok::<(), hallpass_cluster::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct ClusterHall {
-    // First, so that what it leaves to do is done before the thread ends.
-    pub(crate) core: Arc<Core>,
-    pub(crate) runtime: Arc<Runtime>,
+    // Dropped first, so that the background work it starts is done before the thread ends.
+    core: Arc<Core>,
+    runtime: Arc<Runtime>,
 }
 
 impl ClusterHall {
-    /// Its name.
+    pub(crate) fn new(core: Arc<Core>, runtime: Arc<Runtime>) -> Self {
+        ClusterHall { core, runtime }
+    }
+
+    /// Returns the name of the hall.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) {
+    /// println!("waiting for {}", hall.name());
+    /// # }
+    /// ```
     pub fn name(&self) -> &str {
         &self.core.store.name
     }
 
-    /// How many slots it had when we last heard of it; none once it is closed.
+    /// Returns the number of slots when the hall was last read; 0 if it was closed or removed by then.
+    ///
+    /// Does not ask the cluster. [`status`](ClusterHall::status) does.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) {
+    /// println!("{} slots", hall.slots());
+    /// # }
+    /// ```
     pub fn slots(&self) -> usize {
         self.core.size()
     }
 
-    /// How many slots are free, at this moment and in vain.
+    /// Returns the number of free slots: a snapshot that may already be stale.
     ///
     /// # Errors
     /// Those of [`status`](ClusterHall::status).
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// println!("{} of {} slots are free", hall.available()?, hall.slots());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn available(&self) -> Result<usize, Error> {
         let Status { slots, closed, holders, .. } = self.status()?;
         let taken = holders.iter().filter(|one| one.slot.is_some_and(|slot| slot < slots)).count();
         Ok(if closed { 0 } else { slots.saturating_sub(taken) })
     }
 
-    /// How many wait.
+    /// Returns the number of waiters: a snapshot that may already be stale.
     ///
     /// # Errors
     /// Those of [`status`](ClusterHall::status).
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// println!("{} ahead of us", hall.waiting()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn waiting(&self) -> Result<usize, Error> {
         Ok(self.status()?.waiters.len())
     }
 
-    /// Waits its turn.
+    /// Blocks until a slot is free and all earlier waiters have got in, and takes the slot.
+    ///
+    /// Must not be called from an async task: use [`acquire_async`](ClusterHall::acquire_async) there.
     ///
     /// # Errors
-    /// [`Error::Closed`]; [`Error::Unreachable`] if the cluster is down for longer than is worth waiting.
+    /// - [`Error::Closed`] if the hall is closed or was removed.
+    /// - [`Error::Unreachable`] if the cluster does not answer: before the first answer, after
+    ///   [`command_timeout`](crate::ClusterOptions::command_timeout); later, after 6 times the
+    ///   [ttl](crate::ClusterOptions::ttl), and at least a minute.
+    /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.acquire()?;
+    /// println!("slot {}", pass.slot());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn acquire(&self) -> Result<ClusterPass, Error> {
         let (wanted, given_up) = oneshot::channel();
-        let pass = self.enter(Patience::Some, given_up);
+        let pass = self.enter(WaitMode::Wait, given_up);
         drop(wanted);
         pass
     }
 
-    /// A slot, if one is free and nobody waits.
+    /// Takes a slot if one is free and nobody waits.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] otherwise, and those of [`acquire`](ClusterHall::acquire).
+    /// [`Error::NoPermits`] if no slot is free or there are waiters, and those of
+    /// [`acquire`](ClusterHall::acquire).
+    ///
+    /// ```no_run
+    /// use hallpass_cluster::Error;
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), Error> {
+    /// match hall.try_acquire() {
+    ///     Ok(pass) => println!("slot {}", pass.slot()),
+    ///     Err(Error::NoPermits) => println!("busy"),
+    ///     Err(error) => return Err(error),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_acquire(&self) -> Result<ClusterPass, Error> {
         let (wanted, given_up) = oneshot::channel();
-        let pass = self.enter(Patience::None, given_up);
+        let pass = self.enter(WaitMode::Try, given_up);
         drop(wanted);
         pass
     }
 
-    /// Waits its turn for so long.
+    /// Blocks until a slot is free or `time` has passed.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be
-    /// reached by then, and those of [`acquire`](ClusterHall::acquire).
+    /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be reached by
+    /// then, and those of [`acquire`](ClusterHall::acquire).
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.try_acquire_for(Duration::from_secs(30))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_acquire_for(&self, time: Duration) -> Result<ClusterPass, Error> {
         if time < SHORT {
-            // It might be over before the first answer comes.
             match self.try_acquire() {
                 Err(Error::NoPermits) => {}
                 done => return done,
             }
         }
         let (mut wanted, given_up) = oneshot::channel();
-        self.core.handle().spawn(async move {
+        self.core.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(time) => {}
                 () = wanted.closed() => {}
             }
         });
-        self.enter(Patience::Some, given_up)
+        self.enter(WaitMode::Wait, given_up)
     }
 
-    /// Waits its turn until then.
+    /// Blocks until a slot is free or `deadline` has passed.
     ///
     /// # Errors
     /// Those of [`try_acquire_for`](ClusterHall::try_acquire_for).
-    pub fn try_acquire_until(&self, until: Instant) -> Result<ClusterPass, Error> {
-        self.try_acquire_for(until.saturating_duration_since(Instant::now()))
+    ///
+    /// ```no_run
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.try_acquire_until(Instant::now() + Duration::from_secs(30))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_acquire_until(&self, deadline: Instant) -> Result<ClusterPass, Error> {
+        self.try_acquire_for(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Waits its turn in a task, in any executor. The place in the queue is taken soon after this is
-    /// first polled, and given up when it is dropped.
+    /// Waits for a slot in an async task, with any executor.
+    ///
+    /// The claim joins the queue soon after the future is first polled. Dropping the future leaves the queue.
+    /// The future resolves to the errors of [`acquire`](ClusterHall::acquire).
+    ///
+    /// ```no_run
+    /// # async fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.acquire_async().await?;
+    /// println!("slot {}", pass.slot());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn acquire_async(&self) -> Acquire {
-        Acquire { hall: self.clone(), begun: None }
+        Acquire::new(self.clone())
     }
 
-    fn enter(
-        &self,
-        patience: Patience,
-        given_up: oneshot::Receiver<()>,
-    ) -> Result<ClusterPass, Error> {
-        let held = self.runtime.wait(Passage::enter(self.core.clone(), patience, given_up))?;
+    fn enter(&self, mode: WaitMode, given_up: oneshot::Receiver<()>) -> Result<ClusterPass, Error> {
+        let held = self.runtime.wait(Passage::enter(self.core.clone(), mode, given_up))?;
         Ok(self.pass(held))
     }
 
-    fn pass(&self, held: Held) -> ClusterPass {
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub(crate) fn pass(&self, held: Held) -> ClusterPass {
         ClusterPass::new(held, self.core.clone(), self.runtime.clone())
     }
 
-    /// Changes the number of slots while the hall is in use. Who holds a slot that is no more keeps it
-    /// until it leaves.
+    /// Changes the number of slots while the hall is in use.
+    ///
+    /// Holders of removed slots keep them until they leave.
     ///
     /// # Errors
-    /// [`Error::BadSlots`], [`Error::Closed`], [`Error::Unreachable`].
+    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall is closed or was
+    /// removed, [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// hall.resize(16)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn resize(&self, k: usize) -> Result<(), Error> {
         check_slots(k)?;
         let core = self.core.clone();
-        self.runtime.wait(async move {
-            let mut view = core.change_door(|door| Door { slots: k, ..door }).await?;
-            // Who waits would notice, but why should it.
-            while let (Some(to), Some(slot)) = (view.first.clone(), view.free()) {
-                view = core.ask(Ask::Give { slot, was: Was::Free, to }, &view).await?;
-            }
-            Ok(())
-        })
+        self.runtime.wait(async move { manage::resize(&core, k).await })
     }
 
-    /// Lets nobody in any more: who waits, and who comes, gets [`Error::Closed`].
+    /// Closes the hall: waiters and newcomers get [`Error::Closed`]. Holders keep their slots until they leave.
     ///
     /// # Errors
-    /// [`Error::Unreachable`].
+    /// [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// hall.close()?;
+    /// assert!(hall.is_closed()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn close(&self) -> Result<(), Error> {
         let core = self.core.clone();
-        let closed = self
-            .runtime
-            .wait(async move { core.change_door(|door| Door { closed: true, ..door }).await });
-        match closed {
-            Ok(_) | Err(Error::Closed) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.runtime.wait(async move { manage::close(&core).await })
     }
 
-    /// Whether it is closed or was removed.
+    /// Returns whether the hall is closed or was removed.
     ///
     /// # Errors
-    /// [`Error::Unreachable`].
+    /// [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// if hall.is_closed()? {
+    ///     println!("no more work");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> Result<bool, Error> {
-        Ok(self.look()?.size() == 0)
+        let core = self.core.clone();
+        self.runtime.wait(async move { Ok(core.look().await?.size() == 0) })
     }
 
-    /// What is wrong with the cluster at the moment, as far as those who wait here have noticed.
+    /// Returns the connection error that calls on this handle are retrying at the moment, if any.
+    ///
+    /// A caller that waits in another thread can show it to the user.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) {
+    /// if let Some(error) = hall.trouble() {
+    ///     eprintln!("still waiting: {error}");
+    /// }
+    /// # }
+    /// ```
     pub fn trouble(&self) -> Option<Error> {
-        self.core.trouble()
+        self.core.current_error()
     }
 
-    /// Who holds and who waits, at this moment.
+    /// Lists the holders and the waiters: a snapshot that may already be stale.
     ///
     /// # Errors
-    /// [`Error::Closed`] if it was removed, [`Error::Unreachable`].
+    /// [`Error::Closed`] if the hall was removed, [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// for holder in hall.status()?.holders {
+    ///     println!("{:?}: process {} on {:?}", holder.slot, holder.pid, holder.host);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(&self) -> Result<Status, Error> {
         let core = self.core.clone();
-        self.runtime.wait(async move { core.status().await })
+        self.runtime.wait(async move { manage::status(&core).await })
     }
 
-    /// Frees what those who vanished hold, which otherwise happens when somebody waits for it. Takes as
-    /// long as they may still be inside. Says how many there were.
+    /// Releases the slots of vanished holders, and returns how many there were.
+    ///
+    /// Waiters do this by themselves; call it to clean up a hall that nobody waits for. It blocks as long as
+    /// these holders may still be inside: up to 1.1 times their ttl.
     ///
     /// # Errors
-    /// [`Error::Unreachable`].
+    /// [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// println!("released {} slots", hall.reap()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reap(&self) -> Result<usize, Error> {
         let core = self.core.clone();
-        self.runtime.wait(async move { core.reap().await })
+        self.runtime.wait(async move { manage::reap(&core).await })
     }
 
-    /// What [`status`](ClusterHall::status) shows as the command of this process, from its next passage on.
-    /// Without it, its command line.
+    /// Sets the command that [`status`](ClusterHall::status) shows for this process, from its next passage on.
+    /// The default is its command line.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) {
+    /// hall.describe_as("nightly backup");
+    /// # }
+    /// ```
     pub fn describe_as(&self, command: &str) {
         self.core.describe_as(command);
     }
 
-    /// What [`status`](ClusterHall::status) shows as the process and its user, from its next passage on: another
-    /// of this machine, for which we act.
+    /// Sets the process and the user that [`status`](ClusterHall::status) shows, from the next passage on. For
+    /// a program that acquires passes on behalf of another process of this machine.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) {
+    /// hall.act_for(4711, "joe");
+    /// # }
+    /// ```
     pub fn act_for(&self, pid: u32, user: &str) {
         self.core.act_for(pid, user);
-    }
-
-    pub(crate) fn look(&self) -> Result<View, Error> {
-        let core = self.core.clone();
-        self.runtime.wait(async move { core.look().await })
     }
 }
 
@@ -224,61 +370,5 @@ impl fmt::Debug for ClusterHall {
             .field("name", &self.name())
             .field("slots", &self.slots())
             .finish_non_exhaustive()
-    }
-}
-
-/// A pass, once it is there. The place in the queue is given up when this is dropped.
-#[must_use = "a future does nothing until it is polled"]
-pub struct Acquire {
-    hall: ClusterHall,
-    begun: Option<Begun>,
-}
-
-/// A passage that is on its way in.
-struct Begun {
-    /// Dropped, it says that nobody wants the pass any more.
-    _wanted: oneshot::Sender<()>,
-    held: oneshot::Receiver<Result<Held, Error>>,
-}
-
-impl Begun {
-    fn new(core: &Arc<Core>) -> Self {
-        let (wanted, given_up) = oneshot::channel();
-        let (done, held) = oneshot::channel();
-        let (core, duty) = (core.clone(), core.duties().begin());
-        core.handle().clone().spawn(async move {
-            let held = Passage::enter(core.clone(), Patience::Some, given_up).await;
-            if let Err(Ok(held)) = done.send(held) {
-                let limit = core.ttl;
-                let _ = Passage::leave(core, held, limit).await;
-            }
-            drop(duty);
-        });
-        Begun { _wanted: wanted, held }
-    }
-}
-
-impl Future for Acquire {
-    type Output = Result<ClusterPass, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Acquire { hall, begun } = &mut *self;
-        let begun = begun.get_or_insert_with(|| Begun::new(&hall.core));
-        let gone = || Error::System { doing: "wait for etcd", why: "its thread is gone".into() };
-        let held = Pin::new(&mut begun.held).poll(context);
-        held.map(|held| Ok(hall.pass(held.unwrap_or_else(|_| Err(gone()))?)))
-    }
-}
-
-impl Drop for Acquire {
-    fn drop(&mut self) {
-        // Before the hall, which may be the last handle, and then waits until we have left the queue.
-        if let Some(mut begun) = self.begun.take() {
-            begun.held.close();
-            // It came too late, and goes back.
-            if let Ok(Ok(held)) = begun.held.try_recv() {
-                drop(self.hall.pass(held));
-            }
-        }
     }
 }

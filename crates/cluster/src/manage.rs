@@ -1,5 +1,10 @@
-//! What one does to a hall without a claim: changing the door, looking at everybody, freeing what the
-//! vanished hold.
+//! What can be done to a hall without a claim: open it, change its door, list its participants, reclaim the
+//! slots of vanished holders, remove it.
+//!
+//! `resize` and `reap` give slots to waiters themselves, which the step machine in
+//! [`hallpass_algorithms::halls::cluster`] leaves to the waiters. These transitions **are not checked** by the
+//! lab. They send the transactions of line E3, which take effect only while the slot is still free or stale
+//! and the receiver still waits.
 
 use std::collections::HashSet;
 
@@ -9,171 +14,184 @@ use tokio::time::sleep;
 use crate::{
     Error, Status,
     core::Core,
-    records::{self, Claim, Door},
-    store::Trouble,
+    expiry::assignments,
+    failure::StoreError,
+    records::{self, ClaimRecord, Door},
     view::{View, Waiter},
 };
 
-impl Core {
-    /// Asks for something, once it can be reached.
-    pub(crate) async fn ask(&self, ask: Ask<Waiter>, was: &View) -> Result<View, Error> {
-        let mut retry = self.retry(self.first_contact);
-        loop {
-            match self.store.perform(ask.clone(), None, was).await {
-                Ok(view) => return Ok(self.take_in(view)),
-                Err(trouble) => retry.after(trouble).await?,
-            }
+/// Returns the hall as it is. If it does not exist and `slots` is given, creates it.
+pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Error> {
+    let mut view = core.look().await?;
+    let mut retry = core.retry(core.first_contact);
+    while let (None, Some(slots)) = (view.door, slots) {
+        match core.store.create(slots).await {
+            Ok(made) => view = core.note(made),
+            Err(error) => retry.after(error).await?,
         }
     }
-
-    /// Frees a slot whose owner is gone for long enough, if nobody waits.
-    pub(crate) async fn strike(&self, slot: usize, was: &View) -> Result<View, Error> {
-        let mut retry = self.retry(self.first_contact);
-        loop {
-            match self.store.strike(slot, true, was).await {
-                Ok(view) => return Ok(self.take_in(view)),
-                Err(trouble) => retry.after(trouble).await?,
-            }
+    let Some((door, _)) = view.door else {
+        let place = core.store.url.clone();
+        return Err(Error::Missing { name: core.store.name.clone(), place });
+    };
+    if door.version != records::VERSION {
+        let name = core.store.name.clone();
+        return Err(Error::Version { name, found: door.version, ours: records::VERSION });
+    }
+    match slots {
+        Some(_) if door.closed => Err(Error::Closed),
+        Some(asked) if asked != door.slots => {
+            Err(Error::Slots { name: core.store.name.clone(), asked, found: door.slots })
         }
+        _ => Ok(view),
     }
+}
 
-    fn take_in(&self, view: View) -> View {
-        self.heard(&view);
-        view
+/// Changes the number of slots, and gives new slots to waiters.
+pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
+    let mut view = change_door(core, |door| Door { slots, ..door }).await?;
+    // Waiters would notice by themselves, a moment later.
+    while let (Some(to), Some(slot)) = (view.first.clone(), view.free()) {
+        view = ask(core, Ask::Give { slot, was: Was::Free, to }, &view).await?;
     }
+    Ok(())
+}
 
-    /// Changes the door of a hall that is open.
-    pub(crate) async fn change_door(&self, change: impl Fn(Door) -> Door) -> Result<View, Error> {
-        let mut view = self.look().await?;
-        let mut retry = self.retry(self.first_contact);
+/// Closes the hall. A hall that is closed or gone stays so.
+pub(crate) async fn close(core: &Core) -> Result<(), Error> {
+    match change_door(core, |door| Door { closed: true, ..door }).await {
+        Ok(_) | Err(Error::Closed) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lists the holders and waiters.
+pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
+    let mut retry = core.retry(core.first_contact);
+    let (view, queue) = loop {
+        match core.store.view_with_queue().await {
+            Ok((view, queue)) => break (core.note(view), queue),
+            Err(error) => retry.after(error).await?,
+        }
+    };
+    let Some((door, _)) = view.door else { return Err(Error::Closed) };
+    let holders = view.slots.into_iter().map(|(slot, owner)| {
+        let alive = view.inside.contains(&owner.record.id);
+        ClaimRecord { slot: Some(slot), ..owner.record }.participant(Some(owner.token), alive)
+    });
+    let mut status = Status::new(core.store.name.clone(), door.slots);
+    status.closed = door.closed;
+    status.holders = holders.collect();
+    status.waiters = queue.into_iter().map(|one| one.record.participant(None, true)).collect();
+    Ok(status)
+}
+
+/// Frees the slots that are stale now, or gives them to waiters. Returns how many there were.
+pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
+    let mut view = core.look().await?;
+    // Claims that vanish meanwhile are left to the next call.
+    let found: HashSet<_> = assignments(&view).collect();
+    let wait = |view: &View| core.expiries.until_all_reclaimable(view, &found);
+    while let Some(time) = wait(&view).filter(|time| !time.is_zero()) {
+        sleep(time).await;
+    }
+    let mut retry = core.retry(core.first_contact);
+    for &(slot, token) in &found {
         loop {
-            let Some((door, revision)) = view.door.filter(|(door, _)| !door.closed) else {
-                return Err(Error::Closed);
+            view = core.look().await?;
+            if assignments(&view).all(|assignment| assignment != (slot, token)) {
+                break;
+            }
+            let counts = slot < view.size();
+            let done = match view.first.clone().filter(|_| counts) {
+                Some(to) => {
+                    let give = Ask::Give { slot, was: Was::Stale, to };
+                    core.store.perform(give, None, &view).await
+                }
+                None => core.store.free_stale(slot, counts, &view).await,
             };
-            let wanted = change(door);
-            match self.store.change(wanted, &view).await {
-                Ok(now) if now.door.is_some_and(|(now, at)| now == wanted && at > revision) => {
-                    return Ok(self.take_in(now));
-                }
-                Ok(now) => view = self.take_in(now),
-                Err(trouble) => retry.after(trouble).await?,
+            if let Err(error) = done {
+                retry.after(error).await?;
             }
         }
     }
+    Ok(found.len())
+}
 
-    /// Everybody.
-    pub(crate) async fn status(&self) -> Result<Status, Error> {
-        let mut retry = self.retry(self.first_contact);
-        let (view, queue) = loop {
-            match self.store.everybody().await {
-                Ok(found) => break found,
-                Err(trouble) => retry.after(trouble).await?,
-            }
+/// Frees a reclaimable slot, if nobody waits.
+pub(crate) async fn free_stale(core: &Core, slot: usize, was: &View) -> Result<View, Error> {
+    let mut retry = core.retry(core.first_contact);
+    loop {
+        match core.store.free_stale(slot, true, was).await {
+            Ok(view) => return Ok(core.note(view)),
+            Err(error) => retry.after(error).await?,
+        }
+    }
+}
+
+/// Removes the hall.
+pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
+    let mut retry = core.retry(core.first_contact);
+    // Whether a request was sent: it may have taken effect although we got no answer.
+    let mut asked = false;
+    loop {
+        match remove_once(core, force, &mut asked).await {
+            Ok(done) => return done,
+            Err(error) => retry.after(error).await?,
+        }
+    }
+}
+
+async fn remove_once(
+    core: &Core,
+    force: bool,
+    asked: &mut bool,
+) -> Result<Result<(), Error>, StoreError> {
+    let store = &core.store;
+    let (name, place) = (store.name.clone(), store.url.clone());
+    let Some(door) = store.door_revision().await? else {
+        return Ok(if *asked { Ok(()) } else { Err(Error::Missing { name, place }) });
+    };
+    // Records that cannot be read are of no use: remove them with the rest.
+    let damaged = match store.view_with_queue().await {
+        Err(StoreError::Invalid(Error::Damaged { .. })) => true,
+        seen => seen.map(|_| false)?,
+    };
+    *asked = true;
+    if store.remove(door, force, damaged).await? {
+        return Ok(Ok(()));
+    }
+    let (view, queue) = store.view_with_queue().await?;
+    let (holders, waiting) = (view.slots.len(), queue.len());
+    Ok(Err(Error::InUse { name, holders, waiting }))
+}
+
+/// Sends a request without a claim until there is an answer.
+async fn ask(core: &Core, ask: Ask<Waiter>, was: &View) -> Result<View, Error> {
+    let mut retry = core.retry(core.first_contact);
+    loop {
+        match core.store.perform(ask.clone(), None, was).await {
+            Ok(view) => return Ok(core.note(view)),
+            Err(error) => retry.after(error).await?,
+        }
+    }
+}
+
+/// Changes the door of a hall that is open.
+async fn change_door(core: &Core, change: impl Fn(Door) -> Door) -> Result<View, Error> {
+    let mut view = core.look().await?;
+    let mut retry = core.retry(core.first_contact);
+    loop {
+        let Some((door, revision)) = view.door.filter(|(door, _)| !door.closed) else {
+            return Err(Error::Closed);
         };
-        self.heard(&view);
-        let Some((door, _)) = view.door else { return Err(Error::Closed) };
-        let holders = view.slots.into_iter().map(|(slot, owner)| {
-            let alive = view.inside.contains(&owner.claim.claim);
-            Claim { slot: Some(slot), ..owner.claim }.participant(Some(owner.token), alive)
-        });
-        let mut status = Status::new(self.store.name.clone(), door.slots);
-        status.closed = door.closed;
-        status.holders = holders.collect();
-        status.waiters = queue.into_iter().map(|one| one.claim.participant(None, true)).collect();
-        Ok(status)
-    }
-
-    /// Frees stale slots, or gives them to those who wait. Says how many.
-    pub(crate) async fn reap(&self) -> Result<usize, Error> {
-        let mut view = self.look().await?;
-        let found: HashSet<_> = view.stale().map(|(slot, owner)| (slot, owner.token)).collect();
-        // Who vanishes meanwhile is for the next time.
-        while let Some(time) = self.longest_wait(&view, &found).filter(|time| !time.is_zero()) {
-            sleep(time).await;
-        }
-        let mut retry = self.retry(self.first_contact);
-        for &(slot, token) in &found {
-            loop {
-                view = self.look().await?;
-                if view.stale().all(|(other, owner)| (other, owner.token) != (slot, token)) {
-                    break;
-                }
-                let counts = slot < view.size();
-                let done = match view.first.clone().filter(|_| counts) {
-                    Some(to) => {
-                        let give = Ask::Give { slot, was: Was::Stale, to };
-                        self.store.perform(give, None, &view).await
-                    }
-                    None => self.store.strike(slot, counts, &view).await,
-                };
-                if let Err(trouble) = done {
-                    retry.after(trouble).await?;
-                }
+        let wanted = change(door);
+        match core.store.change_door(wanted, &view).await {
+            Ok(now) if now.door.is_some_and(|(now, at)| now == wanted && at > revision) => {
+                return Ok(core.note(now));
             }
+            Ok(now) => view = core.note(now),
+            Err(error) => retry.after(error).await?,
         }
-        Ok(found.len())
-    }
-
-    /// The hall as it is, made with so many slots if it was not there.
-    pub(crate) async fn open(&self, slots: Option<usize>) -> Result<View, Error> {
-        let mut view = self.look().await?;
-        let mut retry = self.retry(self.first_contact);
-        while let (None, Some(slots)) = (view.door, slots) {
-            match self.store.make(slots).await {
-                Ok(made) => view = self.take_in(made),
-                Err(trouble) => retry.after(trouble).await?,
-            }
-        }
-        let Some((door, _)) = view.door else {
-            let place = self.store.place.clone();
-            return Err(Error::Missing { name: self.store.name.clone(), place });
-        };
-        if door.version != records::VERSION {
-            let name = self.store.name.clone();
-            return Err(Error::Version { name, found: door.version, ours: records::VERSION });
-        }
-        match slots {
-            Some(_) if door.closed => Err(Error::Closed),
-            Some(asked) if asked != door.slots => {
-                Err(Error::Slots { name: self.store.name.clone(), asked, found: door.slots })
-            }
-            _ => Ok(view),
-        }
-    }
-
-    /// Removes it.
-    pub(crate) async fn remove(&self, force: bool) -> Result<(), Error> {
-        let mut retry = self.retry(self.first_contact);
-        // What was asked for may have happened though we did not hear of it.
-        let mut asked = false;
-        loop {
-            match self.remove_once(force, &mut asked).await {
-                Ok(done) => return done,
-                Err(trouble) => retry.after(trouble).await?,
-            }
-        }
-    }
-
-    async fn remove_once(
-        &self,
-        force: bool,
-        asked: &mut bool,
-    ) -> Result<Result<(), Error>, Trouble> {
-        let (name, place) = (self.store.name.clone(), self.store.place.clone());
-        let Some(door) = self.store.door_revision().await? else {
-            return Ok(if *asked { Ok(()) } else { Err(Error::Missing { name, place }) });
-        };
-        // What cannot be read is of no use to anybody.
-        let damaged = match self.store.everybody().await {
-            Err(Trouble::Wrong(Error::Damaged { .. })) => true,
-            seen => seen.map(|_| false)?,
-        };
-        *asked = true;
-        if self.store.remove(door, force, damaged).await? {
-            return Ok(Ok(()));
-        }
-        let (view, queue) = self.store.everybody().await?;
-        let (holders, waiting) = (view.slots.len(), queue.len());
-        Ok(Err(Error::InUse { name, holders, waiting }))
     }
 }

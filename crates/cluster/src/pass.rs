@@ -1,4 +1,4 @@
-//! Passes: the right to be in, as long as it lasts.
+//! Passes: the right to be inside, as long as it lasts.
 
 use std::{
     fmt,
@@ -12,17 +12,33 @@ use std::{
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
-    Error,
+    Error, Loss,
     claim::{Claim, Health},
     core::Core,
     passage::{Held, Passage},
     runtime::Runtime,
 };
 
-/// A slot, held until this is dropped or lost.
-#[must_use = "dropping a pass gives the slot back"]
+/// A slot of a [`ClusterHall`](crate::ClusterHall), held until this is dropped or lost.
+///
+/// hallpass renews the pass in the background, every `ttl / 5`. If it cannot, the pass is lost, *before* any
+/// other process can get the slot. So check [`is_valid`](ClusterPass::is_valid) between steps, or stop when
+/// [`lost`](ClusterPass::lost) resolves.
+///
+/// ```no_run
+/// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+/// let pass = hall.acquire()?;
+/// while pass.is_valid() {
+///     // one more step
+/// #   break;
+/// }
+/// pass.release()?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "dropping a pass releases the slot"]
 pub struct ClusterPass {
-    /// Taken out when it is given back.
+    /// `None` once it is released.
     held: Option<Held>,
     claim: Arc<Claim>,
     slot: usize,
@@ -31,70 +47,135 @@ pub struct ClusterPass {
     runtime: Arc<Runtime>,
 }
 
-/// Why a pass is no longer valid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Loss {
-    /// The cluster could not be reached for too long to know that the pass is still ours.
-    OutOfTouch,
-    /// The claim is gone from the cluster: its lease was ended, or somebody removed it.
-    Gone,
-    /// It was given back.
-    Released,
-}
-
 impl ClusterPass {
     pub(crate) fn new(held: Held, core: Arc<Core>, runtime: Arc<Runtime>) -> Self {
         let (claim, slot, token) = (held.claim.clone(), held.slot, held.token.unsigned_abs());
         ClusterPass { held: Some(held), claim, slot, token, core, runtime }
     }
 
-    /// The slot: below the number of slots, and nobody else's meanwhile.
+    /// Returns the slot: a number below the number of slots that no other valid pass has.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// println!("using GPU {}", hall.acquire()?.slot());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn slot(&self) -> usize {
         self.slot
     }
 
-    /// A number larger than that of every pass of this hall before. Storage that remembers the largest
-    /// it has seen from each slot can refuse whoever comes too late.
+    /// Returns the token: a number larger than that of every earlier pass of this hall.
+    ///
+    /// Storage that remembers the largest token it has seen from each slot can refuse a holder that was paused
+    /// and comes too late.
+    ///
+    /// ```no_run
+    /// # fn write_unless_newer(_slot: usize, _token: u64) {}
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.acquire()?;
+    /// write_unless_newer(pass.slot(), pass.token());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn token(&self) -> u64 {
         self.token
     }
 
-    /// Whether it is certain that nobody else has the slot.
+    /// Returns whether it is certain that no other process has the slot.
+    ///
+    /// ```no_run
+    /// # fn example(pass: hallpass_cluster::ClusterPass) {
+    /// while pass.is_valid() {
+    ///     // one more step
+    /// #   break;
+    /// }
+    /// # }
+    /// ```
     pub fn is_valid(&self) -> bool {
         !self.valid_for().is_zero()
     }
 
-    /// For how long that is certain, even if the cluster is not heard of again: 0 once the pass is lost.
+    /// Returns how long the pass stays valid even if the cluster does not answer again: 0 once it is lost.
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// # fn example(pass: hallpass_cluster::ClusterPass) {
+    /// if pass.valid_for() > Duration::from_secs(2) {
+    ///     // a step that takes less than 2 s
+    /// }
+    /// # }
+    /// ```
     pub fn valid_for(&self) -> Duration {
         self.claim.valid_for()
     }
 
-    /// Until when that is certain, by the [clock](crate::Clock) of the [options](crate::Options).
+    /// Returns the time until which the pass is valid, by the [clock](crate::Clock) of the
+    /// [options](crate::ClusterOptions).
+    ///
+    /// Unlike [`valid_for`](ClusterPass::valid_for), it does not become 0 when the pass is lost.
+    ///
+    /// ```no_run
+    /// use hallpass_cluster::Clock;
+    ///
+    /// # fn example(pass: hallpass_cluster::ClusterPass) {
+    /// let clock = Clock::default();
+    /// println!("{:?} left", pass.valid_until().saturating_sub(clock.now()));
+    /// # }
+    /// ```
     pub fn valid_until(&self) -> Duration {
         self.claim.valid_until()
     }
 
-    /// Resolves when the pass is lost, in any executor. Whoever goes on then does so without a pass: to
-    /// stop in time, look at [`valid_for`](ClusterPass::valid_for), and be [told](ClusterPass::watch) of
-    /// renewals.
+    /// Resolves when the pass is lost, with any executor.
+    ///
+    /// From then on the caller has no pass. To stop *before* that, look at
+    /// [`valid_for`](ClusterPass::valid_for) and follow the renewals with [`watch`](ClusterPass::watch).
+    ///
+    /// ```no_run
+    /// # async fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let pass = hall.acquire_async().await?;
+    /// let loss = pass.lost().await;
+    /// eprintln!("stopping: {loss}");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn lost(&self) -> Lost {
         let mut health = self.claim.watch();
         let lost = async move { reason(health.wait_for(|health| health.lost.is_some()).await) };
         Lost(Box::pin(lost))
     }
 
-    /// Tells of everything that happens to the pass.
+    /// Returns a stream of the renewals of the pass, and of its loss.
+    ///
+    /// ```no_run
+    /// # fn example(pass: hallpass_cluster::ClusterPass) {
+    /// let mut renewals = pass.watch();
+    /// while let Ok(valid_until) = renewals.wait() {
+    ///     println!("valid until {valid_until:?}");
+    /// }
+    /// # }
+    /// ```
     pub fn watch(&self) -> Renewals {
         let claim = Arc::downgrade(&self.claim);
         Renewals { health: self.claim.watch(), claim, handle: self.core.handle().clone() }
     }
 
-    /// Gives the slot back, and waits until that has happened. Dropping a pass does it in the background.
+    /// Releases the slot, and blocks until the cluster has confirmed it. Dropping a pass releases it in the
+    /// background.
     ///
     /// # Errors
-    /// [`Error::Lost`] if it was not ours any more, [`Error::Unreachable`] if the cluster could not be
-    /// told: then the slot is free when the claim has vanished, and a while has passed.
+    /// - [`Error::Lost`] if the pass was no longer ours.
+    /// - [`Error::Unreachable`] if the cluster does not answer. Then the slot becomes free some time after the
+    ///   claim's lease has ended: after at most about twice the [ttl](crate::ClusterOptions::ttl).
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// hall.acquire()?.release()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn release(mut self) -> Result<(), Error> {
         let Some(held) = self.held.take() else { return Err(Error::Lost) };
         let (core, limit) = (self.core.clone(), self.core.first_contact);
@@ -105,11 +186,11 @@ impl ClusterPass {
 impl Drop for ClusterPass {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
-            let (core, duty) = (self.core.clone(), self.core.duties().begin());
-            self.core.handle().spawn(async move {
+            let (core, task) = (self.core.clone(), self.core.begin_task());
+            self.core.spawn(async move {
                 let limit = core.ttl;
                 let _ = Passage::leave(core, held, limit).await;
-                drop(duty);
+                drop(task);
             });
         }
     }
@@ -123,7 +204,7 @@ impl fmt::Debug for ClusterPass {
     }
 }
 
-/// Resolves when a pass is lost.
+/// Resolves when a pass is lost. Returned by [`ClusterPass::lost`].
 #[must_use = "a future does nothing until it is polled"]
 pub struct Lost(Pin<Box<dyn Future<Output = Loss> + Send>>);
 
@@ -135,7 +216,7 @@ impl Future for Lost {
     }
 }
 
-/// Tells of renewals of a pass.
+/// Reports the renewals of a pass. Returned by [`ClusterPass::watch`].
 pub struct Renewals {
     health: watch::Receiver<Health>,
     claim: Weak<Claim>,
@@ -143,10 +224,20 @@ pub struct Renewals {
 }
 
 impl Renewals {
-    /// The next moment [until which](ClusterPass::valid_until) the pass is valid, or why it no longer is.
+    /// Waits for the next renewal, and returns the time [until which](ClusterPass::valid_until) the pass is
+    /// valid now.
     ///
     /// # Errors
-    /// [`Loss`], again and again.
+    /// Why the pass is no longer valid. Once lost, every call returns [`Loss`].
+    ///
+    /// ```no_run
+    /// # async fn example(pass: hallpass_cluster::ClusterPass) {
+    /// let mut renewals = pass.watch();
+    /// while let Ok(valid_until) = renewals.next().await {
+    ///     println!("valid until {valid_until:?}");
+    /// }
+    /// # }
+    /// ```
     pub async fn next(&mut self) -> Result<Duration, Loss> {
         if self.health.borrow().lost.is_none() && self.health.changed().await.is_err() {
             return Err(Loss::Released);
@@ -158,30 +249,29 @@ impl Renewals {
         }
     }
 
-    /// The same, for a thread that waits.
+    /// Blocks until the next renewal, like [`next`](Renewals::next).
     ///
     /// # Errors
-    /// [`Loss`], again and again.
+    /// Why the pass is no longer valid. Once lost, every call returns [`Loss`].
     ///
     /// # Panics
-    /// In a task of tokio's, which must not wait.
+    /// If it is called within a tokio runtime, where blocking is not allowed.
+    ///
+    /// ```no_run
+    /// # fn example(pass: hallpass_cluster::ClusterPass) {
+    /// match pass.watch().wait() {
+    ///     Ok(valid_until) => println!("valid until {valid_until:?}"),
+    ///     Err(loss) => println!("lost: {loss}"),
+    /// }
+    /// # }
+    /// ```
     pub fn wait(&mut self) -> Result<Duration, Loss> {
         let handle = self.handle.clone();
         handle.block_on(self.next())
     }
 }
 
-/// Why there is nothing more to wait for.
+/// The loss that a claim's health reports; no more reports come once the pass is released.
 fn reason(health: Result<watch::Ref<'_, Health>, watch::error::RecvError>) -> Loss {
     health.ok().and_then(|health| health.lost).unwrap_or(Loss::Released)
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Loss::OutOfTouch => "etcd could not be reached for too long",
-            Loss::Gone => "the claim is gone from etcd",
-            Loss::Released => "it was given back",
-        })
-    }
 }

@@ -1,4 +1,17 @@
 //! A passage: the lines of the claim protocol, one transaction after the other.
+//!
+//! The lines E1 to X3, and where each leads, are those of the step machine in
+//! [`hallpass_algorithms::halls::cluster`], which the lab checks. This driver makes four transitions that the
+//! step machine does not have. **They are not checked**; each is safe because the transaction it sends takes
+//! effect only if what it depends on is still so:
+//!
+//! - `Passage::frees_stale`: `try_acquire` frees a reclaimable slot while nobody waits, and starts over.
+//! - `Passage::go_out`: the first answer to X2 or X3 that finds us still inside is taken as the answer to X1,
+//!   which may have been an old view, and the passage goes on from there.
+//! - `Passage::certify`: a passage that is let in, but whose claim is lost by then, starts over with a new one.
+//! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
+//!
+//! [`manage`](crate::manage) has two more: `resize` and `reap` hand slots to waiters.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -7,59 +20,59 @@ use std::{
 
 use hallpass_algorithms::{
     Next,
-    halls::cluster::{Ask, Line, Picture, Standing},
+    halls::cluster::{Ask, ClaimState, Line, Picture},
 };
 use tokio::{sync::oneshot, task::AbortHandle};
 
 use crate::{
     Error,
     claim::{Claim, Health, Stage},
-    client::Failure,
     core::Core,
-    store::Trouble,
-    view::{Me, View, Waiter},
-    waiting::Post,
+    failure::{Failure, StoreError},
+    manage,
+    view::{OwnClaim, Revision, View, Waiter},
+    waiting::{News, WaitingRoom},
 };
 
-/// How long somebody wants to wait.
+/// Whether a passage waits if no slot is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Patience {
-    /// Not at all.
-    None,
-    /// Until it is told otherwise.
-    Some,
+pub(crate) enum WaitMode {
+    /// It does not wait.
+    Try,
+    /// It waits until the caller gives up.
+    Wait,
 }
 
-/// What a passage holds once it is in.
+/// A passage in its critical section.
 pub(crate) struct Held {
     pub claim: Arc<Claim>,
     pub slot: usize,
-    pub token: i64,
+    pub token: Revision,
+    /// The task that renews the claim.
     keeper: AbortHandle,
-    /// Finds out who is first in line.
-    scout: Option<AbortHandle>,
+    /// The task that finds out who is at the head of the queue.
+    successor_finder: Option<AbortHandle>,
     view: View,
 }
 
 /// A passage on its way in or out.
 pub(crate) struct Passage {
-    pub core: Arc<Core>,
-    pub claim: Arc<Claim>,
-    /// Looks after the claim.
+    core: Arc<Core>,
+    claim: Arc<Claim>,
+    /// The task that renews the claim.
     keeper: AbortHandle,
-    /// How things were when we last heard.
-    pub view: View,
-    /// Where we wait, once we do.
-    pub post: Option<Post>,
-    /// How long to put up with an unreachable cluster.
-    pub limit: Duration,
+    /// The hall as we last saw it.
+    view: View,
+    waiting_room: WaitingRoom,
+    /// How long to tolerate an unreachable cluster.
+    limit: Duration,
 }
 
 impl Passage {
-    /// Begins one, with a claim that has yet to be put down.
+    /// Starts a passage with a claim that is not in the store yet.
     async fn begin(core: Arc<Core>) -> Result<Passage, Error> {
         let look = async {
-            match core.opening_view() {
+            match core.take_opening_view() {
                 Some(view) => Ok(view),
                 None => core.look().await,
             }
@@ -67,33 +80,34 @@ impl Passage {
         let (claim, view) = tokio::try_join!(core.new_claim(core.first_contact), look)?;
         let keeper = core.keep(&claim);
         let limit = core.first_contact;
-        Ok(Passage { core, claim, keeper, view, post: None, limit })
+        let waiting_room = WaitingRoom::default();
+        Ok(Passage { core, claim, keeper, view, waiting_room, limit })
     }
 
-    /// The way in. Who waits gives up when `given_up` says so, or nobody is left who could.
+    /// The way in. A waiter gives up when `given_up` resolves, also because its sender was dropped.
     pub(crate) async fn enter(
         core: Arc<Core>,
-        patience: Patience,
+        mode: WaitMode,
         mut given_up: oneshot::Receiver<()>,
     ) -> Result<Held, Error> {
         let mut passage = tokio::select! {
             begun = Passage::begin(core.clone()) => begun?,
-            _ = &mut given_up => return Err(core.trouble().unwrap_or(Error::NoPermits)),
+            _ = &mut given_up => return Err(core.current_error().unwrap_or(Error::NoPermits)),
         };
-        let result = passage.go_in(patience, &mut given_up).await;
+        let result = passage.go_in(mode, &mut given_up).await;
         let Passage { core, claim, keeper, view, .. } = passage;
         match result {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
-                let scout = || core.handle().spawn(claim.clone().scout(core.store.clone()));
-                // Where there are more slots, somebody else is likely to serve who is first.
-                let scout = (core.size() == 1).then(|| scout().abort_handle());
-                Ok(Held { claim, slot, token, keeper, scout, view })
+                let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
+                // With more than one slot, another holder is likely to leave first and serve the head.
+                let successor_finder = (core.size() == 1).then(find);
+                Ok(Held { claim, slot, token, keeper, successor_finder, view })
             }
             Err(error) => {
                 claim.enter_stage(Stage::Done);
                 keeper.abort();
-                core.retire(claim, !matches!(error, Error::NoPermits | Error::Closed));
+                core.retire(&claim, !matches!(error, Error::NoPermits | Error::Closed));
                 Err(error)
             }
         }
@@ -101,23 +115,19 @@ impl Passage {
 
     async fn go_in(
         &mut self,
-        patience: Patience,
+        mode: WaitMode,
         given_up: &mut oneshot::Receiver<()>,
-    ) -> Result<(usize, i64), Error> {
-        let first_line = |view: &View| match (patience, view.free().unwrap_or(0)) {
-            (Patience::None, slot) => Line::T1 { slot },
-            (Patience::Some, slot) => Line::E1 { slot },
-        };
-        let mut line = first_line(&self.view);
-        let mut unwanted = false;
+    ) -> Result<(usize, Revision), Error> {
+        let mut line = self.first_line(mode);
+        let mut cancelled = false;
         loop {
             let picture = tokio::select! {
                 biased;
-                _ = &mut *given_up, if !unwanted => {
-                    unwanted = true;
-                    // What was asked for may still happen.
+                _ = &mut *given_up, if !cancelled => {
+                    cancelled = true;
+                    // The interrupted request may still take effect.
                     self.claim.uncertain.store(true, Relaxed);
-                    if let Some(error) = self.core.trouble() {
+                    if let Some(error) = self.core.current_error() {
                         return Err(error);
                     }
                     self.limit = self.core.first_contact;
@@ -126,67 +136,78 @@ impl Passage {
                 }
                 picture = self.ask(line.clone().ask()) => picture?,
             };
-            if !unwanted {
-                self.limit = self.core.outage;
+            if !cancelled {
+                self.limit = self.core.max_outage;
             }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) => line,
                 Next::Enter(_) => match self.certify().await? {
                     Some(held) => return Ok(held),
-                    None => first_line(&self.view),
+                    None => self.first_line(mode),
                 },
                 Next::Leave if self.view.size() == 0 => return Err(Error::Closed),
-                Next::Leave if self.frees_stale(patience).await? => first_line(&self.view),
+                Next::Leave if self.frees_stale(mode).await? => self.first_line(mode),
                 Next::Leave => return Err(Error::NoPermits),
             };
-            if let (Line::E1 { .. } | Line::T1 { .. }, Some(_)) = (&line, self.claim.health().lost)
-            {
-                self.renew_claim().await?;
+            let starts_over = matches!(line, Line::E1 { .. } | Line::T1 { .. });
+            if starts_over && self.claim.health().lost.is_some() {
+                self.replace_claim().await?;
             }
         }
     }
 
-    /// One who does not wait has nobody wait for it either until a vanished owner is surely gone. But if
-    /// that is so, and nobody waits, it may have the slot.
-    async fn frees_stale(&mut self, patience: Patience) -> Result<bool, Error> {
-        let (Patience::None, None) = (patience, &self.view.first) else { return Ok(false) };
-        let Some(slot) = self.core.stale(&self.view) else { return Ok(false) };
-        self.view = self.core.strike(slot, &self.view).await?;
+    /// The first line of the way in, for the slot that was free when we last looked.
+    fn first_line(&self, mode: WaitMode) -> Line<Waiter> {
+        match (mode, self.view.free().unwrap_or(0)) {
+            (WaitMode::Try, slot) => Line::T1 { slot },
+            (WaitMode::Wait, slot) => Line::E1 { slot },
+        }
+    }
+
+    /// Frees a reclaimable slot for a caller that does not wait, if there are no waiters to give it to.
+    /// Returns whether the caller should try again.
+    async fn frees_stale(&mut self, mode: WaitMode) -> Result<bool, Error> {
+        let (WaitMode::Try, None) = (mode, &self.view.first) else { return Ok(false) };
+        let Some(slot) = self.core.expiries.reclaimable(&self.view) else { return Ok(false) };
+        self.view = manage::free_stale(&self.core, slot, &self.view).await?;
         Ok(true)
     }
 
-    /// What we hold, if it is certain for long enough.
-    async fn certify(&mut self) -> Result<Option<(usize, i64)>, Error> {
+    /// Returns what we hold, if it is valid for long enough.
+    async fn certify(&mut self) -> Result<Option<(usize, Revision)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 {
             self.limit = self.core.first_contact;
             self.ask(Ask::Look).await?;
         }
         match self.claim.health() {
-            Health { me: Me::Inside { slot, token }, lost: None, .. } => Ok(Some((slot, token))),
+            Health { own: OwnClaim::Inside { slot, token }, lost: None, .. } => {
+                Ok(Some((slot, token)))
+            }
             _ => Ok(None),
         }
     }
 
-    /// Another claim in place of one that is gone.
-    async fn renew_claim(&mut self) -> Result<(), Error> {
+    /// Replaces a claim that is gone by a new one.
+    async fn replace_claim(&mut self) -> Result<(), Error> {
         self.keeper.abort();
         self.claim = self.core.new_claim(self.limit).await?;
         self.keeper = self.core.keep(&self.claim);
-        self.post = None;
+        self.waiting_room = WaitingRoom::default();
         Ok(())
     }
 
     /// The way out.
     pub(crate) async fn leave(core: Arc<Core>, held: Held, limit: Duration) -> Result<(), Error> {
-        let Held { claim, slot, keeper, scout, view, .. } = held;
-        if let Some(scout) = scout {
-            scout.abort();
+        let Held { claim, slot, keeper, successor_finder, view, .. } = held;
+        if let Some(finder) = successor_finder {
+            finder.abort();
         }
         claim.enter_stage(Stage::Done);
-        let mut passage = Passage { core, claim, keeper, view, post: None, limit };
+        let waiting_room = WaitingRoom::default();
+        let mut passage = Passage { core, claim, keeper, view, waiting_room, limit };
         let result = passage.go_out(slot).await;
         passage.keeper.abort();
-        passage.core.retire(passage.claim, result.is_err());
+        passage.core.retire(&passage.claim, result.is_err());
         result
     }
 
@@ -195,85 +216,97 @@ impl Passage {
         let mut certain = false;
         loop {
             let picture = match line {
-                Line::X1 { .. } => self.look_who_is_first().await?,
+                Line::X1 { .. } => self.find_head().await?,
                 _ => self.ask(line.clone().ask()).await?,
             };
-            if let (Line::X2 { .. } | Line::X3 { .. }, Standing::Inside(_), false) =
+            if let (Line::X2 { .. } | Line::X3 { .. }, ClaimState::Inside(_), false) =
                 (&line, picture.me, certain)
             {
-                // What we knew was old, and nothing has happened: this is the answer to X1.
+                // Our view was old, and nothing has happened: this answer serves as the answer to X1.
                 certain = true;
                 line = Line::X1 { slot };
             }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) | Next::Enter(line) => line,
-                // If it is not known what became of a question, we take it for answered.
-                Next::Leave if self.view.me == Me::Released => return Ok(()),
+                Next::Leave if self.view.own == OwnClaim::Released => return Ok(()),
+                // A request without an answer may have released the claim, so we assume that it did.
                 Next::Leave if self.claim.uncertain.load(Relaxed) => return Ok(()),
                 Next::Leave => return Err(Error::Lost),
             };
         }
     }
 
-    /// Line X1. It does no harm if the answer is old, as long as it is of a moment at which we were in: we
-    /// could have asked then. What is asked for next is granted only if things still are that way. Where
-    /// there is one slot, whoever was first in line most likely still is, and if nobody was, somebody
-    /// watches for who comes.
-    async fn look_who_is_first(&mut self) -> Result<Picture<Waiter>, Error> {
-        let known = self.claim.hint().filter(|view| view.size() == 1);
+    /// Line X1. The answer may be old, as long as it is from a moment at which we were inside: we could have
+    /// asked then. The next request takes effect only if the answer is still true. With one slot, the head of
+    /// the queue rarely changes, and if the queue was empty, the successor finder watches for arrivals.
+    async fn find_head(&mut self) -> Result<Picture<Waiter>, Error> {
+        let known = self.claim.take_exit_hint().filter(|view| view.size() == 1);
         let view = match known {
             Some(view) => Ok(view),
-            None => self.core.store.look_back(self.claim.asker()).await,
+            None => self.core.store.local_exit_view(self.claim.reference()).await,
         };
         match view {
-            Ok(view) if matches!(view.me, Me::Inside { .. }) => {
+            Ok(view) if view.own.is_inside() => {
                 self.view = view;
                 Ok(self.core.picture(&self.view))
             }
-            // Of a time before that, or not ours any more: it has to be known for certain.
+            // From before we got in, or the claim is gone: read by consensus.
             _ => self.ask(Ask::Look).await,
         }
     }
 
-    /// Asks until there is an answer.
-    pub(crate) async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
-        if let Ask::Watch = ask {
-            return self.next_picture().await;
-        }
+    /// Sends a request until there is an answer.
+    async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
+        let ask = match ask {
+            Ask::Watch => match self.next_news().await? {
+                News::Own(own) => {
+                    self.claim.note_entry(own);
+                    self.view.own = own;
+                    return Ok(self.core.picture(&self.view));
+                }
+                News::Seen { asked, view } => return Ok(self.note(asked, view)),
+                News::Changed => Ask::Look,
+            },
+            ask => ask,
+        };
         let mut retry = self.core.retry(self.limit);
         loop {
             let asked = self.core.clock.now();
-            let me = Some(self.claim.asker());
-            match self.core.store.perform(ask.clone(), me, &self.view).await {
-                Ok(view) => return Ok(self.take_in(asked, view)),
-                // The lease ended before the claim was put down.
-                Err(Trouble::Failed(Failure::LeaseGone)) => self.renew_claim().await?,
-                Err(trouble) => {
-                    // A claim may be put down later, when nobody looks after it any more.
+            let own = Some(self.claim.reference());
+            match self.core.store.perform(ask.clone(), own, &self.view).await {
+                Ok(view) => return Ok(self.note(asked, view)),
+                // The lease ended before the claim was in the store.
+                Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
+                Err(error) => {
+                    // The claim may be made later, when nobody renews it any more.
                     self.claim.uncertain.store(true, Relaxed);
-                    retry.after(trouble).await?;
+                    retry.after(error).await?;
                 }
             }
         }
     }
 
-    /// Remembers how things are.
-    pub(crate) fn take_in(&mut self, asked: Duration, view: View) -> Picture<Waiter> {
-        // Who has left has not looked.
-        if view.me != Me::Released {
-            self.core.heard(&view);
-            if self.core.has_news_of_the_gone(&view) {
-                // Others may come and go for ever, none of whom waits for long enough to see its end.
-                let (core, view, duty) =
-                    (self.core.clone(), view.clone(), self.core.duties().begin());
-                self.core.handle().spawn(async move {
-                    core.mourn(&view).await;
-                    drop(duty);
+    async fn next_news(&mut self) -> Result<News, Error> {
+        self.waiting_room.next(&self.core, &self.claim, &self.view, self.limit).await
+    }
+
+    /// Notes the answer to a request that was sent at the time `asked`.
+    fn note(&mut self, asked: Duration, view: View) -> Picture<Waiter> {
+        // The transaction that ended a passage did not read the hall.
+        if view.own != OwnClaim::Released {
+            self.view = self.core.note(view);
+            if self.core.expiries.has_unrecorded_expiry(&self.view) {
+                let (core, view, task) =
+                    (self.core.clone(), self.view.clone(), self.core.begin_task());
+                self.core.spawn(async move {
+                    core.expiries.record_expiry(&core.store, &view).await;
+                    drop(task);
                 });
             }
+        } else {
+            self.view = view;
         }
-        self.claim.seen(asked, &view);
-        self.view = view;
+        self.claim.note(asked, &self.view);
         self.core.picture(&self.view)
     }
 }

@@ -1,4 +1,4 @@
-//! What is written in etcd, as JSON, so that `etcdctl get --prefix` shows it.
+//! The records that a hall keeps in the store. They are JSON, so that `etcdctl get --prefix` shows them.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,10 +8,10 @@ use hallpass_common::{MAX_SLOTS, Participant};
 
 use crate::{Clock, Error};
 
-/// The version of all that is written.
+/// The version of the format of all records.
 pub(crate) const VERSION: u32 = 1;
 
-/// How many may be in.
+/// The number of slots of a hall, and whether it is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct Door {
     pub version: u32,
@@ -24,82 +24,79 @@ impl Door {
         Door { version: VERSION, slots, closed: false }
     }
 
-    /// How many may be in: none if it is closed. More than we can count are none of ours.
+    /// Returns the number of slots in use: 0 if the hall is closed, and at most [`MAX_SLOTS`].
     pub(crate) fn size(self) -> usize {
         if self.closed { 0 } else { self.slots.min(MAX_SLOTS) }
     }
 }
 
-/// A claim: in the queue, inside, and in the record of its slot.
+/// A claim. The same record stands in the queue, inside, and in the slot.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(crate) struct Claim {
-    /// What its keys end with.
-    pub claim: String,
+pub(crate) struct ClaimRecord {
+    /// Identifies the claim; its keys end with it.
+    #[serde(rename = "claim")]
+    pub id: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slot: Option<usize>,
-    /// For how long its owner may go on after it has last seen the claim, in milliseconds.
+    /// How long the owner may go on after it last saw the claim in the store, in milliseconds.
     pub ttl: u64,
     pub host: String,
     pub pid: u32,
     pub user: String,
     pub command: String,
-    /// When it came, or got in: milliseconds since 1970 by the clock of whoever wrote this, for people.
+    /// When the claim joined the queue, or got its slot: milliseconds since 1970, by the clock of the writer.
+    /// For people only.
     pub since: u64,
 }
 
-/// When somebody saw that the owner of a slot was gone.
+/// When a machine first saw that the claim of a slot was gone.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(crate) struct Gone {
+pub(crate) struct ExpiryRecord {
     pub slot: usize,
-    /// The token of that owner.
+    /// The token of the vanished claim.
     pub token: i64,
-    /// Whose clock it was.
+    /// The identity of the machine's [`Clock`].
     pub clock: String,
-    /// What it showed, in milliseconds.
+    /// The time by that clock, in milliseconds.
     pub at: u64,
-    /// What o'clock it was, likewise.
+    /// The time of day, in milliseconds since 1970.
     pub wall: u64,
 }
 
-/// Clocks that are one and the same agree on how long ago something was, to within this, with the clock on
-/// the wall.
-const SAME: u64 = 1000;
+/// Two readings come from the same clock only if it and the time of day agree on how long ago an event was, to
+/// within this many milliseconds.
+const TOLERANCE: u64 = 1000;
 
-impl Gone {
-    /// By this clock, since this moment.
+impl ExpiryRecord {
+    /// Records an expiry that was seen at the time `since` of `clock`.
     pub(crate) fn since(slot: usize, token: i64, clock: &Clock, since: Duration) -> Self {
-        // A little later is safe, a little earlier is not.
+        // Rounded up: a later time only prolongs the wait, an earlier one would make it unsafe.
         let at = since.as_millis() as u64 + 1;
         let ago = clock.now().saturating_sub(since).as_millis() as u64;
         let wall = now().saturating_sub(ago);
-        Gone { slot, token, clock: clock.id().into(), at, wall }
+        ExpiryRecord { slot, token, clock: clock.id().into(), at, wall }
     }
 
-    /// When that was by this clock, if it is the same one. Clocks of other boots have other names; but in a
-    /// container, or in a copy of a virtual machine, there may be one by the same name that shows something
-    /// else.
+    /// Returns the time of the expiry by `clock`, if `clock` is the one that it was recorded with. Each boot
+    /// has its own identity, but a container or a copied virtual machine may have a clock with the same
+    /// identity that shows another time.
     pub(crate) fn by(&self, clock: &Clock) -> Option<Duration> {
         let ago = (clock.now().as_millis() as u64).checked_sub(self.at)?;
-        let on_the_wall = now().checked_sub(self.wall)?;
-        let same = self.clock == clock.id() && ago.abs_diff(on_the_wall) < SAME;
+        let ago_by_date = now().checked_sub(self.wall)?;
+        let same = self.clock == clock.id() && ago.abs_diff(ago_by_date) < TOLERANCE;
         same.then(|| Duration::from_millis(self.at))
     }
 }
 
-/// Commands may be as long as a system allows; etcd is no place for that.
+/// The longest command line that is stored, in characters.
 const LONGEST_COMMAND: usize = 1000;
 
-impl Claim {
-    /// One that waits, of this process and user of this machine, and what it runs.
-    pub(crate) fn of(
-        (pid, user): (u32, String),
-        command: &str,
-        claim: String,
-        ttl: Duration,
-    ) -> Self {
+impl ClaimRecord {
+    /// Makes the record of a waiting claim for a process of this machine, its user and its command.
+    pub(crate) fn of((pid, user): (u32, String), command: &str, id: String, ttl: Duration) -> Self {
         let end = command.char_indices().nth(LONGEST_COMMAND).map_or(command.len(), |(at, _)| at);
-        Claim {
-            claim,
+        ClaimRecord {
+            id,
             slot: None,
             ttl: ttl.as_millis() as u64,
             host: host(),
@@ -110,9 +107,9 @@ impl Claim {
         }
     }
 
-    /// The same with a slot, from now on.
+    /// Returns the record of the same claim with a slot, held from now on.
     pub(crate) fn inside(&self, slot: usize) -> Self {
-        Claim { slot: Some(slot), since: now(), ..self.clone() }
+        ClaimRecord { slot: Some(slot), since: now(), ..self.clone() }
     }
 
     pub(crate) fn participant(self, token: Option<i64>, alive: bool) -> Participant {
@@ -129,12 +126,12 @@ impl Claim {
     }
 }
 
-/// As etcd keeps it.
+/// Writes a record as JSON.
 pub(crate) fn write(record: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(record).expect("numbers, texts and flags can be written")
+    serde_json::to_vec(record).expect("records are plain numbers, strings and flags")
 }
 
-/// What etcd has kept.
+/// Reads a record from the value of `key`.
 pub(crate) fn read<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(value).map_err(|error| Error::Damaged {
         key: String::from_utf8_lossy(key).into_owned(),
@@ -151,7 +148,7 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The name in the environment, which `sudo` and `su` set too; else the number.
+/// Returns the user's name from the environment, which `sudo` and `su` set too; otherwise the user id.
 pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.is_empty());
@@ -163,16 +160,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_clock_has_seen_is_not_believed() {
+    fn an_expiry_recorded_with_another_clock_is_ignored() {
         let real = Clock::default();
         let since = real.now().saturating_sub(Duration::from_secs(5));
-        let gone = Gone::since(1, 7, &real, since);
-        let at = gone.by(&real).expect("the same clock");
+        let expiry = ExpiryRecord::since(1, 7, &real, since);
+        let at = expiry.by(&real).expect("the same clock");
         assert!(at >= since && at < since + Duration::from_millis(10));
-        assert_eq!(gone.by(&Clock::from_fn(|| Duration::from_secs(9))), None, "another name");
-        let earlier = Gone { at: gone.at - 5000, ..gone.clone() };
-        assert_eq!(earlier.by(&real), None, "it disagrees with the clock on the wall");
-        let later = Gone { at: gone.at + 10_000, ..gone };
-        assert_eq!(later.by(&real), None, "it is of the future");
+        assert_eq!(expiry.by(&Clock::from_fn(|| Duration::from_secs(9))), None, "another identity");
+        let earlier = ExpiryRecord { at: expiry.at - 5000, ..expiry.clone() };
+        assert_eq!(earlier.by(&real), None, "it disagrees with the time of day");
+        let later = ExpiryRecord { at: expiry.at + 10_000, ..expiry };
+        assert_eq!(later.by(&real), None, "it is in the future");
     }
 }

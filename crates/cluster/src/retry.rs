@@ -1,45 +1,73 @@
-//! Trying again, with an eye on what is wrong meanwhile.
+//! Retries with a deadline and a random, growing pause.
 
 use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
+
+use tokio::time::sleep;
 
 use crate::{
     Error,
-    client::{self, Client, Failure},
-    core::lock,
-    store::Trouble,
+    failure::{Failure, StoreError},
 };
 
-/// What is wrong at the moment, if anything is.
-pub(crate) type State = Arc<Mutex<Option<Error>>>;
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Tries that have failed.
+/// The connection error that currently affects a hall. It is set when an attempt gets no answer and
+/// cleared by the next answer.
+pub(crate) type CurrentError = Arc<Mutex<Option<Error>>>;
+
+/// A series of attempts at the same request.
 pub(crate) struct Retry {
-    client: Client,
-    tries: client::Retry,
-    state: State,
+    /// The addresses that error messages name.
+    endpoints: String,
+    /// When to stop trying; `None` means never.
+    end: Option<Instant>,
+    pause: Duration,
+    current_error: CurrentError,
 }
 
 impl Retry {
-    pub(crate) fn new(client: Client, state: State, limit: Duration) -> Self {
-        Retry { tries: client.retry(limit), client, state }
+    /// Allows attempts for `limit` from now on.
+    pub(crate) fn new(endpoints: String, limit: Duration) -> Self {
+        let end = Instant::now().checked_add(limit);
+        Retry { endpoints, end, pause: FIRST_PAUSE, current_error: CurrentError::default() }
     }
 
-    /// Waits until it is worth another try.
+    /// Stores connection errors in `current_error` while the attempts go on.
+    pub(crate) fn reporting_to(self, current_error: CurrentError) -> Self {
+        Retry { current_error, ..self }
+    }
+
+    /// Sleeps until the next attempt is due.
     ///
     /// # Errors
-    /// If it is not.
-    pub(crate) async fn after(&mut self, trouble: impl Into<Trouble>) -> Result<(), Error> {
-        match trouble.into() {
-            Trouble::Wrong(error) => Err(error),
-            Trouble::Failed(failure) => {
-                if let Failure::Unreachable(_) = failure {
-                    *lock(&self.state) = Some(self.client.error(failure.clone()));
-                }
-                self.tries.after(failure).await
-            }
+    /// Returns the failure as an [`Error`] if no further attempt is worthwhile: only requests that got no
+    /// answer are retried, and only until the limit.
+    pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
+        let failure = match failed.into() {
+            StoreError::Invalid(error) => return Err(error),
+            StoreError::Failed(failure) => failure,
+        };
+        let unreachable = matches!(failure, Failure::Unreachable(_));
+        let error = failure.into_error(&self.endpoints);
+        if unreachable {
+            *lock(&self.current_error) = Some(error.clone());
         }
+        if !unreachable || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
+            return Err(error);
+        }
+        // Between half of the pause and all of it, so that clients that failed together do not come back
+        // together.
+        sleep(self.pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
     }
+}
+
+/// Locks a mutex whose data stays consistent even if a holder panicked.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

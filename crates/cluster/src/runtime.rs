@@ -1,5 +1,5 @@
-//! The thread that talks to etcd. One for each connection, so that leases are kept alive whatever the
-//! program does, in whichever executor it runs or in none.
+//! The thread that talks to the store. Each connection has one, so that leases are renewed whatever the program
+//! does, with any executor or none.
 
 use std::{
     future::Future,
@@ -16,45 +16,42 @@ use tokio::{
 
 use crate::Error;
 
-/// The thread; ends when this is dropped, after what is to be done in any case has been done.
+/// The thread. It ends when this is dropped, after the pending [tasks](Tasks) are done.
 pub(crate) struct Runtime {
     handle: Handle,
-    /// How many things are to be done in any case.
-    duties: watch::Sender<usize>,
+    /// The number of pending tasks.
+    tasks: watch::Sender<usize>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Something that the end of the program waits for, for a while.
-pub(crate) struct Duty(watch::Sender<usize>);
-
 impl Runtime {
-    /// `patience` is how long the end waits for duties.
-    pub(crate) fn start(patience: Duration) -> Result<Self, Error> {
+    /// Starts the thread. Its end waits for pending tasks, at most for `limit`.
+    pub(crate) fn start(limit: Duration) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::System {
             doing: "start the thread that talks to etcd",
             why: error.to_string(),
         };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let handle = runtime.handle().clone();
-        let (duties, mut left) = watch::channel(0);
+        let (tasks, mut pending) = watch::channel(0);
         let (end, ended) = oneshot::channel::<()>();
         let run = move || {
             runtime.block_on(async {
                 let _ = ended.await;
-                let _ = timeout(patience, left.wait_for(|&left| left == 0)).await;
+                let _ = timeout(limit, pending.wait_for(|&pending| pending == 0)).await;
             });
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("hallpass-cluster".into()).spawn(run);
-        Ok(Runtime { handle, duties, end: Some(end), thread: Some(thread.map_err(failed)?) })
+        Ok(Runtime { handle, tasks, end: Some(end), thread: Some(thread.map_err(failed)?) })
     }
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Waits for the result.
+    /// Runs `work` on the thread, and blocks until its result is there.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -68,47 +65,49 @@ impl Runtime {
         })
     }
 
-    /// Waits until there are no duties, for a while.
-    pub(crate) fn settle(&self, patience: Duration) {
-        let mut left = self.duties.subscribe();
+    /// Blocks until no tasks are pending, at most for `limit`.
+    pub(crate) fn settle(&self, limit: Duration) {
+        let mut pending = self.tasks.subscribe();
         let _ = self.wait(async move {
-            let _ = timeout(patience, left.wait_for(|&left| left == 0)).await;
+            let _ = timeout(limit, pending.wait_for(|&pending| pending == 0)).await;
             Ok(())
         });
     }
 
-    /// Where duties are counted.
-    pub(crate) fn duties(&self) -> Duties {
-        Duties(self.duties.clone())
-    }
-}
-
-/// Where duties are counted.
-#[derive(Clone, Debug)]
-pub(crate) struct Duties(watch::Sender<usize>);
-
-impl Duties {
-    /// Begins one; it ends when what comes back is dropped.
-    pub(crate) fn begin(&self) -> Duty {
-        self.0.send_modify(|count| *count += 1);
-        Duty(self.0.clone())
-    }
-}
-
-impl Drop for Duty {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+    pub(crate) fn tasks(&self) -> Tasks {
+        Tasks(self.tasks.clone())
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.end = None;
-        // The thread itself may be the last to let go.
+        // The thread itself may drop the last handle.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
             let _ = thread.join();
         }
+    }
+}
+
+/// Counts the pending background tasks, which the end of the program waits for.
+#[derive(Clone, Debug)]
+pub(crate) struct Tasks(watch::Sender<usize>);
+
+/// A pending background task. It is done when this is dropped.
+pub(crate) struct TaskGuard(watch::Sender<usize>);
+
+impl Tasks {
+    /// Counts a task as pending until the guard is dropped.
+    pub(crate) fn begin(&self) -> TaskGuard {
+        self.0.send_modify(|count| *count += 1);
+        TaskGuard(self.0.clone())
+    }
+}
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
     }
 }

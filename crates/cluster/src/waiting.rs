@@ -1,181 +1,143 @@
-//! The waiting room: being told when something has changed, and of nothing else.
+//! The waiting room: a waiter learns of the changes that concern it, and of no others.
 //!
-//! Whoever waits watches three things: its own place inside, which appears when somebody gives it a slot;
-//! the door; and whoever is before it in the queue, for when that one goes, it may be at the head. Only
-//! the head watches all who are inside, for one of them may vanish. So however many wait, a release is
-//! told to three: to whoever gets the slot, as the head and by name, and to the next.
+//! A waiter watches three things: the key inside that appears when it is given a slot; the door; and the claim
+//! right before it in the queue, because once that is gone, it may be at the head. Only the head watches all
+//! claims inside, because one of them may vanish. So a release is reported to at most three waiters: the one
+//! that gets the slot, which learns of it both as the head and by its own key, and the next one.
 //!
-//! A watch begins with what is to come. What it says that it does not tell of may be more than was seen when
-//! we looked for what to watch; then we look again.
+//! A watch reports what comes after a certain revision. If that is later than the revision in which we looked
+//! for what to watch, we may have missed something, so we look once more.
 
 use std::{future, time::Duration};
 
-use hallpass_algorithms::halls::cluster::{Ask, Picture};
 use tokio::time::sleep;
 
 use crate::{
     Error,
-    client::{Event, Failure, KeyRange, Watch},
-    keys::Keys,
-    passage::Passage,
-    view::{Me, Waiter},
+    claim::Claim,
+    core::Core,
+    etcd::{TurnChange, TurnWatch},
+    view::{OwnClaim, Revision, View},
 };
 
-/// Where one waits: behind somebody, or at the head of the queue.
-pub(crate) struct Post {
-    /// The key of whoever is before us.
-    before: Option<Vec<u8>>,
+/// Where a claim waits: behind another one, or at the head of the queue.
+struct Position {
+    /// The id of the claim right before ours.
+    predecessor: Option<String>,
     /// The revision in which that was so.
-    seen: i64,
-    watch: Option<Watch>,
+    seen: Revision,
+    watch: Option<TurnWatch>,
 }
 
-/// Who cannot watch does not ask again at once.
+/// The pause before another attempt at a watch that failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What there is to know.
-enum News {
-    /// Where our claim is now.
-    Me(Me),
-    /// Something has changed that may concern us.
-    Look,
-    /// Somebody else is before us now, or nobody; or we were not told of everything.
-    Move,
+/// Waits for the changes that concern one claim in the queue.
+#[derive(Default)]
+pub(crate) struct WaitingRoom {
+    /// `None` until we know where in the queue we are.
+    position: Option<Position>,
 }
 
-impl Post {
-    /// What to be told of.
-    fn ranges(&self, keys: &Keys, id: &str) -> Vec<KeyRange> {
-        let before = self.before.clone().map_or_else(|| keys.all_inside(), KeyRange::one);
-        let mut ranges = vec![KeyRange::one(keys.door()), before];
-        if self.before.is_some() {
-            ranges.push(KeyRange::one(keys.inside(id)));
-        }
-        ranges
-    }
+/// What a waiter has learned.
+pub(crate) enum News {
+    /// Where its claim is now.
+    Own(OwnClaim),
+    /// The hall, as a request saw it that was sent at the time `asked`.
+    Seen { asked: Duration, view: View },
+    /// Something changed that may concern the waiter: it has to look.
+    Changed,
+}
 
-    /// What events mean to the one that will be inside with this key.
-    fn news(&self, events: Result<Vec<Event>, Failure>, inside: &str) -> Result<News, Error> {
-        let Ok(events) = events else { return Ok(News::Move) };
-        // A member that had not heard of what we saw may tell of it now.
-        let mine =
-            |event: &&Event| event.is_put_after(self.seen) && event.kv.key == inside.as_bytes();
-        if let Some(event) = events.iter().find(mine) {
-            return Ok(News::Me(Me::inside(&event.kv)?));
-        }
-        let gone = |event: &Event| {
-            event.is_deleted_after(self.seen) && Some(&event.kv.key) == self.before.as_ref()
+impl WaitingRoom {
+    /// Waits until something may have changed for `claim`, whose owner last saw `view`. Tolerates an
+    /// unreachable cluster for `limit`.
+    pub(crate) async fn next(
+        &mut self,
+        core: &Core,
+        claim: &Claim,
+        view: &View,
+        limit: Duration,
+    ) -> Result<News, Error> {
+        let Some(position) = &mut self.position else {
+            return self.find_position(core, claim, view, limit).await;
         };
-        Ok(if events.iter().any(gone) { News::Move } else { News::Look })
-    }
-}
-
-impl Passage {
-    /// How things are, as soon as that may have changed.
-    pub(crate) async fn next_picture(&mut self) -> Result<Picture<Waiter>, Error> {
-        let Some(post) = &mut self.post else { return self.take_post().await };
-        let keys = &self.core.store.keys;
-        let id = &self.claim.record.claim;
-        let watch = match &mut post.watch {
+        let watch = match &mut position.watch {
             Some(watch) => watch,
             None => {
-                let ranges = post.ranges(keys, id);
-                match self.core.store.client.watch(ranges).await {
+                let predecessor = position.predecessor.as_deref();
+                match core.store.watch_turn(predecessor, &claim.record.id).await {
                     Ok(watch) => {
-                        let missed = watch.since > post.seen;
-                        let watch = post.watch.insert(watch);
-                        // A look by consensus sees all that the watch does not tell of.
+                        let missed = watch.since() > position.seen;
+                        let watch = position.watch.insert(watch);
+                        // A view read by consensus shows all that the watch does not report.
                         if missed {
-                            return self.take_post().await;
+                            return self.find_position(core, claim, view, limit).await;
                         }
                         watch
                     }
-                    // Looking again shows whether it can be reached.
+                    // Reading the hall shows whether the store can be reached.
                     Err(_) => {
                         sleep(PAUSE).await;
-                        return self.take_post().await;
+                        return self.find_position(core, claim, view, limit).await;
                     }
                 }
             }
         };
-        let turns_stale = match self.core.next_stale(&self.view) {
-            Some(time) if post.before.is_none() => Some(time),
+        let until_reclaimable = match core.expiries.until_reclaimable(view) {
+            Some(time) if position.predecessor.is_none() => Some(time),
             _ => None,
         };
-        let turned_stale = async {
-            match turns_stale {
+        let reclaimable = async {
+            match until_reclaimable {
                 Some(time) => sleep(time).await,
                 None => future::pending().await,
             }
         };
-        let mut health = self.claim.watch();
-        let news = tokio::select! {
-            events = watch.next() => post.news(events, &keys.inside(id))?,
-            moved = health.wait_for(|now| now.lost.is_some() || matches!(now.me, Me::Inside { .. })) => {
-                match moved.map(|now| (now.lost, now.me)) {
-                    Ok((None, me)) => News::Me(me),
-                    _ => News::Me(Me::Outside),
-                }
+        let mut health = claim.watch();
+        let change = tokio::select! {
+            change = watch.next(position.seen) => change?,
+            moved = health.wait_for(|now| now.lost.is_some() || now.own.is_inside()) => {
+                return Ok(News::Own(match moved.map(|now| (now.lost, now.own)) {
+                    Ok((None, own)) => own,
+                    _ => OwnClaim::Outside,
+                }));
             }
-            () = turned_stale => News::Look,
+            () = reclaimable => TurnChange::Other,
         };
-        match news {
-            News::Me(me) => {
-                self.claim.got_in(me);
-                self.view.me = me;
-                Ok(self.core.picture(&self.view))
-            }
-            News::Look => self.look().await,
-            News::Move => {
-                self.post = None;
-                self.take_post().await
+        match change {
+            TurnChange::Inside(own) => Ok(News::Own(own)),
+            TurnChange::Other => Ok(News::Changed),
+            TurnChange::NewPredecessor => {
+                self.position = None;
+                self.find_position(core, claim, view, limit).await
             }
         }
     }
 
-    /// Looks for who is before us, and at everything else. What to watch comes of it; if it is what we
-    /// watch already, then we go on.
-    async fn take_post(&mut self) -> Result<Picture<Waiter>, Error> {
-        let old = self.post.take();
-        let Me::Waiting { made } = self.view.me else { return self.look().await };
-        let mut retry = self.core.retry(self.limit);
+    /// Finds out which claim is before ours, and reads the rest of the hall. Keeps the watch if it is still the
+    /// right one.
+    async fn find_position(
+        &mut self,
+        core: &Core,
+        claim: &Claim,
+        view: &View,
+        limit: Duration,
+    ) -> Result<News, Error> {
+        let old = self.position.take();
+        let OwnClaim::Waiting { made } = view.own else { return Ok(News::Changed) };
+        let mut retry = core.retry(limit);
         loop {
-            let asked = self.core.clock.now();
-            match self.core.store.look_ahead(self.claim.asker(), made).await {
-                Ok((view, before)) => {
-                    let watch = old.filter(|old| old.before == before).and_then(|old| old.watch);
-                    self.post = Some(Post { before, seen: view.revision, watch });
-                    return Ok(self.take_in(asked, view));
+            let asked = core.clock.now();
+            match core.store.view_with_predecessor(claim.reference(), made).await {
+                Ok((view, predecessor)) => {
+                    let same = old.filter(|old| old.predecessor == predecessor);
+                    let watch = same.and_then(|old| old.watch);
+                    self.position = Some(Position { predecessor, seen: view.revision, watch });
+                    return Ok(News::Seen { asked, view });
                 }
-                Err(trouble) => retry.after(trouble).await?,
+                Err(error) => retry.after(error).await?,
             }
         }
-    }
-
-    /// Looks.
-    async fn look(&mut self) -> Result<Picture<Waiter>, Error> {
-        Box::pin(self.ask(Ask::Look)).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::KeyValue;
-
-    fn event(key: &str, deleted: bool, mod_revision: i64) -> Event {
-        Event { deleted, kv: KeyValue { key: key.into(), mod_revision, ..KeyValue::default() } }
-    }
-
-    #[test]
-    fn what_was_seen_already_is_no_news_but_a_reason_to_look() {
-        let post = Post { before: Some("queue/a".into()), seen: 10, watch: None };
-        let news = |event| post.news(Ok(vec![event]), "inside/b").expect("plain events");
-        assert!(matches!(news(event("queue/a", true, 11)), News::Move));
-        for old in [event("queue/a", true, 10), event("inside/b", false, 10)] {
-            assert!(matches!(news(old), News::Look));
-        }
-        // What has just appeared is taken for a place inside, and here it is not one.
-        assert!(post.news(Ok(vec![event("inside/b", false, 11)]), "inside/b").is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_cluster::{Clock, ClusterOptions, Tls};
+use hallpass_cluster::{Clock, ClusterOptions, EtcdOptions, Tls};
 use rustix::{
     io::{Errno, retry_on_intr},
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair},
@@ -102,17 +102,17 @@ struct Files {
 impl From<ClusterOptions> for Cluster {
     fn from(options: ClusterOptions) -> Self {
         Cluster {
-            endpoints: options.endpoints,
-            tls: options.tls.map(|Tls { cacert, identity, server_name }| Files {
+            endpoints: options.etcd.endpoints,
+            tls: options.etcd.tls.map(|Tls { cacert, identity, server_name }| Files {
                 cacert,
                 identity,
                 server_name,
             }),
-            user: options.user,
-            dial_timeout: options.dial_timeout,
+            user: options.etcd.user,
+            dial_timeout: options.etcd.dial_timeout,
             command_timeout: options.command_timeout,
             ttl: options.ttl,
-            prefix: options.prefix,
+            prefix: options.etcd.prefix,
         }
     }
 }
@@ -120,17 +120,19 @@ impl From<ClusterOptions> for Cluster {
 impl From<Cluster> for ClusterOptions {
     fn from(cluster: Cluster) -> Self {
         ClusterOptions {
-            endpoints: cluster.endpoints,
-            tls: cluster.tls.map(|Files { cacert, identity, server_name }| Tls {
-                cacert,
-                identity,
-                server_name,
-            }),
-            user: cluster.user,
-            dial_timeout: cluster.dial_timeout,
+            etcd: EtcdOptions {
+                endpoints: cluster.endpoints,
+                tls: cluster.tls.map(|Files { cacert, identity, server_name }| Tls {
+                    cacert,
+                    identity,
+                    server_name,
+                }),
+                user: cluster.user,
+                dial_timeout: cluster.dial_timeout,
+                prefix: cluster.prefix,
+            },
             command_timeout: cluster.command_timeout,
             ttl: cluster.ttl,
-            prefix: cluster.prefix,
             clock: Clock::default(),
         }
     }

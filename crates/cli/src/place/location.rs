@@ -96,18 +96,18 @@ impl Location {
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
             // One that does not answer leaves time for the others.
-            options.dial_timeout = options.dial_timeout.min(time);
+            options.etcd.dial_timeout = options.etcd.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
-            options.user = Some(user);
+            options.etcd.user = Some(user);
         }
         if let Some(file) = &self.cacert {
-            options.tls.get_or_insert_default().cacert = Some(file.clone());
+            options.etcd.tls.get_or_insert_default().cacert = Some(file.clone());
         }
         if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            options.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
+            options.etcd.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
         }
-        if let Some(Tls { cacert, identity, .. }) = &mut options.tls {
+        if let Some(Tls { cacert, identity, .. }) = &mut options.etcd.tls {
             let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
             files.into_iter().try_for_each(make_whole)?;
         }

@@ -87,7 +87,7 @@ mod tests {
     use super::{
         super::{
             broken::Sound,
-            lines::{Line, Standing},
+            lines::{ClaimState, Line},
             register::transact,
             words::pack_line,
         },
@@ -98,15 +98,15 @@ mod tests {
     fn a_claim_gets_the_smallest_slot_if_nobody_waits_and_none_otherwise() {
         for hall in all_halls::<Sound>(Cast::Expiry, 3, 3) {
             for (p, slot) in (0..3).flat_map(|p| (0..3).map(move |slot| (p, slot))) {
-                if hall.standing(p) != Standing::Outside {
+                if hall.standing(p) != ClaimState::Outside {
                     continue;
                 }
                 let argument = pack_line(p, Line::E1 { slot });
                 let after = Hall::unpack(transact::<Sound>(hall.pack(), argument));
                 let smallest = hall.slots.iter().position(|&slot| slot == Slot::Free);
                 let expected = match smallest == Some(slot) && hall.queue.is_empty() {
-                    true => Standing::Inside(slot),
-                    false => Standing::Waiting,
+                    true => ClaimState::Inside(slot),
+                    false => ClaimState::Waiting,
                 };
                 assert_eq!(after.standing(p), expected, "{hall:?} {p} {slot}");
             }

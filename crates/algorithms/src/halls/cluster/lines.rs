@@ -50,7 +50,7 @@ pub enum Was {
 
 /// Where a claim is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Standing {
+pub enum ClaimState {
     /// Nowhere: not made, given up, or lost.
     Outside,
     /// In the queue.
@@ -65,7 +65,7 @@ pub struct Picture<T> {
     /// Whether anybody is let in.
     pub open: bool,
     /// Where my claim is.
-    pub me: Standing,
+    pub me: ClaimState,
     /// The oldest claim that waits.
     pub first: Option<T>,
     /// The smallest slot that is free.
@@ -135,23 +135,23 @@ impl<T> Line<T> {
 /// The way in; `otherwise` where there is nothing to do.
 fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     match now {
-        Picture { me: Standing::Inside(slot), .. } => Enter(X1 { slot }),
-        Picture { me: Standing::Outside, open: false, .. } => Leave,
+        Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
+        Picture { me: ClaimState::Outside, open: false, .. } => Leave,
         // The claim was lost, with its lease.
-        Picture { me: Standing::Outside, free, .. } => Goto(E1 { slot: free.unwrap_or(0) }),
-        Picture { me: Standing::Waiting, open: false, .. } => Goto(E4),
+        Picture { me: ClaimState::Outside, free, .. } => Goto(E1 { slot: free.unwrap_or(0) }),
+        Picture { me: ClaimState::Waiting, open: false, .. } => Goto(E4),
         Picture { first: Some(to), free: Some(slot), .. } => Goto(E3 { slot, was: Was::Free, to }),
         Picture { first: Some(to), stale: Some(slot), .. } => {
             Goto(E3 { slot, was: Was::Stale, to })
         }
-        Picture { me: Standing::Waiting, .. } => otherwise,
+        Picture { me: ClaimState::Waiting, .. } => otherwise,
     }
 }
 
 /// The way in of one that does not wait.
 fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: Standing::Inside(slot), .. } => Enter(X1 { slot }),
+        Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
         // It had guessed wrong.
         Picture { open: true, first: None, free: Some(slot), .. } => Goto(T1 { slot }),
         _ => Leave,
@@ -161,12 +161,12 @@ fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
 /// The way out.
 fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: Standing::Inside(slot), first: Some(to), beyond: false, .. } => {
+        Picture { me: ClaimState::Inside(slot), first: Some(to), beyond: false, .. } => {
             Goto(X2 { slot, to })
         }
-        Picture { me: Standing::Inside(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
-        Picture { me: Standing::Waiting, .. } => Goto(E4),
-        Picture { me: Standing::Outside, .. } => Leave,
+        Picture { me: ClaimState::Inside(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
+        Picture { me: ClaimState::Waiting, .. } => Goto(E4),
+        Picture { me: ClaimState::Outside, .. } => Leave,
     }
 }
 
@@ -174,7 +174,7 @@ fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
 /// Were it to try the next in line, and so on, it might do so for ever.
 fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: Standing::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),
+        Picture { me: ClaimState::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),
         now => leave(now),
     }
 }

@@ -58,6 +58,6 @@ mod words;
 pub mod broken;
 pub mod entries;
 
-pub use lines::{Ask, Line, Picture, Standing, Was};
+pub use lines::{Ask, ClaimState, Line, Picture, Was};
 pub use model::{Cast, ClusterModel, model};
 pub use register::{MAX_PROCESSES, MAX_SLOTS};

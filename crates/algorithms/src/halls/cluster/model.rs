@@ -7,8 +7,8 @@ use super::{
     broken::{Rules, Sound},
     halls::{all_halls, fewer, owns},
     lines::{
+        ClaimState,
         Line::{self, *},
-        Standing,
     },
     register::{self, Hall, MAX_PROCESSES, Mind, Slot},
     words::{HallCodec, pack_line},
@@ -203,7 +203,7 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
             _ => true,
         };
         let leaves_nothing = |(p, loc): (Pid, &Loc<State>)| {
-            *loc != Loc::Remainder || hall.standing(p) == Standing::Outside && !owns(&hall, p)
+            *loc != Loc::Remainder || hall.standing(p) == ClaimState::Outside && !owns(&hall, p)
         };
         let sleeps = |p: &Pid| hall.minds[*p] == Mind::Asleep;
         let slots = &hall.slots[..hall.size];

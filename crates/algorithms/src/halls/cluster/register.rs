@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 use super::{
     broken::Rules,
     lines::{
-        Ask,
+        Ask, ClaimState,
         Line::{self, *},
-        Picture, Standing, Was,
+        Picture, Was,
     },
     words::unpack_line,
 };
@@ -157,7 +157,7 @@ impl Hall {
             first: self.queue.first().copied(),
             free: smallest(&|slot| slot == Slot::Free),
             stale: smallest(&is_stale),
-            beyond: matches!(me, Standing::Inside(slot) if self.closed || slot >= self.size),
+            beyond: matches!(me, ClaimState::Inside(slot) if self.closed || slot >= self.size),
         }
     }
 
@@ -171,12 +171,12 @@ impl Hall {
         }
     }
 
-    pub fn standing(&self, p: Pid) -> Standing {
+    pub fn standing(&self, p: Pid) -> ClaimState {
         let is_mine = |slot: &Slot| [Slot::Given(p), Slot::Held(p)].contains(slot);
         match self.slots.iter().position(is_mine) {
-            Some(slot) => Standing::Inside(slot),
-            None if self.queue.contains(&p) => Standing::Waiting,
-            None => Standing::Outside,
+            Some(slot) => ClaimState::Inside(slot),
+            None if self.queue.contains(&p) => ClaimState::Waiting,
+            None => ClaimState::Outside,
         }
     }
 
@@ -210,7 +210,7 @@ impl Hall {
     }
 
     fn claim<R: Rules>(&mut self, p: Pid, slot: usize, wait: bool) {
-        if self.closed || R::CLAIMS_ONCE && self.standing(p) != Standing::Outside {
+        if self.closed || R::CLAIMS_ONCE && self.standing(p) != ClaimState::Outside {
             return;
         }
         let smallest = (0..self.size).find(|&j| self.slots[j] == Slot::Free);

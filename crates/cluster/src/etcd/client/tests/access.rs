@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::{server::Server, *};
-use crate::Tls;
+use crate::{EtcdOptions, Tls};
 
 #[test]
 fn a_user_with_a_password_may_what_its_role_may() {
@@ -30,7 +30,9 @@ fn a_user_with_a_password_may_what_its_role_may() {
     wait(async {
         let user = |name: &str, password: &str| {
             let user = Some((name.into(), password.into()));
-            Client::new(&ClusterOptions { user, ..options(&server) }).unwrap()
+            let mut options = options(&server);
+            options.etcd.user = user;
+            Client::new(&options).unwrap()
         };
         let joe = user("joe", "joepw");
         // A cluster that does not ask who we are takes us as we are.
@@ -87,7 +89,8 @@ fn members_and_clients_show_certificates() {
     let try_with = async |host: &str, ca: &str, identity: &Option<(PathBuf, PathBuf)>| {
         let tls = Tls { cacert: Some(pki.path(ca)), identity: identity.clone(), server_name: None };
         let endpoints = vec![format!("{host}:{}", server.port)];
-        let options = ClusterOptions { endpoints, tls: Some(tls), ..options(&server) };
+        let mut options = options(&server);
+        options.etcd = EtcdOptions { endpoints, tls: Some(tls), ..options.etcd };
         Client::new(&options).unwrap().txn(put("a", 0)).await
     };
     wait(async {
@@ -128,7 +131,8 @@ fn a_member_without_tls_is_not_spoken_to_with_it() {
     let Some(server) = Server::start() else { return };
     let Some(pki) = Pki::new() else { return };
     let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
-    let options = ClusterOptions { tls: Some(tls), ..options(&server) };
+    let mut options = options(&server);
+    options.etcd.tls = Some(tls);
     wait(async {
         let failure = Client::new(&options).unwrap().grant(5).await.unwrap_err();
         assert!(
@@ -142,7 +146,8 @@ fn a_member_without_tls_is_not_spoken_to_with_it() {
 fn files_that_are_no_certificates_are_named() {
     let Some(pki) = Pki::new() else { return };
     let bad = |tls| {
-        let options = ClusterOptions { tls: Some(tls), ..ClusterOptions::at("etcd://h").unwrap() };
+        let mut options = ClusterOptions::at("etcd://h").unwrap();
+        options.etcd.tls = Some(tls);
         Client::new(&options).err().unwrap().to_string()
     };
     let missing = bad(Tls { cacert: Some("/no/such/file".into()), ..Tls::default() });
@@ -159,7 +164,8 @@ fn files_that_are_no_certificates_are_named() {
 fn members_with_tls_may_be_ipv6_addresses() {
     let Some(pki) = Pki::new() else { return };
     let tls = Some(Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() });
-    let options = ClusterOptions { tls, ..ClusterOptions::at("etcd://[::1]").unwrap() };
+    let mut options = ClusterOptions::at("etcd://[::1]").unwrap();
+    options.etcd.tls = tls;
     assert!(Client::new(&options).is_ok());
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ClusterOptions;
 
 fn parse(url: &str, environment: &[(&str, &str)]) -> Result<ClusterOptions, Error> {
     ClusterOptions::parse(url, &|name| {
@@ -24,13 +25,16 @@ fn a_url_names_members_and_a_prefix() {
         ("etcd:///team-a", &["127.0.0.1:2379"], "/team-a"),
     ] {
         let options = parse(url, &[]).unwrap();
-        assert_eq!(options.endpoints, endpoints, "{url}");
-        assert_eq!(options.prefix, prefix, "{url}");
-        assert_eq!(options.tls, None, "{url}");
+        assert_eq!(options.etcd.endpoints, endpoints, "{url}");
+        assert_eq!(options.etcd.prefix, prefix, "{url}");
+        assert_eq!(options.etcd.tls, None, "{url}");
         let again = parse(&options.url(), &[]).unwrap();
-        assert_eq!((again.endpoints, again.prefix), (options.endpoints, options.prefix));
+        assert_eq!(
+            (again.etcd.endpoints, again.etcd.prefix),
+            (options.etcd.endpoints, options.etcd.prefix)
+        );
     }
-    assert_eq!(parse("etcds://h", &[]).unwrap().tls, Some(Tls::default()));
+    assert_eq!(parse("etcds://h", &[]).unwrap().etcd.tls, Some(Tls::default()));
     assert_eq!(parse("etcds://h", &[]).unwrap().url(), "etcds://h:2379");
 }
 
@@ -63,21 +67,24 @@ fn what_makes_no_sense_is_refused_in_words() {
 fn members_may_be_those_of_etcdctl() {
     let at = |list| parse("etcd://", &[("ETCDCTL_ENDPOINTS", list)]);
     let options = at("http://h1:1, h2").unwrap();
-    assert_eq!((options.endpoints, options.tls), (vec!["h1:1".into(), "h2:2379".into()], None));
-    assert_eq!(at("https://h/").unwrap().tls, Some(Tls::default()));
+    assert_eq!(
+        (options.etcd.endpoints, options.etcd.tls),
+        (vec!["h1:1".into(), "h2:2379".into()], None)
+    );
+    assert_eq!(at("https://h/").unwrap().etcd.tls, Some(Tls::default()));
     assert!(at("https://h1,http://h2").unwrap_err().to_string().contains("all or none"));
     assert!(at("unix://h").unwrap_err().to_string().contains("ETCDCTL_ENDPOINTS"));
     // The URL comes first.
     let options = parse("etcd://h", &[("ETCDCTL_ENDPOINTS", "https://other")]).unwrap();
-    assert_eq!((options.endpoints, options.tls), (vec!["h:2379".into()], None));
+    assert_eq!((options.etcd.endpoints, options.etcd.tls), (vec!["h:2379".into()], None));
 }
 
 #[test]
 fn certificates_mean_tls() {
     let options = parse("etcd://h", &[("ETCDCTL_CACERT", "/ca.pem")]).unwrap();
-    assert_eq!(options.tls, Some(Tls { cacert: Some("/ca.pem".into()), ..Tls::default() }));
+    assert_eq!(options.etcd.tls, Some(Tls { cacert: Some("/ca.pem".into()), ..Tls::default() }));
     let options = parse("etcd://h", &[("ETCDCTL_CERT", "/c"), ("ETCDCTL_KEY", "/k")]).unwrap();
-    assert_eq!(options.tls.unwrap().identity, Some(("/c".into(), "/k".into())));
+    assert_eq!(options.etcd.tls.unwrap().identity, Some(("/c".into(), "/k".into())));
     assert!(refused("etcd://h", &[("ETCDCTL_CERT", "/c")]).contains("ETCDCTL_KEY"));
     assert!(refused("etcd://h", &[("ETCDCTL_KEY", "/k")]).contains("ETCDCTL_CERT"));
     let skip = "ETCDCTL_INSECURE_SKIP_TLS_VERIFY";
@@ -87,7 +94,7 @@ fn certificates_mean_tls() {
 
 #[test]
 fn a_user_has_a_password_that_is_not_shown() {
-    let user = |environment: &[_]| parse("etcd://h", environment).map(|options| options.user);
+    let user = |environment: &[_]| parse("etcd://h", environment).map(|options| options.etcd.user);
     let joe = Some(("joe".to_string(), "topsecret".to_string()));
     assert_eq!(user(&[("ETCDCTL_USER", "joe:topsecret")]).unwrap(), joe);
     let environment = [("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "topsecret")];
@@ -101,14 +108,14 @@ fn a_user_has_a_password_that_is_not_shown() {
 #[test]
 fn times_have_defaults_and_bounds() {
     let options = parse("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "")]).unwrap();
-    assert_eq!(options.dial_timeout, Duration::from_secs(2));
+    assert_eq!(options.etcd.dial_timeout, Duration::from_secs(2));
     assert_eq!(options.command_timeout, Duration::from_secs(5));
     assert_eq!(options.ttl, Duration::from_secs(10));
     assert_eq!(options.attempt_time(options.command_timeout), Duration::from_secs(2));
     let options = parse("etcd://h", &[("ETCDCTL_COMMAND_TIMEOUT", "100ms")]).unwrap();
     assert_eq!(options.attempt_time(options.command_timeout), Duration::from_millis(100));
     assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "5")]).contains("500ms"));
-    assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "0s")]).contains("no time"));
+    assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "0s")]).contains("longer than 0 s"));
 
     for (ttl, fits) in [(1999, false), (2000, true), (3_600_000, true), (3_600_001, false)] {
         let options = ClusterOptions { ttl: Duration::from_millis(ttl), ..options.clone() };

@@ -6,6 +6,7 @@ mod server;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::retry::Retry;
 use server::{Server, free_port, wait};
 
 /// With a long time to live, so that a single attempt has time enough on a busy machine too.
@@ -24,7 +25,7 @@ async fn retrying<T>(
     limit: Duration,
     mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
 ) -> Result<T, Error> {
-    let mut retry = client.retry(limit);
+    let mut retry = Retry::new(client.endpoints(), limit);
     loop {
         match attempt().await {
             Ok(done) => return Ok(done),
@@ -232,7 +233,7 @@ fn a_dead_member_is_passed_over() {
     wait(async {
         let mut options = options(&server);
         let dead = format!("127.0.0.1:{}", free_port());
-        options.endpoints.insert(0, dead.clone());
+        options.etcd.endpoints.insert(0, dead.clone());
         let client = Client::new(&options).unwrap();
 
         let failure = client.txn(put("a", 0)).await.unwrap_err();
@@ -256,7 +257,7 @@ fn a_dead_member_is_passed_over() {
 fn failures_of_one_connection_move_on_once() {
     let dead = || format!("127.0.0.1:{}", free_port());
     let mut options = ClusterOptions::at("etcd://h").unwrap();
-    options.endpoints = vec![dead(), dead(), dead()];
+    options.etcd.endpoints = vec![dead(), dead(), dead()];
     wait(async {
         let client = Client::new(&options).unwrap();
         let (a, b) = tokio::join!(client.grant(1), client.grant(2));
@@ -264,7 +265,7 @@ fn failures_of_one_connection_move_on_once() {
         let third = client.grant(3).await.unwrap_err();
         for (failure, member) in [(a, 0), (b, 0), (third, 1)] {
             let Failure::Unreachable(why) = failure else { panic!("{failure:?}") };
-            assert!(why.contains(&options.endpoints[member]), "{why}");
+            assert!(why.contains(&options.etcd.endpoints[member]), "{why}");
         }
     });
 }
@@ -272,7 +273,7 @@ fn failures_of_one_connection_move_on_once() {
 #[test]
 fn nobody_there_is_said_when_the_time_is_over() {
     let mut options = ClusterOptions::at("etcd://h").unwrap();
-    options.endpoints = vec![format!("127.0.0.1:{}", free_port())];
+    options.etcd.endpoints = vec![format!("127.0.0.1:{}", free_port())];
     wait(async {
         let client = Client::new(&options).unwrap();
         let (started, mut attempts) = (Instant::now(), 0);
@@ -283,7 +284,7 @@ fn nobody_there_is_said_when_the_time_is_over() {
         });
         let error = tried.await.unwrap_err();
         let text = error.to_string();
-        assert!(text.contains(&options.endpoints[0]) && text.contains("refused"), "{text}");
+        assert!(text.contains(&options.etcd.endpoints[0]) && text.contains("refused"), "{text}");
         assert!(started.elapsed() < limit + Duration::from_secs(2), "{:?}", started.elapsed());
         assert!((2..=14).contains(&attempts), "{attempts}");
     });

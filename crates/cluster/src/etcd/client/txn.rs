@@ -153,7 +153,7 @@ impl Op {
 
     /// The same, if it is a question, as the member knows it that is asked: sooner answered, and perhaps
     /// of the past.
-    pub(crate) fn of_the_past(mut self) -> Op {
+    pub(crate) fn without_consensus(mut self) -> Op {
         if let Request::Range(request) = &mut self.0 {
             request.serializable = true;
         }

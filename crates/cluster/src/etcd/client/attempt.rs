@@ -81,9 +81,9 @@ impl Client {
         &self,
         call: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let patience = self.shared.patience;
-        let late = |_| Failure::Unreachable(format!("no answer within {patience:?}"));
-        timeout(patience, call).await.map_err(late)?
+        let limit = self.shared.attempt_timeout;
+        let late = |_| Failure::Unreachable(format!("no answer within {limit:?}"));
+        timeout(limit, call).await.map_err(late)?
     }
 }
 

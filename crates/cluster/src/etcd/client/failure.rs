@@ -1,23 +1,10 @@
-//! Why an attempt failed, as far as callers must know: may it have happened, and is it worth another?
+//! Translates what etcd and the connection report into a [`Failure`].
 
 use std::error::Error as _;
 
 use tonic::{Code, Status};
 
-/// Why an attempt failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Failure {
-    /// No answer, or none that tells: it may or may not have happened.
-    Unreachable(String),
-    /// The watched revision is gone.
-    Compacted,
-    /// There is no such lease: it did not happen.
-    LeaseGone,
-    /// Credentials or certificates are not accepted: it did not happen, and never will.
-    Denied(String),
-    /// Anything else that etcd says no to: it did not happen.
-    Refused(String),
-}
+use crate::failure::Failure;
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {

@@ -13,7 +13,7 @@ use std::{
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::attempt::Line;
-use crate::{ClusterOptions, Error, Tls};
+use crate::{ClusterOptions, Error, etcd::Tls};
 
 /// etcd hangs up on clients that ping more often than every 5 s.
 const PING_EVERY: Duration = Duration::from_secs(6);
@@ -42,14 +42,14 @@ struct Current {
 impl Members {
     /// Reads the certificates; no network.
     pub(super) fn new(options: &ClusterOptions) -> Result<Members, Error> {
-        let tls = options.tls.as_ref().map(tls_config).transpose()?;
+        let tls = options.etcd.tls.as_ref().map(tls_config).transpose()?;
         let endpoint = |member: &String| endpoint(member, tls.clone(), options);
         Ok(Members {
-            names: options.endpoints.clone(),
-            endpoints: options.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
+            names: options.etcd.endpoints.clone(),
+            endpoints: options.etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
             heard: AtomicBool::new(false),
-            question: match &options.tls {
+            question: match &options.etcd.tls {
                 None => "does it want TLS, by etcds://?",
                 Some(Tls { identity: None, .. }) => {
                     "does it speak TLS, and want a certificate of ours, by ETCDCTL_CERT?"
@@ -115,7 +115,7 @@ fn endpoint(
     let scheme = if tls.is_some() { "https" } else { "http" };
     let endpoint = Endpoint::from_shared(format!("{scheme}://{member}"))
         .map_err(bad)?
-        .connect_timeout(options.attempt_time(options.dial_timeout))
+        .connect_timeout(options.attempt_time(options.etcd.dial_timeout))
         .tcp_nodelay(true)
         .http2_keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(PING_ANSWERED_WITHIN)

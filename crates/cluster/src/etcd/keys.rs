@@ -1,6 +1,6 @@
-//! Where things are in etcd.
+//! The keys of a hall in etcd.
 
-use crate::client::KeyRange;
+use super::client::KeyRange;
 
 /// The keys of one hall.
 #[derive(Debug)]
@@ -25,6 +25,12 @@ impl Keys {
         format!("{}queue/{id}", self.base)
     }
 
+    /// Returns the id of the claim in the queue that has this key.
+    pub(crate) fn waiting_id(&self, key: &[u8]) -> String {
+        let queue = format!("{}queue/", self.base);
+        String::from_utf8_lossy(key.strip_prefix(queue.as_bytes()).unwrap_or(key)).into_owned()
+    }
+
     pub(crate) fn queue(&self) -> KeyRange {
         KeyRange::prefix(format!("{}queue/", self.base))
     }
@@ -37,7 +43,8 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// Since when those who have this clock have known that the owner of a slot, by its token, is gone.
+    /// Since when the processes that share this clock have known that the claim with this slot and token is
+    /// gone.
     pub(crate) fn gone(&self, slot: usize, token: i64, clock: &str) -> String {
         format!("{}gone/{slot:04}/{token}/{clock}", self.base)
     }
@@ -50,7 +57,7 @@ impl Keys {
         KeyRange::prefix(format!("{}gone/", self.base))
     }
 
-    /// With as many digits as the largest has, so that they are in order.
+    /// Padded with zeros, so that the order of the keys is the order of the slots.
     pub(crate) fn slot(&self, slot: usize) -> String {
         format!("{}slots/{slot:04}", self.base)
     }
@@ -60,13 +67,13 @@ impl Keys {
     }
 }
 
-/// What comes after the last slash.
+/// Returns what comes after the last slash.
 pub(crate) fn last(key: &[u8]) -> String {
     let name = key.rsplit(|&byte| byte == b'/').next().unwrap_or(key);
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// The hall whose door this is.
+/// Returns the name of the hall whose door has this key; `None` if it is another key.
 pub(crate) fn hall_of_door(prefix: &str, key: &[u8]) -> Option<String> {
     let rest = std::str::from_utf8(key).ok()?.strip_prefix(prefix)?.strip_prefix('/')?;
     let name = rest.strip_suffix("/door")?;

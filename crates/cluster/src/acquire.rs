@@ -1,0 +1,81 @@
+//! Waiting for a pass in an async task.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    ClusterHall, ClusterPass, Error,
+    core::Core,
+    passage::{Held, Passage, WaitMode},
+};
+
+/// Resolves to a pass. Dropping it leaves the queue.
+///
+/// Returned by [`ClusterHall::acquire_async`].
+#[must_use = "a future does nothing until it is polled"]
+pub struct Acquire {
+    hall: ClusterHall,
+    begun: Option<Begun>,
+}
+
+/// A passage on its way in.
+struct Begun {
+    /// Dropping it tells the passage to give up.
+    _wanted: oneshot::Sender<()>,
+    held: oneshot::Receiver<Result<Held, Error>>,
+}
+
+impl Begun {
+    fn new(core: &Arc<Core>) -> Self {
+        let (wanted, given_up) = oneshot::channel();
+        let (done, held) = oneshot::channel();
+        let (passage_core, task) = (core.clone(), core.begin_task());
+        core.spawn(async move {
+            let core = passage_core;
+            let held = Passage::enter(core.clone(), WaitMode::Wait, given_up).await;
+            if let Err(Ok(held)) = done.send(held) {
+                let limit = core.ttl;
+                let _ = Passage::leave(core, held, limit).await;
+            }
+            drop(task);
+        });
+        Begun { _wanted: wanted, held }
+    }
+}
+
+impl Acquire {
+    pub(crate) fn new(hall: ClusterHall) -> Self {
+        Acquire { hall, begun: None }
+    }
+}
+
+impl Future for Acquire {
+    type Output = Result<ClusterPass, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Acquire { hall, begun } = &mut *self;
+        let begun = begun.get_or_insert_with(|| Begun::new(hall.core()));
+        let gone = || Error::System { doing: "wait for etcd", why: "its thread is gone".into() };
+        let held = Pin::new(&mut begun.held).poll(context);
+        held.map(|held| Ok(hall.pass(held.unwrap_or_else(|_| Err(gone()))?)))
+    }
+}
+
+impl Drop for Acquire {
+    fn drop(&mut self) {
+        // Before the hall is dropped: it may be the last handle, which waits until we have left the queue.
+        if let Some(mut begun) = self.begun.take() {
+            begun.held.close();
+            // A pass that arrived too late is released.
+            if let Ok(Ok(held)) = begun.held.try_recv() {
+                drop(self.hall.pass(held));
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A client of etcd: the part of its gRPC interface that a hall needs.
+//!
+//! We wrote our own on top of tonic, with the messages declared by hand. The existing crate generates them
+//! with `protoc`, which everybody who builds hallpass would have to install. The JSON gateway can be switched
+//! off, does not support users by certificate, and costs an extra hop.
+//!
+//! Each call makes one attempt at one member, for a bounded time. Callers that may repeat a request use a
+//! [`Retry`](crate::retry::Retry).
+
+mod attempt;
+mod failure;
+mod lease;
+mod login;
+mod members;
+mod messages;
+mod range;
+mod txn;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{ClusterOptions, Error, failure::Failure};
+
+pub(crate) use messages::KeyValue;
+pub(crate) use range::KeyRange;
+pub(crate) use txn::{Answer, Op, Txn, TxnResponse, When};
+pub(crate) use watch::{Event, Watch};
+
+use login::Login;
+use members::Members;
+
+/// A client of a cluster. Clones share its connection.
+#[derive(Clone)]
+pub(crate) struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    members: Members,
+    login: Option<Login>,
+    /// How long one attempt may take.
+    attempt_timeout: Duration,
+}
+
+impl Client {
+    /// Checks the options and reads certificate files, without using the network.
+    pub(crate) fn new(options: &ClusterOptions) -> Result<Client, Error> {
+        options.check()?;
+        let shared = Shared {
+            members: Members::new(options)?,
+            login: options.etcd.user.clone().map(|(name, password)| Login::new(name, password)),
+            attempt_timeout: options.attempt_time(options.command_timeout),
+        };
+        Ok(Client { shared: Arc::new(shared) })
+    }
+
+    /// Returns the addresses of the members, for messages.
+    pub(crate) fn endpoints(&self) -> String {
+        self.shared.members.names()
+    }
+}

@@ -1,0 +1,150 @@
+//! Where an etcd cluster is, and how to log in there.
+
+mod duration;
+mod url;
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use crate::{
+    Error,
+    options::{bad, check_timeout},
+};
+
+/// Where an etcd cluster is, and how to log in there.
+/// [`ClusterOptions::at`](crate::ClusterOptions::at) reads it from a URL and the environment.
+#[derive(Clone)]
+pub struct EtcdOptions {
+    /// The members as `host:port`, in the order in which they are tried; at least one.
+    pub endpoints: Vec<String>,
+    /// Uses TLS.
+    pub tls: Option<Tls>,
+    /// User and password, if etcd requires them.
+    pub user: Option<(String, String)>,
+    /// How long a connection may take to be made. The default is 2 s.
+    pub dial_timeout: Duration,
+    /// The prefix of the keys of all halls.
+    pub prefix: String,
+}
+
+/// Files for TLS, as etcd clients have them. Certificates are always verified.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tls {
+    /// The trusted certificates. The default are those of the system.
+    pub cacert: Option<PathBuf>,
+    /// The client's certificate and key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// The name that the members' certificates must have. The default is the host of the endpoint.
+    pub server_name: Option<String>,
+}
+
+impl EtcdOptions {
+    /// Parses a URL and the variables of `etcdctl`. Also returns the command timeout.
+    pub(crate) fn parse(url: &str, variable: &Variables) -> Result<(EtcdOptions, Duration), Error> {
+        let address = url::Address::parse(url, variable)?;
+        let options = EtcdOptions {
+            endpoints: address.endpoints,
+            tls: tls(address.tls, variable)?,
+            user: user(variable)?,
+            dial_timeout: timeout("ETCDCTL_DIAL_TIMEOUT", 2, variable)?,
+            prefix: address.prefix,
+        };
+        Ok((options, timeout("ETCDCTL_COMMAND_TIMEOUT", 5, variable)?))
+    }
+
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "etcds" } else { "etcd" };
+        let prefix = if self.prefix == url::PREFIX { "" } else { &self.prefix };
+        format!("{scheme}://{}{prefix}", self.endpoints.join(","))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.endpoints.is_empty() {
+            return Err(bad("endpoints", "there must be at least one"));
+        }
+        for endpoint in &self.endpoints {
+            url::check_endpoint(endpoint)?;
+        }
+        url::check_prefix(&self.prefix)?;
+        check_timeout("dial timeout", self.dial_timeout)
+    }
+
+    pub(crate) fn check_password(&self) -> Result<(), Error> {
+        match &self.user {
+            Some((name, password)) if password.is_empty() => {
+                let why = "there is no password: set ETCDCTL_PASSWORD too";
+                Err(bad(format!("user `{}`", name.escape_debug()), why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for EtcdOptions {
+    /// Leaves out the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EtcdOptions")
+            .field("endpoints", &self.endpoints)
+            .field("tls", &self.tls)
+            .field("user", &self.user.as_ref().map(|(name, _)| name))
+            .field("dial_timeout", &self.dial_timeout)
+            .field("prefix", &self.prefix)
+            .finish()
+    }
+}
+
+/// Looks up a variable of the environment.
+type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+fn tls(wanted: bool, variable: &Variables) -> Result<Option<Tls>, Error> {
+    const SKIP: &str = "ETCDCTL_INSECURE_SKIP_TLS_VERIFY";
+    // The values that Go parses as false.
+    if variable(SKIP)
+        .is_some_and(|value| !["0", "f", "F", "false", "FALSE", "False"].contains(&&*value))
+    {
+        return Err(bad(
+            SKIP,
+            "hallpass always verifies certificates: unset it, and set ETCDCTL_CACERT",
+        ));
+    }
+    let file = |name| variable(name).map(PathBuf::from);
+    let cacert = file("ETCDCTL_CACERT");
+    let identity = match (file("ETCDCTL_CERT"), file("ETCDCTL_KEY")) {
+        (Some(cert), Some(key)) => Some((cert, key)),
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err(bad("ETCDCTL_CERT", "it needs its key: set ETCDCTL_KEY too"));
+        }
+        (None, Some(_)) => {
+            return Err(bad("ETCDCTL_KEY", "it needs its certificate: set ETCDCTL_CERT too"));
+        }
+    };
+    let wanted = wanted || cacert.is_some() || identity.is_some();
+    Ok(wanted.then_some(Tls { cacert, identity, server_name: None }))
+}
+
+fn user(variable: &Variables) -> Result<Option<(String, String)>, Error> {
+    let Some(user) = variable("ETCDCTL_USER") else { return Ok(None) };
+    if let Some(password) = variable("ETCDCTL_PASSWORD") {
+        return Ok(Some((user, password)));
+    }
+    match user.split_once(':') {
+        Some((name, password)) => Ok(Some((name.into(), password.into()))),
+        // The caller may add the password later; connecting without one is an error.
+        None => Ok(Some((user, String::new()))),
+    }
+}
+
+fn timeout(name: &str, default: u64, variable: &Variables) -> Result<Duration, Error> {
+    match variable(name) {
+        None => Ok(Duration::from_secs(default)),
+        Some(text) => duration::parse(&text).ok_or_else(|| {
+            bad(
+                name,
+                format!("`{}` is not a duration such as 5s, 500ms or 1m30s", text.escape_debug()),
+            )
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,371 @@
+//! The requests of the claim protocol, as transactions of etcd.
+
+use std::time::Duration;
+
+use hallpass_algorithms::halls::cluster::{Ask, Was};
+
+use super::{
+    client::{Client, KeyRange, Op, Txn, TxnResponse, When},
+    keys::Keys,
+    view,
+    watches::{ArrivalWatch, TurnWatch, turn_ranges},
+};
+use crate::{
+    failure::{Failure, StoreError},
+    records::{self, ClaimRecord, Door, ExpiryRecord},
+    view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
+};
+
+/// One hall in etcd.
+pub(crate) struct EtcdStore {
+    /// The name of the hall.
+    pub name: String,
+    /// The URL of the cluster, for messages.
+    pub url: String,
+    client: Client,
+    keys: Keys,
+}
+
+/// etcd allows 128 conditions in a transaction.
+const MAX_CONDITIONS: usize = 100;
+
+impl EtcdStore {
+    pub(crate) fn new(client: Client, prefix: &str, name: &str, url: String) -> Self {
+        EtcdStore { name: name.into(), url, client, keys: Keys::new(prefix, name) }
+    }
+
+    /// Returns the addresses of the members, for messages.
+    pub(crate) fn endpoints(&self) -> String {
+        self.client.endpoints()
+    }
+
+    /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if what `was` shows
+    /// and the request depends on is still so. Returns the hall after it.
+    pub(crate) async fn perform(
+        &self,
+        ask: Ask<Waiter>,
+        own: Option<ClaimRef<'_>>,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let done = match (ask, own) {
+            (Ask::Claim { slot, wait }, Some(own)) => {
+                return self.transact(self.claim(slot, wait, own, was), Some(own)).await;
+            }
+            (Ask::Give { slot, was: Was::Mine, to }, Some(own)) => {
+                let Some(mine) = self.is_mine(slot, was) else { return self.view(Some(own)).await };
+                let leaving = Op::delete(self.keys.inside(&own.record.id));
+                self.depart(self.give(slot, &to, mine, Some(leaving), was), own, was).await
+            }
+            (Ask::Free { slot, anyway }, Some(own)) => {
+                let Some(mine) = self.is_mine(slot, was) else { return self.view(Some(own)).await };
+                self.depart(self.free(slot, anyway, mine, own, was), own, was).await
+            }
+            (Ask::Give { slot, was: Was::Free, to }, own) => {
+                let free = vec![When::absent(self.keys.slot(slot))];
+                self.transact(self.give(slot, &to, free, None, was), own).await
+            }
+            (Ask::Give { slot, was: Was::Stale, to }, own) => {
+                let Some(stale) = self.is_stale(slot, was) else { return self.view(own).await };
+                let expiries = Op::delete_range(self.keys.gone_from(slot));
+                self.transact(self.give(slot, &to, stale, Some(expiries), was), own).await
+            }
+            (Ask::Withdraw, Some(own)) => {
+                let then = vec![Op::delete(self.keys.waiting(&own.record.id))];
+                self.transact(Txn { then, ..Txn::default() }, Some(own)).await
+            }
+            // The other requests are about a claim, and there is none.
+            (Ask::Look | Ask::Watch, own) | (_, own @ None) => self.view(own).await,
+        };
+        match done {
+            // The waiter that was to get the slot has gone.
+            Err(StoreError::Failed(Failure::LeaseGone)) => self.view(own).await,
+            done => done,
+        }
+    }
+
+    /// Reads the hall.
+    pub(crate) async fn view(&self, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
+        self.transact(Txn::default(), own).await
+    }
+
+    /// Reads what a holder needs to leave from one member, without consensus: fast, but perhaps outdated.
+    pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let ops = view::ops_to_leave(&self.keys, &own.record.id).into_iter();
+        let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
+        Ok(view::read_to_leave(&self.client.txn(txn).await?)?)
+    }
+
+    /// Reads what a holder needs to leave by consensus. This also proves whether its claim is there.
+    pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let then = view::ops_to_leave(&self.keys, &own.record.id);
+        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
+        Ok(view::read_to_leave(&response)?)
+    }
+
+    /// Reads the hall and the whole queue, in order.
+    pub(crate) async fn view_with_queue(&self) -> Result<(View, Vec<Waiter>), StoreError> {
+        let txn = Txn { then: vec![Op::list(self.keys.queue())], ..Txn::default() };
+        let (view, response) = self.answered(txn, None).await?;
+        let queue = response.answers.first().map_or(&[][..], |answer| answer.kvs());
+        let mut queue = queue.iter().map(view::read_waiter).collect::<Result<Vec<_>, _>>()?;
+        queue.sort_unstable_by_key(|waiter| waiter.made);
+        Ok((view, queue))
+    }
+
+    /// Reads the hall, and the id of the claim right before the one that was made in revision `made`.
+    pub(crate) async fn view_with_predecessor(
+        &self,
+        own: ClaimRef<'_>,
+        made: Revision,
+    ) -> Result<(View, Option<String>), StoreError> {
+        let before = Op::youngest_before(self.keys.queue(), made);
+        let txn = Txn { then: vec![before], ..Txn::default() };
+        let (view, response) = self.answered(txn, Some(own)).await?;
+        let before = response.answers.first().and_then(|answer| answer.first());
+        Ok((view, before.map(|kv| self.keys.waiting_id(&kv.key))))
+    }
+
+    /// Watches what concerns the waiter `id` behind `predecessor`, or at the head of the queue.
+    pub(crate) async fn watch_turn(
+        &self,
+        predecessor: Option<&str>,
+        id: &str,
+    ) -> Result<TurnWatch, Failure> {
+        let watch = self.client.watch(turn_ranges(&self.keys, predecessor, id)).await?;
+        Ok(TurnWatch::new(watch, &self.keys, predecessor, id))
+    }
+
+    /// Watches arrivals in the queue.
+    pub(crate) async fn watch_arrivals(&self) -> Result<ArrivalWatch, Failure> {
+        Ok(ArrivalWatch(self.client.watch(vec![self.keys.queue()]).await?))
+    }
+
+    /// Creates the hall, if there is none.
+    pub(crate) async fn create(&self, slots: usize) -> Result<View, StoreError> {
+        let when = vec![When::absent(self.keys.door())];
+        let then = vec![self.put_door(Door::with(slots))];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Writes the door, if it is unchanged since `was`.
+    pub(crate) async fn change_door(&self, door: Door, was: &View) -> Result<View, StoreError> {
+        let when = vec![self.same_door(was)];
+        let then = vec![self.put_door(door)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Frees a stale slot. If `counts`, which says that the slot is below the hall's size, it does so only
+    /// while nobody waits.
+    pub(crate) async fn free_stale(
+        &self,
+        slot: usize,
+        counts: bool,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let Some(mut when) = self.is_stale(slot, was) else { return self.view(None).await };
+        when.push(self.same_door(was));
+        when.extend(counts.then(|| When::empty(self.keys.queue())));
+        let expiries = Op::delete_range(self.keys.gone_from(slot));
+        let then = vec![Op::delete(self.keys.slot(slot)), expiries];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Records that a slot is stale, if it still is and no process with the same clock has recorded it.
+    pub(crate) async fn record_expiry(
+        &self,
+        expiry: &ExpiryRecord,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let Some(mut when) = self.is_stale(expiry.slot, was) else { return self.view(None).await };
+        let key = self.keys.gone(expiry.slot, expiry.token, &expiry.clock);
+        when.push(When::absent(key.clone()));
+        let then = vec![Op::put(key, records::write(expiry), 0)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Returns the revision in which the door was last written, whatever its contents; `None` if there is no
+    /// door.
+    pub(crate) async fn door_revision(&self) -> Result<Option<Revision>, StoreError> {
+        let look = Txn { then: vec![Op::get(self.keys.door())], ..Txn::default() };
+        let response = self.client.txn(look).await?;
+        Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
+    }
+
+    /// Removes the hall whose door has this revision. Without `force`, it does so only if nobody holds a slot
+    /// or waits. With `force`, the slot records stay, so that a new hall of that name does not assign these
+    /// slots before their holders must be out; `all` removes them too. Returns whether the hall is gone.
+    pub(crate) async fn remove(
+        &self,
+        door: Revision,
+        force: bool,
+        all: bool,
+    ) -> Result<bool, StoreError> {
+        let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
+        // A request that arrives late must not remove a hall that was created meanwhile.
+        let mut when = vec![When::modified(self.keys.door(), door)];
+        when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
+        let but_slots = [
+            KeyRange::one(self.keys.door()),
+            self.keys.queue(),
+            self.keys.all_inside(),
+            self.keys.all_gone(),
+        ];
+        let then = match force && !all {
+            true => but_slots.map(Op::delete_range).into(),
+            false => vec![Op::delete_range(self.keys.everything())],
+        };
+        let otherwise = vec![Op::get(self.keys.door())];
+        let response = self.client.txn(Txn { when, then, otherwise }).await?;
+        Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))
+    }
+
+    /// Grants a lease. etcd counts its time in whole seconds.
+    pub(crate) async fn grant_lease(&self, ttl: Duration) -> Result<LeaseId, Failure> {
+        Ok(self.client.grant(ttl.as_millis().div_ceil(1000) as i64).await?.id)
+    }
+
+    /// Renews a lease; `false` means that it no longer exists.
+    pub(crate) async fn keep_lease_alive(&self, lease: LeaseId) -> Result<bool, Failure> {
+        self.client.keep_alive(lease).await
+    }
+
+    /// Ends a lease, with one more attempt if the first gets no answer.
+    pub(crate) async fn revoke_lease(&self, lease: LeaseId) {
+        if let Err(Failure::Unreachable(_)) = self.client.revoke(lease).await {
+            let _ = self.client.revoke(lease).await;
+        }
+    }
+
+    fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
+        let id = &own.record.id;
+        let new = || vec![When::absent(self.keys.waiting(id)), When::absent(self.keys.inside(id))];
+        let mut when = new();
+        when.extend([self.same_door(was), When::empty(self.keys.queue())]);
+        when.push(When::absent(self.keys.slot(slot)));
+        let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
+        when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
+        let put = Op::put(self.keys.waiting(id), records::write(own.record), own.lease);
+        let join = Txn { when: new(), then: vec![put], ..Txn::default() };
+        let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
+        if slot >= was.size() {
+            // As far as we know the hall has no such slot, so the claim can only join the queue.
+            return Txn { then: otherwise, ..Txn::default() };
+        }
+        Txn { when, then: self.assign(slot, own.record, own.lease), otherwise }
+    }
+
+    /// Gives a slot to a waiter if `conditions` hold, and then does `besides` too.
+    fn give(
+        &self,
+        slot: usize,
+        to: &Waiter,
+        conditions: Vec<When>,
+        besides: Option<Op>,
+        was: &View,
+    ) -> Txn {
+        let waiting = self.keys.waiting(&to.record.id);
+        let mut when = conditions;
+        when.extend([self.same_door(was), When::created(waiting.clone(), to.made)]);
+        let mut then = self.assign(slot, &to.record, to.lease);
+        then.push(Op::delete(waiting));
+        then.extend(besides);
+        Txn { when, then, ..Txn::default() }
+    }
+
+    /// Frees a slot if `conditions` hold.
+    fn free(
+        &self,
+        slot: usize,
+        anyway: bool,
+        conditions: Vec<When>,
+        own: ClaimRef<'_>,
+        was: &View,
+    ) -> Txn {
+        let mut when = conditions;
+        when.extend((!anyway).then(|| When::empty(self.keys.queue())));
+        let mine = [self.keys.slot(slot), self.keys.inside(&own.record.id)];
+        let mut then: Vec<_> = mine.map(Op::delete).into();
+        if anyway && slot < was.size() {
+            // Rewrites the door unchanged: all waiters watch it and look when it is written.
+            let there = vec![When::present(self.keys.door())];
+            let touch = vec![Op::touch(self.keys.door())];
+            then.push(Op::nested(Txn { when: there, then: touch, ..Txn::default() }));
+        }
+        Txn { when, then, ..Txn::default() }
+    }
+
+    /// Assigns a slot to a claim.
+    fn assign(&self, slot: usize, record: &ClaimRecord, lease: LeaseId) -> Vec<Op> {
+        let inside = records::write(&record.inside(slot));
+        vec![
+            Op::put(self.keys.inside(&record.id), inside.clone(), lease),
+            Op::put(self.keys.slot(slot), inside, 0),
+        ]
+    }
+
+    fn same_door(&self, was: &View) -> When {
+        match was.door {
+            Some((_, revision)) => When::modified(self.keys.door(), revision),
+            None => When::absent(self.keys.door()),
+        }
+    }
+
+    /// The conditions that the slot is still ours; `None` if it was not.
+    fn is_mine(&self, slot: usize, was: &View) -> Option<Vec<When>> {
+        match was.own {
+            OwnClaim::Inside { token, .. } => {
+                Some(vec![When::modified(self.keys.slot(slot), token)])
+            }
+            _ => None,
+        }
+    }
+
+    /// The conditions that the slot is still stale; `None` if it was not assigned.
+    fn is_stale(&self, slot: usize, was: &View) -> Option<Vec<When>> {
+        let owner = was.slots.get(&slot)?;
+        Some(vec![
+            When::modified(self.keys.slot(slot), owner.token),
+            When::absent(self.keys.inside(&owner.record.id)),
+        ])
+    }
+
+    fn put_door(&self, door: Door) -> Op {
+        Op::put(self.keys.door(), records::write(&door), 0)
+    }
+
+    /// Performs a transaction and reads the hall after it.
+    async fn transact(&self, txn: Txn, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
+        Ok(self.answered(txn, own).await?.0)
+    }
+
+    /// Performs a transaction that ends a passage. If it succeeds, there is nothing left to read.
+    async fn depart(
+        &self,
+        mut txn: Txn,
+        own: ClaimRef<'_>,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let look = view::ops(&self.keys, Some(&own.record.id));
+        txn.otherwise.extend(look.iter().cloned());
+        let response = self.client.txn(txn).await?;
+        match response.succeeded {
+            true => Ok(View { own: OwnClaim::Released, ..was.clone() }),
+            false => Ok(view::read(&response, look.len())?),
+        }
+    }
+
+    async fn answered(
+        &self,
+        mut txn: Txn,
+        own: Option<ClaimRef<'_>>,
+    ) -> Result<(View, TxnResponse), StoreError> {
+        let look = view::ops(&self.keys, own.map(|own| own.record.id.as_str()));
+        txn.then.extend(look.iter().cloned());
+        if !txn.when.is_empty() {
+            txn.otherwise.extend(look.iter().cloned());
+        }
+        let response = self.client.txn(txn).await?;
+        let view = view::read(&response, look.len())?;
+        Ok((view, response))
+    }
+}

@@ -1,0 +1,115 @@
+//! Views as transactions of etcd: what to read, and how to interpret the answer.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{
+    client::{Answer, KeyValue, Op, TxnResponse},
+    keys::{Keys, last},
+};
+use crate::{
+    Error,
+    records::{self, ClaimRecord, Door},
+    view::{OwnClaim, Owner, Revision, View, Waiter},
+};
+
+/// Reads all that a view contains. `id` is the claim that makes the request.
+pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
+    let mut ops = vec![
+        Op::get(keys.door()),
+        Op::list(keys.slots()),
+        Op::keys(keys.all_inside()),
+        Op::oldest(keys.queue()),
+        Op::list(keys.all_gone()),
+    ];
+    ops.extend(id.into_iter().flat_map(|id| own_ops(keys, id)));
+    ops
+}
+
+/// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
+pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
+    let answers = &response.answers;
+    let [door, slots, inside, first, expiries, own @ ..] =
+        &answers[answers.len().saturating_sub(ops)..]
+    else {
+        return Err(too_short());
+    };
+    let owner = |kv: &KeyValue| -> Result<(usize, Owner), Error> {
+        let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
+        let slot = last(&kv.key).parse().map_err(|_| damaged(kv, "it is no slot"))?;
+        Ok((slot, Owner { token: kv.mod_revision, record }))
+    };
+    Ok(View {
+        revision: response.revision,
+        door: read_door(door)?,
+        slots: slots.kvs().iter().map(owner).collect::<Result<_, _>>()?,
+        inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
+        first: first.first().map(read_waiter).transpose()?,
+        // An unreadable expiry record only means that we wait as if nobody had seen the expiry.
+        expiries: expiries
+            .kvs()
+            .iter()
+            .filter_map(|kv| records::read(&kv.key, &kv.value).ok())
+            .collect(),
+        own: read_own(own)?,
+    })
+}
+
+/// Reads the part of a view that a holder needs to leave: the door, the head of the queue, its claim.
+pub(super) fn ops_to_leave(keys: &Keys, id: &str) -> Vec<Op> {
+    let [waiting, inside] = own_ops(keys, id);
+    vec![Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside]
+}
+
+/// Interprets the answer to [`ops_to_leave`].
+pub(super) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
+    let [door, first, own @ ..] = &response.answers[..] else { return Err(too_short()) };
+    Ok(View {
+        revision: response.revision,
+        door: read_door(door)?,
+        slots: BTreeMap::new(),
+        inside: HashSet::new(),
+        expiries: Vec::new(),
+        first: first.first().map(read_waiter).transpose()?,
+        own: read_own(own)?,
+    })
+}
+
+/// Reads a claim in the queue from its key.
+pub(super) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
+    let record = records::read(&kv.key, &kv.value)?;
+    Ok(Waiter { made: kv.create_revision, lease: kv.lease, record })
+}
+
+/// Reads a claim inside from its key.
+pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
+    let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
+    let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
+    Ok(OwnClaim::Inside { slot, token: kv.create_revision })
+}
+
+/// Reads where the claim `id` is.
+fn own_ops(keys: &Keys, id: &str) -> [Op; 2] {
+    [Op::get(keys.waiting(id)), Op::get(keys.inside(id))]
+}
+
+/// Interprets the answer to [`own_ops`].
+fn read_own(answers: &[Answer]) -> Result<OwnClaim, Error> {
+    let kv = |at: usize| answers.get(at).and_then(|answer: &Answer| answer.first());
+    if let Some(kv) = kv(1) {
+        return read_inside(kv);
+    }
+    Ok(kv(0).map_or(OwnClaim::Outside, |kv| OwnClaim::Waiting { made: kv.create_revision }))
+}
+
+fn read_door(answer: &Answer) -> Result<Option<(Door, Revision)>, Error> {
+    let read = |kv: &KeyValue| Ok((records::read(&kv.key, &kv.value)?, kv.mod_revision));
+    answer.first().map(read).transpose()
+}
+
+fn damaged(kv: &KeyValue, why: &str) -> Error {
+    Error::Damaged { key: String::from_utf8_lossy(&kv.key).into_owned(), why: why.into() }
+}
+
+fn too_short() -> Error {
+    Error::Refused { why: "it answered less than it was asked".into() }
+}

@@ -1,0 +1,132 @@
+//! The two watches that a hall needs: a waiter's turn, and arrivals in an empty queue.
+
+use super::{
+    client::{Event, KeyRange, Watch},
+    keys::Keys,
+    view::{read_inside, read_waiter},
+};
+use crate::{
+    Error,
+    failure::Failure,
+    view::{OwnClaim, Revision, Waiter},
+};
+
+/// Reports the changes that concern one waiter.
+pub(crate) struct TurnWatch {
+    watch: Watch,
+    keys: TurnKeys,
+}
+
+/// The keys that concern one waiter.
+struct TurnKeys {
+    /// The key of the claim right before the waiter in the queue; `None` for the head of the queue.
+    predecessor: Option<String>,
+    /// The key that appears when the waiter is given a slot.
+    inside: String,
+}
+
+/// What a change means to a waiter.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum TurnChange {
+    /// The waiter's claim is inside now.
+    Inside(OwnClaim),
+    /// Something changed that may concern the waiter.
+    Other,
+    /// The predecessor is gone, or the watch has ended: find out again what to watch.
+    NewPredecessor,
+}
+
+impl TurnWatch {
+    pub(super) fn new(watch: Watch, keys: &Keys, predecessor: Option<&str>, id: &str) -> Self {
+        TurnWatch { watch, keys: TurnKeys::new(keys, predecessor, id) }
+    }
+
+    /// The watch reports all changes after this revision, and possibly some shortly before it.
+    pub(crate) fn since(&self) -> Revision {
+        self.watch.since
+    }
+
+    /// Waits for the next change. Changes up to `seen` are known already.
+    pub(crate) async fn next(&mut self, seen: Revision) -> Result<TurnChange, Error> {
+        self.keys.interpret(self.watch.next().await, seen)
+    }
+}
+
+/// The ranges that tell a waiter about its turn. Only the head of the queue watches all claims inside, so
+/// each release is reported to few waiters.
+pub(super) fn turn_ranges(keys: &Keys, predecessor: Option<&str>, id: &str) -> Vec<KeyRange> {
+    let door = KeyRange::one(keys.door());
+    match predecessor {
+        None => vec![door, keys.all_inside()],
+        Some(other) => {
+            let other = KeyRange::one(keys.waiting(other));
+            vec![door, other, KeyRange::one(keys.inside(id))]
+        }
+    }
+}
+
+impl TurnKeys {
+    fn new(keys: &Keys, predecessor: Option<&str>, id: &str) -> Self {
+        TurnKeys { predecessor: predecessor.map(|id| keys.waiting(id)), inside: keys.inside(id) }
+    }
+
+    fn interpret(
+        &self,
+        events: Result<Vec<Event>, Failure>,
+        seen: Revision,
+    ) -> Result<TurnChange, Error> {
+        let Ok(events) = events else { return Ok(TurnChange::NewPredecessor) };
+        // A member that lags behind may report changes that we have seen already: compare revisions.
+        let own =
+            |event: &&Event| event.is_put_after(seen) && event.kv.key == self.inside.as_bytes();
+        if let Some(event) = events.iter().find(own) {
+            return Ok(TurnChange::Inside(read_inside(&event.kv)?));
+        }
+        let predecessor = self.predecessor.as_ref().map(String::as_bytes);
+        let gone =
+            |event: &Event| event.is_deleted_after(seen) && Some(&*event.kv.key) == predecessor;
+        Ok(match events.iter().any(gone) {
+            true => TurnChange::NewPredecessor,
+            false => TurnChange::Other,
+        })
+    }
+}
+
+/// Reports arrivals in the queue.
+pub(crate) struct ArrivalWatch(pub(super) Watch);
+
+impl ArrivalWatch {
+    /// The watch reports all arrivals after this revision, and possibly some shortly before it.
+    pub(crate) fn since(&self) -> Revision {
+        self.0.since
+    }
+
+    /// Waits for the next changes of the queue, and returns the first arrival after `seen` among them.
+    pub(crate) async fn next(&mut self, seen: Revision) -> Result<Option<Waiter>, Failure> {
+        let events = self.0.next().await?;
+        let arrival = events.iter().find(|event| event.is_put_after(seen));
+        Ok(arrival.and_then(|event| read_waiter(&event.kv).ok()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::client::KeyValue, *};
+
+    fn event(key: &str, deleted: bool, mod_revision: Revision) -> Event {
+        Event { deleted, kv: KeyValue { key: key.into(), mod_revision, ..KeyValue::default() } }
+    }
+
+    #[test]
+    fn a_change_seen_already_only_causes_another_look() {
+        let keys = TurnKeys { predecessor: Some("queue/a".into()), inside: "inside/b".into() };
+        let change = |event| keys.interpret(Ok(vec![event]), 10);
+        let deleted = change(event("queue/a", true, 11)).expect("a plain event");
+        assert_eq!(deleted, TurnChange::NewPredecessor);
+        for old in [event("queue/a", true, 10), event("inside/b", false, 10)] {
+            assert_eq!(change(old).expect("a plain event"), TurnChange::Other);
+        }
+        // A new key is read as a claim inside; this one has no value to read.
+        assert!(change(event("inside/b", false, 11)).is_err());
+    }
+}

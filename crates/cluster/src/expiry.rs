@@ -1,0 +1,117 @@
+//! Which claims have expired, and since when.
+//!
+//! A stale slot names a claim that no longer exists. Its holder may still be inside for a while: it goes on for
+//! nine tenths of its ttl after it last saw its claim. So a stale slot is reclaimable only after we have known
+//! for eleven tenths of that ttl that the claim is gone.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Mutex,
+    time::Duration,
+};
+
+use crate::{
+    Clock,
+    etcd::EtcdStore,
+    records::ExpiryRecord,
+    retry::lock,
+    view::{Revision, View},
+};
+
+/// A slot and the token of the claim that it was assigned to.
+pub(crate) type Assignment = (usize, Revision);
+
+/// Remembers since when this process, or another one with the same clock, has known of each expired claim.
+pub(crate) struct ExpiryLog {
+    clock: Clock,
+    since: Mutex<HashMap<Assignment, Duration>>,
+}
+
+impl ExpiryLog {
+    pub(crate) fn new(clock: Clock) -> Self {
+        ExpiryLog { clock, since: Mutex::default() }
+    }
+
+    /// Notes the stale slots of a view, and forgets those that are no longer stale.
+    pub(crate) fn update(&self, view: &View) {
+        let now = self.clock.now();
+        let mut since = lock(&self.since);
+        let stale: Vec<_> = assignments(view).collect();
+        since.retain(|assignment, _| stale.contains(assignment));
+        for assignment in stale {
+            since.entry(assignment).or_insert(now);
+        }
+        // If another process with the same clock saw the expiry earlier, its waiting time counts.
+        for record in &view.expiries {
+            if let (Some(at), Some(since)) =
+                (record.by(&self.clock), since.get_mut(&(record.slot, record.token)))
+            {
+                *since = at.min(*since);
+            }
+        }
+    }
+
+    /// Returns whether the view has an expiry that no process with our clock has recorded in the store.
+    pub(crate) fn has_unrecorded_expiry(&self, view: &View) -> bool {
+        self.unrecorded(view).next().is_some()
+    }
+
+    /// Records in the store since when we have known of expiries, for other processes with the same clock.
+    /// Without this, a slot would never be reclaimed if processes come and go and none waits long enough.
+    pub(crate) async fn record_expiry(&self, store: &EtcdStore, view: &View) {
+        for (slot, token) in self.unrecorded(view) {
+            let Some(since) = lock(&self.since).get(&(slot, token)).copied() else { continue };
+            let record = ExpiryRecord::since(slot, token, &self.clock, since);
+            let _ = store.record_expiry(&record, view).await;
+        }
+    }
+
+    /// Returns the smallest stale slot whose holder can no longer be inside.
+    pub(crate) fn reclaimable(&self, view: &View) -> Option<usize> {
+        let size = view.size();
+        let mut over = self.remaining(view).filter(|(slot, left)| *slot < size && left.is_zero());
+        over.next().map(|(slot, _)| slot)
+    }
+
+    /// Returns the time until the next stale slot is reclaimable; `None` if no slot is stale.
+    pub(crate) fn until_reclaimable(&self, view: &View) -> Option<Duration> {
+        let size = view.size();
+        self.remaining(view).filter(|(slot, _)| *slot < size).map(|(_, left)| left).min()
+    }
+
+    /// Returns the time until all stale slots in `of` are reclaimable; `None` if none of them is stale.
+    pub(crate) fn until_all_reclaimable(
+        &self,
+        view: &View,
+        of: &HashSet<Assignment>,
+    ) -> Option<Duration> {
+        let token = |slot: &usize| view.slots.get(slot).map(|owner| owner.token);
+        let one_of = |slot: &usize| token(slot).is_some_and(|token| of.contains(&(*slot, token)));
+        self.remaining(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
+    }
+
+    /// For how much longer the holder of each stale slot may be inside.
+    fn remaining<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, Duration)> + 'a {
+        let now = self.clock.now();
+        view.stale().filter_map(move |(slot, owner)| {
+            let since = *lock(&self.since).get(&(slot, owner.token))?;
+            // The holder counts nine tenths of its ttl, from an earlier moment.
+            let until = since + Duration::from_millis(owner.record.ttl).saturating_mul(11) / 10;
+            Some((slot, until.saturating_sub(now)))
+        })
+    }
+
+    fn unrecorded<'a>(&'a self, view: &'a View) -> impl Iterator<Item = Assignment> + 'a {
+        let recorded = |assignment: &Assignment| {
+            let ours = |record: &&ExpiryRecord| record.clock == self.clock.id();
+            let mut records = view.expiries.iter().filter(ours);
+            records.any(|record| (record.slot, record.token) == *assignment)
+        };
+        assignments(view).filter(move |assignment| !recorded(assignment))
+    }
+}
+
+/// The stale slots of a view, with the tokens of their claims.
+pub(crate) fn assignments(view: &View) -> impl Iterator<Item = Assignment> {
+    view.stale().map(|(slot, owner)| (slot, owner.token))
+}
