@@ -5,11 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use hallpass_common::{check_name, check_slots};
 
 use crate::{
-    ClusterOptions, Error,
-    core::Core,
-    etcd::EtcdEngine,
-    hall::ClusterHall,
-    manage,
+    ClusterOptions, Error, core::Core, etcd::EtcdEngine, hall::ClusterHall, manage,
     runtime::Runtime,
 };
 
