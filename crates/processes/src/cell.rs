@@ -9,9 +9,9 @@ use std::{
 
 use bytemuck::Pod;
 
-use crate::{Error, hall::SharedHall, pass::SharedPass, place::Place, value::Value};
+use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_file::ValueFile};
 
-/// A value that processes share, and that is never found half changed, whoever is killed.
+/// A value that processes share, and that is never found half changed, whichever process is killed.
 ///
 /// ```
 /// use hallpass_processes::SharedCell;
@@ -19,7 +19,7 @@ use crate::{Error, hall::SharedHall, pass::SharedPass, place::Place, value::Valu
 /// # // SAFETY: nobody else reads the environment.
 /// # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
 ///
-/// // The same for every process of this user; whoever comes first makes it.
+/// // Every process of this user opens the same cell; the first one creates it.
 /// let account = SharedCell::open("account", [100_u64, 0])?;
 /// let moved = account.update(|[from, to]| {
 ///     let some = 30.min(*from);
@@ -31,83 +31,98 @@ use crate::{Error, hall::SharedHall, pass::SharedPass, place::Place, value::Valu
 /// # Ok::<(), hallpass_processes::Error>(())
 /// ```
 ///
-/// It is a [`SharedHall`] of one slot with a second file in its directory, which has room for two copies
-/// of the value. An update waits its turn in the hall, applies the closure to a copy of the value in its
-/// own memory, writes the result where nobody looks, and makes it the value by one atomic store.
+/// A cell is a [`SharedHall`] with one slot and a second file in its directory, which has room for two
+/// copies of the value. An update waits for the slot, applies the closure to a private copy of the value,
+/// writes the result to the copy that is not in use, and makes it the value by one atomic store.
 ///
 /// # What it survives
 ///
 /// - **Any number of processes killed, at any instruction**, in any part of an update or of opening. The
-///   value is the old one or the new one, nothing has to be repaired, nothing is poisoned, and the next
-///   in line gets in at once.
-/// - **A closure that panics**: nothing has happened. So too if it execs, or if its process ends in it.
-///   In a process that is forked in it, nothing happens, either: there it ends with [`Error::Forked`].
-/// - **Bytes in the file that make no sense**: they are some `T`, for any bytes are. Other processes that
-///   may open it can write to it as they like; keep those out that must not, as for any file.
+///   value is the old one or the new one. Nothing has to be repaired, nothing is poisoned, and the next
+///   waiter gets the slot at once.
+/// - **A closure that panics**: the value does not change. The same holds if the closure execs or exits. A
+///   child process that is forked in the closure gets [`Error::Forked`] from its copy of the update.
+/// - **Arbitrary bytes in the file**: any bytes are some `T`. A process that may open the file can write to
+///   it; keep out processes that must not, as for any file.
 ///
-/// # What it does not
+/// # What it does not survive
 ///
-/// - **A process that is stopped in an update**, by `SIGSTOP` or a debugger, lets all others wait that
-///   want to make one, until it goes on or dies. (They can still [`read`](SharedCell::read).) Objects
-///   that threads share, in `hallpass-objects`, do better: any k-1 of those who are in may stop there.
-///   But for that, others finish what one has begun; they would have to run its closure, which is code
-///   and memory of its process, and what objects own there lies in memory that only threads share.
-/// - **A machine that loses power.** Files in `/run` and `/tmp` are gone then, as a rule. On a disk, parts
-///   of the value may have been written, and others not.
-/// - **An update in the closure of another one** of the same cell: it waits for itself, for ever.
+/// - **A process that is stopped in an update**, by `SIGSTOP` or a debugger, blocks all other updates until
+///   it continues or dies. Others can still [`read`](SharedCell::read). Objects that threads share, in
+///   `hallpass-objects`, do better: any k-1 threads may stop inside. They achieve that by finishing the
+///   operations of others, which processes cannot do: a closure is code and memory of its own process.
+/// - **A machine that loses power.** Files in `/run` and `/tmp` are usually gone then. On a disk, parts of
+///   the value may have been written and others not.
+/// - **An update inside the closure of another update** of the same cell: it waits for itself forever.
 ///
 /// # The type
 ///
-/// Processes must agree on `T`. Its size and alignment are compared when the cell is opened, and nothing
-/// else is known of it: two types of one size are taken for each other. [`Pod`] are plain numbers,
-/// arrays of them, and structs for which that is derived; no pointers, which is what `Send` is for.
+/// All processes must use the same `T`. Only its size and alignment are compared when the cell is opened:
+/// two types of the same layout are not told apart. [`Pod`] types are plain numbers, arrays of them, and
+/// structs that derive it. `Send` rules out pointers.
 ///
 /// # Where it is
 ///
-/// Names, places and permissions are those of halls; [`Place::open_cell`] is for other places than this
-/// user's. To others it is a hall of one slot: `hallpass list` shows it, `hallpass status` tells who is at
-/// it and who waits, `hallpass rm` removes it, and the value with it. Both files appear at once, so
-/// nobody finds one without the other, whenever whoever makes it is killed.
+/// Names, directories and permissions are those of halls; [`HallDir::open_cell`] opens a cell in another
+/// directory than this user's. Other programs see a hall with one slot: `hallpass list` lists it, `hallpass
+/// status` shows the process that updates it and the waiters, and `hallpass rm` removes it together with
+/// the value. Both files appear at once, even if the process that creates them is killed.
 ///
-/// # What it costs
+/// # Cost
 ///
-/// An update copies the whole value in and out, and a little more than that is all it costs when nobody
-/// waits.
+/// An update copies the whole value in and out. Without waiters, it costs little more than that.
 #[derive(Clone)]
 pub struct SharedCell<T> {
     hall: SharedHall,
-    value: Arc<Value>,
+    value: Arc<ValueFile>,
     of: PhantomData<fn(T) -> T>,
 }
 
-/// How often a reader looks before it asks for a place in the queue.
+/// How often a reader tries to copy the value before it joins the queue.
 const LOOKS: usize = 16;
-/// How long it waits there until it looks again, lest it wait for one that is stopped.
-const A_WHILE: Duration = Duration::from_millis(2);
+/// How long it waits there before it tries again, so that it does not wait for a stopped process.
+const QUEUE_TIME: Duration = Duration::from_millis(2);
 
-/// What the hall said.
-type Asked<'a> = Result<SharedPass<'a>, Error>;
+/// Result of acquiring the slot.
+type Acquired<'a> = Result<SharedPass<'a>, Error>;
 
 impl<T: Pod + Send> SharedCell<T> {
-    /// Opens the cell `name` of this user, or makes it with this value.
+    /// Opens the cell `name` of this user, or creates it with the value `initial`.
     ///
     /// # Errors
-    /// [`Error::Value`] if it holds a value of another size or alignment, [`Error::NoValue`] if there is
-    /// a hall of that name that is no cell, and whatever else [`Error`] lists.
+    /// - [`Error::Value`] if the cell holds a value of another size or alignment.
+    /// - [`Error::NoValue`] if there is a hall of this name that is not a cell.
+    /// - Those of [`HallDir::user`] and [`HallDir::open`].
     pub fn open(name: &str, initial: T) -> Result<Self, Error> {
-        Place::user()?.open_cell(name, initial)
+        HallDir::user()?.open_cell(name, initial)
     }
 
-    /// Waits its turn, and applies the closure to the value.
+    /// Waits until no other process updates the value, and applies the closure to it.
     ///
     /// # Errors
-    /// Those of [`SharedHall::acquire`]; [`Error::Slots`] if somebody has resized the cell's hall and
-    /// another slot than the first was free; [`Error::Forked`]. The value is then as it was.
+    /// The value does not change if there is an error:
+    ///
+    /// - those of [`SharedHall::acquire`];
+    /// - [`Error::Slots`] if the hall of the cell was resized, and another slot than the first was free;
+    /// - [`Error::Forked`] in a child process that was forked in the closure.
+    ///
+    /// # Panics
+    /// If the closure panics. The value does not change then.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let counter = dir.open_cell("counter", 0_u64)?;
+    /// let old = counter.update(|count| std::mem::replace(count, *count + 1))?;
+    /// assert_eq!((old, counter.read()?), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         self.apply(self.hall.acquire(), f)
     }
 
-    /// Applies the closure to the value, if nobody else is at it or waits.
+    /// Applies the closure to the value, if no other process updates it or waits to.
     ///
     /// # Errors
     /// [`Error::NoPermits`] otherwise, and those of [`update`](SharedCell::update).
@@ -115,7 +130,7 @@ impl<T: Pod + Send> SharedCell<T> {
         self.apply(self.hall.try_acquire(), f)
     }
 
-    /// Waits its turn for so long, and applies the closure to the value.
+    /// Waits at most `time` until no other process updates the value, and applies the closure to it.
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, and those of [`update`](SharedCell::update).
@@ -127,25 +142,26 @@ impl<T: Pod + Send> SharedCell<T> {
         self.apply(self.hall.try_acquire_for(time), f)
     }
 
-    /// Waits its turn until then, and applies the closure to the value.
+    /// Waits until no other process updates the value or `deadline` passes, and applies the closure.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, and those of [`update`](SharedCell::update).
+    /// [`Error::NoPermits`] if the deadline passes, and those of [`update`](SharedCell::update).
     pub fn try_update_until<R>(
         &self,
-        until: Instant,
+        deadline: Instant,
         f: impl FnOnce(&mut T) -> R,
     ) -> Result<R, Error> {
-        self.apply(self.hall.try_acquire_until(until), f)
+        self.apply(self.hall.try_acquire_until(deadline), f)
     }
 
-    /// The value as it is at one moment of the call.
+    /// Returns the value at one moment of the call.
     ///
-    /// It waits for nobody, and least of all for one that is stopped in an update. Only where updates
-    /// keep coming while it copies the value, it stands in the queue with them for a moment.
+    /// It waits for no update, not even for one whose process is stopped. Only if updates keep coming while
+    /// it copies the value does it join their queue for a moment.
     ///
     /// # Errors
-    /// [`Error::Closed`], and if it stood in the queue those of [`update`](SharedCell::update).
+    /// [`Error::Closed`] if the cell's hall is closed, and those of [`update`](SharedCell::update) if it
+    /// joined the queue.
     pub fn read(&self) -> Result<T, Error> {
         loop {
             if self.hall.is_closed() {
@@ -154,7 +170,7 @@ impl<T: Pod + Send> SharedCell<T> {
             if let Some(value) = (0..LOOKS).find_map(|_| self.value.look()) {
                 return Ok(value);
             }
-            match self.turn(self.hall.try_acquire_for(A_WHILE)) {
+            match self.check(self.hall.try_acquire_for(QUEUE_TIME)) {
                 Ok(_pass) => return Ok(self.value.get()),
                 Err(Error::NoPermits) => {}
                 Err(error) => return Err(error),
@@ -162,14 +178,16 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// The hall that updates go through: its name, who is at it and who waits, closing it. Whoever holds
-    /// its slot keeps others from updates, and must not make one itself.
+    /// Returns the hall that updates go through.
+    ///
+    /// While a caller holds its slot, no update can be made, not even by that caller: it would wait for
+    /// itself.
     pub fn hall(&self) -> &SharedHall {
         &self.hall
     }
 
-    fn apply<R>(&self, asked: Asked<'_>, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        let pass = self.turn(asked)?;
+    fn apply<R>(&self, acquired: Acquired<'_>, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        let pass = self.check(acquired)?;
         let mut value = self.value.get();
         let ret = f(&mut value);
         if !pass.is_ours() {
@@ -179,41 +197,42 @@ impl<T: Pod + Send> SharedCell<T> {
         Ok(ret)
     }
 
-    /// Whether it is this one's turn.
-    fn turn<'a>(&self, asked: Asked<'a>) -> Asked<'a> {
-        match asked {
-            // In a hall that was made larger, the first slot is still one process's at a time.
+    /// Checks that the caller has the slot that allows updates.
+    fn check<'a>(&self, acquired: Acquired<'a>) -> Acquired<'a> {
+        match acquired {
+            // The hall was made larger. One process at a time has slot 0 all the same.
             Ok(pass) if pass.slot() != 0 => {
                 let (name, found) = (self.hall.name().into(), self.hall.slots());
                 Err(Error::Slots { name, asked: 1, found })
             }
-            // If it was removed, a process that comes for the first time fails in some other way.
+            // If the hall was removed, the first passage of a process fails in some other way.
             Err(_) if self.hall.is_closed() => Err(Error::Closed),
-            asked => asked,
+            acquired => acquired,
         }
     }
 
-    /// The value in the hall's directory, whatever is at its path by now.
+    /// Opens the value in the hall's directory, even if another directory has its path by now.
     fn of(hall: SharedHall) -> Result<Self, Error> {
-        let value = Arc::new(Value::open::<T>(hall.name(), hall.inner.dir(), hall.path())?);
+        let value =
+            Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);
         Ok(SharedCell { hall, value, of: PhantomData })
     }
 }
 
-impl Place {
-    /// Opens the [cell](SharedCell) `name`, or makes it with this value.
+impl HallDir {
+    /// Opens the [cell](SharedCell) `name`, or creates it with the value `initial`.
     ///
     /// # Errors
     /// Those of [`SharedCell::open`].
     pub fn open_cell<T: Pod + Send>(&self, name: &str, initial: T) -> Result<SharedCell<T>, Error> {
-        // The directory is seen with both files in it, or not at all.
-        SharedCell::of(self.open_with(name, 1, &|dir| Value::create(dir, &initial))?)
+        // Others see the directory with both files in it, or not at all.
+        SharedCell::of(self.open_with(name, 1, &|dir| ValueFile::create(dir, &initial))?)
     }
 
-    /// Opens a [cell](SharedCell) that is there.
+    /// Opens an existing [cell](SharedCell).
     ///
     /// # Errors
-    /// [`Error::Missing`] if it is not, and those of [`SharedCell::open`].
+    /// [`Error::Missing`] if there is no hall of this name, and those of [`SharedCell::open`].
     pub fn open_existing_cell<T: Pod + Send>(&self, name: &str) -> Result<SharedCell<T>, Error> {
         SharedCell::of(self.open_existing(name)?)
     }

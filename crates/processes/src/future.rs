@@ -1,4 +1,4 @@
-//! Waiting in a task: a thread waits in its place.
+//! Waiting in a task: a thread waits for the task.
 
 use std::{
     future::Future,
@@ -14,17 +14,19 @@ use std::{
 
 use crate::{Error, hall::SharedHall, pass::OwnedSharedPass, sys};
 
-/// A pass, once it is there. The place in the queue is taken soon after this is first polled, by a thread
-/// that waits in its place, and given up when this is dropped.
+/// Future returned by [`SharedHall::acquire_async`].
+///
+/// If no slot is free when it is first polled, it starts a thread, which joins the queue and waits. Dropping
+/// the future leaves the queue.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: SharedHall,
     helper: Option<Arc<Helper>>,
 }
 
-/// What the thread and the task have in common.
+/// What the thread and the task share.
 struct Helper {
-    /// Nobody wants the pass any more.
+    /// The future was dropped.
     given_up: AtomicBool,
     state: Mutex<State>,
 }
@@ -32,8 +34,9 @@ struct Helper {
 #[derive(Default)]
 struct State {
     ready: Option<Result<OwnedSharedPass, Error>>,
-    /// What wakes the thread.
+    /// Wakes the thread.
     bell: Option<Arc<OwnedFd>>,
+    /// Wakes the task.
     waker: Option<Waker>,
 }
 
@@ -48,7 +51,7 @@ impl Acquire {
         Acquire { hall, helper: None }
     }
 
-    fn begin(&self, waker: Waker) -> Result<Arc<Helper>, Error> {
+    fn start_helper(&self, waker: Waker) -> Result<Arc<Helper>, Error> {
         let state = Mutex::new(State { waker: Some(waker), ..State::default() });
         let helper = Arc::new(Helper { given_up: AtomicBool::new(false), state });
         let (hall, for_task) = (self.hall.clone(), helper.clone());
@@ -74,12 +77,12 @@ impl Future for Acquire {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(helper) = &self.helper else {
-            // Without a thread if there is nothing to wait for.
+            // A free slot needs no thread.
             match self.hall.try_acquire_owned() {
                 Err(Error::NoPermits) => {}
                 done => return Poll::Ready(done),
             }
-            return match self.begin(context.waker().clone()) {
+            return match self.start_helper(context.waker().clone()) {
                 Ok(helper) => {
                     self.helper = Some(helper);
                     Poll::Pending

@@ -1,4 +1,4 @@
-//! The hall itself.
+//! The hall that processes share.
 
 use std::{
     fmt,
@@ -16,206 +16,384 @@ use hallpass_common::{Status, check_slots};
 
 use crate::{
     Error,
+    environment::Limit,
     future::Acquire,
-    inner::{Held, Inner},
-    member::Member,
+    hall_dir::HallDir,
+    handle::{Entered, Handle},
     pass::{OwnedSharedPass, SharedPass},
-    place::Place,
-    seat::Limit,
     status,
 };
 
-/// A hall that processes share: at most k are in at once, each with its own slot, in the order in which
-/// they came, whoever is killed.
+/// A fair semaphore with slot numbers for the processes of one machine.
 ///
-/// Clones are one handle. What a process needs to wait is kept for its next passage until the last
-/// clone is dropped.
+/// At most k passes are held at any time, each with its own slot, a number below k. Waiters get a slot in
+/// the order in which they joined the queue. The slot of a killed process goes to the next waiter at once.
+///
+/// Clones share one handle, which keeps idle [registrations](crate::MAX_REGISTRATIONS) for the next
+/// passages of this process. Dropping the last clone gives them back.
+///
+/// ```
+/// use hallpass_processes::HallDir;
+///
+/// let temp = tempfile::tempdir()?;
+/// let hall = HallDir::at(temp.path()).open("gpu", 2)?;
+/// let first = hall.acquire()?;
+/// let second = hall.acquire()?;
+/// assert_eq!((first.slot(), second.slot()), (0, 1));
+/// assert!(hall.try_acquire().is_err());
+/// drop(first);
+/// assert_eq!(hall.acquire()?.slot(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct SharedHall {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) handle: Arc<Handle>,
 }
 
 impl SharedHall {
-    /// Opens the hall `name` of this user, or makes it with `k` slots.
+    /// Opens the hall `name` of this user, or creates it with `k` slots.
+    ///
+    /// The hall is in the directory [`HallDir::user`]; use [`HallDir::open`] for another directory.
     ///
     /// # Errors
-    /// If it has another number of slots, and whatever else [`Error`] lists.
+    /// Those of [`HallDir::user`] and [`HallDir::open`]; [`Error::Slots`] if the hall exists with another
+    /// number of slots.
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::SharedHall;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # // SAFETY: nobody else reads the environment.
+    /// # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
+    ///
+    /// let hall = SharedHall::open("gpu", 4)?;
+    /// assert_eq!((hall.name(), hall.slots()), ("gpu", 4));
+    /// # Ok::<(), hallpass_processes::Error>(())
+    /// ```
     pub fn open(name: &str, k: usize) -> Result<SharedHall, Error> {
-        Place::user()?.open(name, k)
+        HallDir::user()?.open(name, k)
     }
 
-    /// The hall in this directory.
+    /// Opens the hall in this directory.
     pub(crate) fn in_dir(name: &str, path: PathBuf, dir: OwnedFd) -> Result<SharedHall, Error> {
-        Ok(SharedHall { inner: Arc::new(Inner::open(name, path, dir)?) })
+        Ok(SharedHall { handle: Arc::new(Handle::open(name, path, dir)?) })
     }
 
-    /// Its name.
+    /// Returns the name of the hall.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.handle.state.name
     }
 
-    /// Its directory.
+    /// Returns the directory of the hall.
     pub fn path(&self) -> &Path {
-        &self.inner.path
+        &self.handle.state.path
     }
 
-    /// How many slots it has; none once it is closed.
+    /// Returns the number of slots, or 0 if the hall is closed.
     pub fn slots(&self) -> usize {
-        self.inner.size()
+        self.handle.state.size()
     }
 
-    /// How many slots are free, at this moment and in vain.
+    /// Returns the number of free slots; a snapshot that may already be stale.
+    ///
+    /// The slot of a killed process counts as taken until a waiter or [`reap`](SharedHall::reap) frees it.
+    ///
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 3)?;
+    /// let pass = hall.acquire()?;
+    /// assert_eq!((hall.slots(), hall.available()), (3, 2));
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn available(&self) -> usize {
-        (0..self.slots()).filter(|&slot| self.inner.holder(slot).is_none()).count()
+        (0..self.slots()).filter(|&slot| self.handle.state.holder(slot).is_none()).count()
     }
 
-    /// How many wait.
+    /// Returns the number of waiters; a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
         self.status().waiters.len()
     }
 
-    /// Waits its turn.
+    /// Waits until a slot is free and takes it. Waiters are served in the order of their arrival.
     ///
     /// # Errors
-    /// [`Error::Closed`], and what can go wrong with the first passage of a process: no room for another
-    /// participant, on the disk or among the open files.
+    /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
+    /// - [`Error::Full`] if the hall has no room for another registration.
+    /// - [`Error::System`] if the first passage of this process cannot create its pipe, because the disk is
+    ///   full or too many files are open for example.
+    /// - [`Error::Damaged`] if another program has overwritten the hall's file.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 3)?;
+    /// let pass = hall.acquire()?;
+    /// println!("device {}", pass.slot());
+    /// drop(pass); // frees the slot
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn acquire(&self) -> Result<SharedPass<'_>, Error> {
-        self.inner.enter(Limit::Never).map(|(member, held)| SharedPass::new(self, member, held))
+        self.borrowed(self.handle.enter(Limit::Never))
     }
 
-    /// A slot, if one is free and nobody waits.
+    /// Takes a slot if one is free and no one waits.
     ///
     /// # Errors
     /// [`Error::NoPermits`] otherwise, and those of [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::Error;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    ///
+    /// let pass = hall.try_acquire()?;
+    /// assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)));
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire(&self) -> Result<SharedPass<'_>, Error> {
-        self.inner.enter(Limit::Now).map(|(member, held)| SharedPass::new(self, member, held))
+        self.borrowed(self.handle.enter(Limit::Now))
     }
 
-    /// Waits its turn for so long.
+    /// Waits at most `time` until a slot is free, and takes it.
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, and those of [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use hallpass_processes::Error;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    ///
+    /// let pass = hall.acquire()?;
+    /// let refused = hall.try_acquire_for(Duration::from_millis(10));
+    /// assert!(matches!(refused, Err(Error::NoPermits)));
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_for(&self, time: Duration) -> Result<SharedPass<'_>, Error> {
         match Instant::now().checked_add(time) {
-            Some(until) => self.try_acquire_until(until),
+            Some(deadline) => self.try_acquire_until(deadline),
             None => self.acquire(),
         }
     }
 
-    /// Waits its turn until then.
+    /// Waits until a slot is free or `deadline` passes, and takes the slot.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, and those of [`acquire`](SharedHall::acquire).
-    pub fn try_acquire_until(&self, until: Instant) -> Result<SharedPass<'_>, Error> {
-        let entered = self.inner.enter(Limit::Until(until));
-        entered.map(|(member, held)| SharedPass::new(self, member, held))
+    /// [`Error::NoPermits`] if the deadline passes, and those of [`acquire`](SharedHall::acquire).
+    pub fn try_acquire_until(&self, deadline: Instant) -> Result<SharedPass<'_>, Error> {
+        self.borrowed(self.handle.enter(Limit::Until(deadline)))
     }
 
-    /// [`acquire`](SharedHall::acquire) with a pass that does not borrow the hall.
+    /// Waits until a slot is free and takes it, with a pass that does not borrow the hall.
     ///
     /// # Errors
     /// Those of [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let pass = hall.acquire_owned()?;
+    /// let worker = std::thread::spawn(move || pass.slot());
+    /// assert_eq!(worker.join().unwrap(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn acquire_owned(&self) -> Result<OwnedSharedPass, Error> {
-        self.owned(self.inner.enter(Limit::Never))
+        self.owned(self.handle.enter(Limit::Never))
     }
 
-    /// [`try_acquire`](SharedHall::try_acquire) with a pass that does not borrow the hall.
+    /// Takes a slot if one is free and no one waits, with a pass that does not borrow the hall.
     ///
     /// # Errors
     /// Those of [`try_acquire`](SharedHall::try_acquire).
     pub fn try_acquire_owned(&self) -> Result<OwnedSharedPass, Error> {
-        self.owned(self.inner.enter(Limit::Now))
+        self.owned(self.handle.enter(Limit::Now))
     }
 
-    /// Waits its turn in a task. While it has to wait, a thread waits in its place.
+    /// Returns a future that waits until a slot is free and takes it.
+    ///
+    /// The future starts a thread that waits for it, unless a slot is free when it is first polled. Dropping
+    /// the future leaves the queue.
+    ///
+    /// # Errors
+    /// The future returns those of [`acquire`](SharedHall::acquire), and [`Error::System`] if the thread
+    /// cannot be started.
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::{Error, SharedHall};
+    ///
+    /// async fn on_device(hall: &SharedHall) -> Result<usize, Error> {
+    ///     let pass = hall.acquire_async().await?;
+    ///     Ok(pass.slot())
+    /// }
+    /// ```
     pub fn acquire_async(&self) -> Acquire {
         Acquire::new(self.clone())
     }
 
-    /// Waits its turn until `given_up` is set and the bell rung that `bell` gets.
+    /// Waits in the queue until a slot is free, or until `given_up` is set and the bell rung that is passed
+    /// to `bell`.
     pub(crate) fn acquire_unless(
         &self,
         given_up: &AtomicBool,
         bell: impl FnOnce(Arc<OwnedFd>),
     ) -> Result<OwnedSharedPass, Error> {
-        let member = self.inner.member()?;
-        bell(member.bell());
-        self.owned(self.inner.wait(member, Limit::Unless(given_up)))
+        let registration = self.handle.registration()?;
+        bell(registration.bell());
+        self.owned(self.handle.wait(registration, Limit::Unless(given_up)))
     }
 
-    fn owned(&self, entered: Result<(Box<Member>, Held), Error>) -> Result<OwnedSharedPass, Error> {
-        entered.map(|(member, held)| OwnedSharedPass::new(self.clone(), member, held))
+    #[inline(always)]
+    fn borrowed(&self, entered: Result<Entered, Error>) -> Result<SharedPass<'_>, Error> {
+        entered.map(|(registration, held)| SharedPass::new(self, registration, held))
     }
 
-    /// Changes the number of slots while the hall is in use. Who holds a slot that is no more keeps it
-    /// until it leaves.
+    fn owned(&self, entered: Result<Entered, Error>) -> Result<OwnedSharedPass, Error> {
+        entered.map(|(registration, held)| OwnedSharedPass::new(self.clone(), registration, held))
+    }
+
+    /// Changes the number of slots while the hall is in use.
+    ///
+    /// New slots go to waiters at once. Holders of removed slots keep them until they leave; the remaining
+    /// slots are given out as before.
     ///
     /// # Errors
-    /// [`Error::BadSlots`], [`Error::Closed`], and those of [`acquire`](SharedHall::acquire).
+    /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
+    /// - [`Error::Closed`] if the hall is closed.
+    /// - [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let first = hall.acquire()?;
+    /// hall.resize(2)?;
+    /// assert_eq!(hall.try_acquire()?.slot(), 1);
+    /// # drop(first);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resize(&self, k: usize) -> Result<(), Error> {
         check_slots(k)?;
-        // Joined first: what is begun then is finished.
-        let mut member = self.inner.member()?;
-        let size = self.inner.words.size();
+        // Registered first: once the size is changed, nothing may keep this process from serving waiters.
+        let mut registration = self.handle.registration()?;
+        let size = self.handle.state.file.size();
         let old = size.load(SeqCst);
         let closed = old == 0 || size.compare_exchange(old, k as i64, SeqCst, SeqCst) == Err(0);
         if !closed {
-            self.inner.serve(&mut member, Line::S1 { role: Role::Leaver });
+            self.handle.serve(&mut registration, Line::S1 { role: Role::Leaver });
         }
-        self.inner.give_back(member);
+        self.handle.give_back(registration);
         if closed { Err(Error::Closed) } else { Ok(()) }
     }
 
-    /// Lets nobody in any more: who waits, and who comes, gets [`Error::Closed`].
+    /// Closes the hall for good: waiters and newcomers get [`Error::Closed`], holders keep their slots
+    /// until they leave.
+    ///
+    /// To use the name again, [remove](HallDir::remove) the hall.
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::Error;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    ///
+    /// hall.close();
+    /// assert!(hall.is_closed());
+    /// assert!(matches!(hall.acquire(), Err(Error::Closed)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(&self) {
-        self.inner.words.size().store(0, SeqCst);
-        self.inner.ring_all();
+        self.handle.state.file.size().store(0, SeqCst);
+        self.handle.state.ring_all();
     }
 
-    /// Whether it is closed.
+    /// Returns `true` if the hall is closed.
     pub fn is_closed(&self) -> bool {
-        self.inner.size() == 0
+        self.slots() == 0
     }
 
-    /// Who holds and who waits, at this moment.
+    /// Returns the holders and waiters at this moment.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let pass = hall.acquire()?;
+    /// let status = hall.status();
+    /// assert_eq!(status.holders[0].pid, std::process::id());
+    /// assert!(status.waiters.is_empty());
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn status(&self) -> Status {
-        status::of(&self.inner)
+        status::of(&self.handle.state)
     }
 
-    /// Frees what the dead hold, which otherwise happens when somebody waits for it. Says how many of
-    /// those who were known had died.
+    /// Frees the slots of dead processes, and returns how many registrations were dead.
+    ///
+    /// This is not needed for waiters, which free such slots themselves. It makes
+    /// [`available`](SharedHall::available) and [`status`](SharedHall::status) exact while no one waits.
     ///
     /// # Errors
-    /// Those of [`acquire`](SharedHall::acquire) but [`Error::Closed`].
+    /// [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let pass = hall.acquire()?;
+    /// assert_eq!(hall.reap()?, 0); // its holder lives
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reap(&self) -> Result<usize, Error> {
-        let mut member = self.inner.member()?;
-        let mut seat = self.inner.seat(&mut member, Limit::Now);
-        let mut found = 0;
-        for other in 0..seat.processes() {
-            if let Life::Dead(_) = seat.life(other) {
+        let state = &self.handle.state;
+        let mut registration = self.handle.registration()?;
+        let mut environment = registration.environment(state, Limit::Now);
+        let mut dead = 0;
+        for process in 0..environment.processes() {
+            if let Life::Dead(_) = environment.life(process) {
                 let then = Then::Serve(Role::Leaver);
-                let _ = seat.go(Line::R1 { process: other, then });
-                found += 1;
+                let _ = environment.run(Line::R1 { process, then });
+                dead += 1;
             }
         }
-        self.inner.give_back(member);
-        self.inner.tidy();
-        self.inner.sweep();
-        Ok(found)
+        self.handle.give_back(registration);
+        state.remove_void_tags();
+        state.remove_stale_wires();
+        Ok(dead)
     }
 
-    /// What [`status`](SharedHall::status) shows as the command of this process, from its next
-    /// passage on. Without it, its command line.
+    /// Sets the command that [`status`](SharedHall::status) shows for this process, from its next passage
+    /// on. The default is the command line of the process. At most 176 bytes are kept.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// hall.describe_as("nightly backup");
+    /// let pass = hall.acquire()?;
+    /// assert_eq!(hall.status().holders[0].command, "nightly backup");
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn describe_as(&self, command: &str) {
-        self.inner.describe_as(command);
+        self.handle.describe_as(command);
     }
 }
 
 impl fmt::Debug for SharedHall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedHall")
-            .field("path", &self.inner.path)
+            .field("path", &self.path())
             .field("slots", &self.slots())
             .finish_non_exhaustive()
     }

@@ -1,59 +1,60 @@
-//! Passes: the right to be in, and the slot that comes with it.
+//! Passes: guards that hold a slot.
 
 use std::{fmt, mem, os::fd::BorrowedFd};
 
-use crate::{hall::SharedHall, inner::Held, member::Member};
+use crate::{hall::SharedHall, handle::Held, registration::Registration};
 
-/// What a pass of either kind can do.
+/// Declares a pass. Both kinds have the same methods.
 macro_rules! pass {
     ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?, $hall:ty) => {
         $(#[$doc])*
-        #[must_use = "dropping a pass gives the slot back at once"]
+        #[must_use = "dropping a pass frees its slot at once"]
         pub struct $name $(<$life>)? {
             hall: $hall,
-            /// Taken out when it is dropped.
-            member: Option<Box<Member>>,
+            /// Taken out when the pass is dropped.
+            registration: Option<Box<Registration>>,
             held: Held,
         }
 
         impl $(<$life>)? $name $(<$life>)? {
             #[inline]
-            pub(crate) fn new(hall: $hall, member: Box<Member>, held: Held) -> Self {
-                $name { hall, member: Some(member), held }
+            pub(crate) fn new(hall: $hall, registration: Box<Registration>, held: Held) -> Self {
+                $name { hall, registration: Some(registration), held }
             }
 
-            /// The slot: below the number of slots, and nobody else's meanwhile.
+            /// Returns the slot, a number below the number of slots that no other holder has.
             #[inline]
             pub fn slot(&self) -> usize {
                 self.held.slot
             }
 
-            /// Whether it is this process's, and not that of the one that it was forked from.
-            #[allow(dead_code, reason = "of an owned pass nobody asks it")]
+            /// Returns `true` if this process acquired the pass, and not the process it was forked from.
+            #[allow(dead_code, reason = "not called for an owned pass")]
             pub(crate) fn is_ours(&self) -> bool {
-                self.member.as_ref().is_some_and(|member| member.is_ours())
+                self.registration.as_ref().is_some_and(|registration| registration.is_ours())
             }
 
-            /// While any process has this descriptor open, the slot stays taken even if this process
-            /// dies. It closes on exec; a child gets it by `dup`, or where that flag is cleared.
-            /// Nobody need read or write it.
+            /// Returns a descriptor that keeps the slot taken while any process has it open, even if this
+            /// process dies.
+            ///
+            /// It is closed on exec. A child process gets it by `dup`, or if the close-on-exec flag is
+            /// cleared. No process needs to read or write it.
             pub fn lifeline(&self) -> BorrowedFd<'_> {
-                self.member.as_ref().expect("taken out only when it is dropped").lifeline()
+                self.registration.as_ref().expect("taken out only on drop").lifeline()
             }
 
-            /// Does not give the slot back: it stays taken until no process has the
-            /// [lifeline](Self::lifeline) open, this one included, which keeps it until it exits or
-            /// execs.
+            /// Keeps the slot taken until no process has the [lifeline](Self::lifeline) open. This process
+            /// has it open until it exits or execs.
             pub fn leave_to_lifeline(mut self) {
-                mem::forget(self.member.take());
+                mem::forget(self.registration.take());
             }
         }
 
         impl $(<$life>)? Drop for $name $(<$life>)? {
             #[inline(always)]
             fn drop(&mut self) {
-                if let Some(member) = self.member.take() {
-                    self.hall.inner.exit(member, self.held);
+                if let Some(registration) = self.registration.take() {
+                    self.hall.handle.exit(registration, self.held);
                 }
             }
         }
@@ -67,11 +68,11 @@ macro_rules! pass {
 }
 
 pass! {
-    /// A slot, held until this is dropped.
+    /// Holds a slot of a [`SharedHall`]. Dropping it frees the slot.
     SharedPass<'a>, &'a SharedHall
 }
 
 pass! {
-    /// A slot, held until this is dropped, which does not borrow the hall.
+    /// Holds a slot of a [`SharedHall`] without borrowing it. Dropping it frees the slot.
     OwnedSharedPass, SharedHall
 }

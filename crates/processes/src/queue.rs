@@ -4,11 +4,12 @@ use std::{error, fmt};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{Error, cell::SharedCell, hall::SharedHall, place::Place};
+use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 
-/// A priority queue of at most `N` numbers that processes share: the smallest comes first. Whoever is
-/// killed, an item is in it or it is not; what can be said of a [`SharedCell`], which it is made of, holds
-/// for it.
+/// A priority queue of at most `N` numbers that processes share: the smallest comes first.
+///
+/// It is a [`SharedCell`], with the same guarantees: whichever process is killed, an item is in the queue
+/// or it is not.
 ///
 /// ```
 /// use hallpass_processes::{PushError, SharedPriorityQueue};
@@ -25,17 +26,17 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, place::Place};
 /// # Ok::<(), hallpass_processes::PushError>(())
 /// ```
 ///
-/// Who pops an item and is killed takes it along. To have it done again, push it anew until it is done,
-/// or keep what is being done in a [`SharedCell`] of one's own.
+/// An item that a killed process had popped is lost. If it must be processed all the same, push it again
+/// until it is done, or keep the items in progress in a [`SharedCell`].
 ///
-/// Every push and pop copies the whole queue, whose `N` numbers should not be too many: some thousands.
+/// Each push and pop copies all `N` numbers, so `N` should be at most some thousands.
 #[derive(Clone, Debug)]
 pub struct SharedPriorityQueue<const N: usize> {
     cell: SharedCell<Items<N>>,
 }
 
-/// The first `len` items, the largest first. (That takes as long as copying them, which is done anyway,
-/// and so there is nothing to be gained by a heap.)
+/// The first `len` items, the largest first. Sorting takes as long as copying, which is done anyway, so a
+/// heap would gain nothing.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Items<const N: usize> {
@@ -43,13 +44,13 @@ struct Items<const N: usize> {
     items: [u64; N],
 }
 
-// SAFETY: all zeros are numbers.
+// SAFETY: all its fields are numbers, and zeros are numbers.
 unsafe impl<const N: usize> Zeroable for Items<N> {}
-// SAFETY: it is numbers of one size in the order of C, so nothing is between them; any bits are numbers.
+// SAFETY: all its fields are `u64` in C layout, so there is no padding, and any bits are a `u64`.
 unsafe impl<const N: usize> Pod for Items<N> {}
 
 impl<const N: usize> Items<N> {
-    /// How many there are; more than there is room for was not written by us.
+    /// Returns the number of items, cut to `N`: another program may have written any number.
     fn len(&self) -> usize {
         usize::try_from(self.len).map_or(N, |len| len.min(N))
     }
@@ -78,23 +79,25 @@ impl<const N: usize> Items<N> {
 }
 
 impl<const N: usize> SharedPriorityQueue<N> {
-    /// Opens the queue `name` of this user, or makes it, without items.
+    /// Opens the queue `name` of this user, or creates an empty one.
     ///
     /// # Errors
-    /// Those of [`SharedCell::open`]; another `N` is another type.
+    /// Those of [`SharedCell::open`]; [`Error::Value`] if the queue was created with another `N`.
     pub fn open(name: &str) -> Result<Self, Error> {
-        Place::user()?.open_queue(name)
+        HallDir::user()?.open_queue(name)
     }
 
-    /// Waits its turn, and adds an item.
+    /// Waits until no other process changes the queue, and adds an item.
     ///
     /// # Errors
-    /// [`PushError::Full`] with the item; those of [`SharedCell::update`].
+    /// [`PushError::Full`] with the item if the queue has `N` items already; [`PushError::Failed`] with those
+    /// of [`SharedCell::update`].
     pub fn push(&self, item: u64) -> Result<(), PushError> {
         self.cell.update(|items| items.push(item))?.map_err(PushError::Full)
     }
 
-    /// Waits its turn, and takes the smallest item; none if there is none.
+    /// Waits until no other process changes the queue, and removes the smallest item. Returns `None` if the
+    /// queue is empty.
     ///
     /// # Errors
     /// Those of [`SharedCell::update`].
@@ -102,7 +105,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
         self.cell.update(Items::pop)
     }
 
-    /// The smallest item, which stays where it is.
+    /// Returns the smallest item without removing it.
     ///
     /// # Errors
     /// Those of [`SharedCell::read`].
@@ -110,7 +113,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
         Ok(self.cell.read()?.peek())
     }
 
-    /// All items at one moment, the smallest first.
+    /// Returns all items at one moment, the smallest first.
     ///
     /// # Errors
     /// Those of [`SharedCell::read`].
@@ -119,7 +122,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
         Ok(items.items[..items.len()].iter().rev().copied().collect())
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     ///
     /// # Errors
     /// Those of [`SharedCell::read`].
@@ -127,7 +130,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
         Ok(self.cell.read()?.len())
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no items.
     ///
     /// # Errors
     /// Those of [`SharedCell::read`].
@@ -135,14 +138,14 @@ impl<const N: usize> SharedPriorityQueue<N> {
         Ok(self.len()? == 0)
     }
 
-    /// The hall that pushes and pops go through, as [`SharedCell::hall`] says.
+    /// Returns the hall that pushes and pops go through; see [`SharedCell::hall`].
     pub fn hall(&self) -> &SharedHall {
         self.cell.hall()
     }
 }
 
-impl Place {
-    /// Opens the [queue](SharedPriorityQueue) `name`, or makes it, without items.
+impl HallDir {
+    /// Opens the [queue](SharedPriorityQueue) `name`, or creates an empty one.
     ///
     /// # Errors
     /// Those of [`SharedPriorityQueue::open`].
@@ -151,13 +154,13 @@ impl Place {
     }
 }
 
-/// Why an item was not added.
+/// Error returned by [`SharedPriorityQueue::push`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PushError {
-    /// The queue is full; here is the item.
+    /// The queue is full. Contains the item.
     Full(u64),
-    /// Whatever else went wrong.
+    /// The queue could not be changed.
     Failed(Error),
 }
 

@@ -9,33 +9,35 @@ use hallpass_algorithms::halls::processes::Phase;
 use hallpass_common::{MAX_SLOTS, Participant, Status};
 
 use crate::{
-    inner::Inner,
-    wire::{self, Reached},
+    shared_state::SharedState,
+    sys::wire::{self, Reached},
 };
 
 /// Returns the hall with its holders and waiters at this moment.
-pub(crate) fn of(hall: &Inner) -> Status {
+pub(crate) fn of(hall: &SharedState) -> Status {
     // Slots beyond the hall's size may still be held.
     let held = (0..MAX_SLOTS).filter_map(|slot| Some((hall.holder(slot)?, slot)));
-    let waits = |member: &usize| hall.card(*member).phase == Phase::Waiting;
-    let mut queue: Vec<(i64, usize)> =
-        (0..hall.people()).filter(waits).map(|member| (hall.card(member).number, member)).collect();
+    let waits = |record: &usize| hall.card(*record).phase == Phase::Waiting;
+    let mut queue: Vec<(i64, usize)> = (0..hall.records_used())
+        .filter(waits)
+        .map(|record| (hall.card(record).number, record))
+        .collect();
     queue.sort_unstable();
     let slots = hall.size();
     let mut status = Status::new(hall.name.clone(), slots);
     status.closed = slots == 0;
-    status.holders = held.map(|(member, slot)| participant(hall, member, Some(slot))).collect();
-    status.waiters = queue.into_iter().map(|(_, member)| participant(hall, member, None)).collect();
+    status.holders = held.map(|(record, slot)| participant(hall, record, Some(slot))).collect();
+    status.waiters = queue.into_iter().map(|(_, record)| participant(hall, record, None)).collect();
     status
 }
 
-fn participant(hall: &Inner, member: usize, slot: Option<usize>) -> Participant {
-    let process = hall.words.process(member).load(SeqCst);
-    let since = u64::try_from(hall.words.since(member).load(SeqCst)).unwrap_or(0);
+fn participant(hall: &SharedState, record: usize, slot: Option<usize>) -> Participant {
+    let process = hall.file.process(record).load(SeqCst);
+    let since = u64::try_from(hall.file.since(record).load(SeqCst)).unwrap_or(0);
     let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(since);
-    let id = hall.words.owner(member).load(SeqCst);
+    let id = hall.file.owner(record).load(SeqCst);
     let dead = id == wire::NOBODY || matches!(wire::reach(hall.dir(), id), Reached::Dead);
-    let mut one = Participant::new(process as u32, hall.words.command(member), since);
+    let mut one = Participant::new(process as u32, hall.file.command(record), since);
     one.slot = slot;
     one.uid = Some((process >> 32) as u32);
     one.alive = !dead;

@@ -1,5 +1,5 @@
-//! The wires that a process has open: its own members', and writing ends of others'. All members of a
-//! handle share them, so that descriptors do not multiply.
+//! The wires that a process has open: those of its own registrations, and writing ends of others. All
+//! registrations of a handle share them, so that descriptors do not multiply.
 
 use std::{
     collections::HashMap,
@@ -8,40 +8,40 @@ use std::{
     thread,
 };
 
-use crate::{
-    sys,
+use crate::sys::{
+    self,
     wire::{self, Reached},
 };
 
-/// What is known of a wire's owner.
+/// What a process knows about the owner of a wire.
 pub(crate) enum Owner {
-    /// It is this process.
+    /// The owner is this process.
     Us,
-    /// It lives, and this is its wire.
+    /// The owner lives; this is the writing end of its wire.
     Alive(Arc<OwnedFd>),
-    /// It has died.
+    /// The owner is dead.
     Dead,
-    /// Nobody can say; it must be taken to live.
+    /// It cannot be found out; the owner must be treated as alive.
     Unknown,
 }
 
-/// The wires by identity.
+/// The open wires by identity.
 pub(crate) struct Wires {
     open: Mutex<Open>,
-    /// Closed to make room for a bell when descriptors have run out.
+    /// A descriptor that is closed to make room for one more wire when descriptors have run out.
     spare: Mutex<Option<OwnedFd>>,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The process whose they are; a forked child begins anew.
+    /// The process that opened them. A forked child starts with an empty set.
     generation: u64,
     own: HashMap<i64, Arc<OwnedFd>>,
     others: HashMap<i64, Arc<OwnedFd>>,
 }
 
-/// So many ends that nobody watches are kept for the next time.
-const KEPT: usize = 64;
+/// How many writing ends may be kept open for the next use although no waiter watches them.
+const MAX_KEPT: usize = 64;
 
 impl Wires {
     pub(crate) fn new(spare: Option<OwnedFd>) -> Self {
@@ -57,21 +57,21 @@ impl Wires {
         Some(open)
     }
 
-    /// Takes note of a wire of this process.
+    /// Adds a wire of this process.
     pub(crate) fn add_own(&self, id: i64, wire: Arc<OwnedFd>) {
         if let Some(mut open) = self.open() {
             open.own.insert(id, wire);
         }
     }
 
-    /// Forgets it.
+    /// Removes a wire of this process.
     pub(crate) fn remove_own(&self, id: i64) {
         if let Some(mut open) = self.open() {
             open.own.remove(&id);
         }
     }
 
-    /// Whether the owner of `id` lives.
+    /// Finds out whether the owner of `id` lives.
     pub(crate) fn owner(&self, hall: BorrowedFd<'_>, id: i64) -> Owner {
         let Some(mut open) = self.open() else { return reach(hall, id) };
         if open.own.contains_key(&id) {
@@ -86,7 +86,7 @@ impl Wires {
         }
         let owner = reach(hall, id);
         if let Owner::Alive(wire) = &owner {
-            if open.others.len() >= KEPT {
+            if open.others.len() >= MAX_KEPT {
                 open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
             }
             open.others.insert(id, wire.clone());
@@ -100,7 +100,7 @@ impl Wires {
             let wire = open.own.get(&id).or_else(|| open.others.get(&id));
             wire.cloned()
         });
-        // A full pipe has been rung enough, and one without a reader needs no bell.
+        // Errors do not matter: a full pipe wakes its owner anyway, and one without a reader has no owner.
         if let Some(wire) = known {
             let _ = sys::write_byte(wire.as_fd());
             return;
@@ -114,7 +114,7 @@ impl Wires {
         }
     }
 
-    /// The same where no descriptor could be had: one is kept for this.
+    /// Wakes the owner of `id` when no descriptor was free: gives up the spare one for the moment.
     #[cold]
     fn ring_with_spare(&self, hall: BorrowedFd<'_>, id: i64) {
         let Some(mut spare) = lock(&self.spare) else { return };
@@ -134,8 +134,8 @@ fn reach(hall: BorrowedFd<'_>, id: i64) -> Owner {
     }
 }
 
-/// Locks what is never locked for long; in vain in a child that was forked while another thread of its
-/// parent had it, where it stays locked for ever.
+/// Locks a mutex that is only ever locked for a short time. Returns `None` if it stays locked: in a child
+/// that was forked while another thread of its parent held the lock, nothing ever unlocks it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     const TRIES: usize = 100_000;
     (0..TRIES).find_map(|_| match mutex.try_lock() {

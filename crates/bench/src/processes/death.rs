@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Place, SharedHall};
+use hallpass_processes::{HallDir, SharedHall};
 use serde::Serialize;
 
 use super::{clock::now, folder, memory::Shared, process::Process};
@@ -73,7 +73,7 @@ pub fn measure(crowd: Crowd, kills: usize) -> Result<Successions, String> {
     let folder = folder().map_err(failed)?;
     let entered: Shared<Entered> =
         Shared::new([const { AtomicU64::new(0) }; MOST]).map_err(failed)?;
-    let hall = Place::at(folder.path()).open(NAME, crowd.k).map_err(|error| error.to_string())?;
+    let hall = HallDir::at(folder.path()).open(NAME, crowd.k).map_err(|error| error.to_string())?;
     let (inside, waiting) = (VecDeque::new(), Vec::new());
     let (folder, entered) = (folder.path(), &*entered);
     let mut scene = Scene { folder, crowd, entered, hall, inside, waiting };
@@ -96,7 +96,7 @@ impl Scene<'_> {
     fn comes(&mut self, index: usize) -> Result<(), String> {
         self.entered[index].store(0, SeqCst);
         let process = Process::new(|| {
-            let hall = Place::at(self.folder).open(NAME, self.crowd.k).expect("it was made");
+            let hall = HallDir::at(self.folder).open(NAME, self.crowd.k).expect("it was made");
             let _pass = hall.acquire().expect("it is not closed");
             self.entered[index].store(now(), SeqCst);
             loop {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::Place;
+use hallpass_processes::HallDir;
 use serde::Serialize;
 
 use super::{folder, memory::Shared, process::Process};
@@ -31,7 +31,7 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
     let folder = folder().map_err(failed)?;
     let asks: Shared<AtomicU64> = Shared::new(AtomicU64::new(0)).map_err(failed)?;
     let visit = || {
-        let hall = Place::at(folder.path()).open(NAME, 1).expect("it can be made");
+        let hall = HallDir::at(folder.path()).open(NAME, 1).expect("it can be made");
         asks.fetch_add(1, SeqCst);
         let _pass = hall.acquire().expect("it is not closed");
         loop {

@@ -48,18 +48,18 @@ pub struct Location {
 
 /// Where halls are, and nobody has been there yet.
 pub enum Site {
-    Here(hallpass_processes::Place),
+    Here(hallpass_processes::HallDir),
     Cluster(Box<ClusterOptions>),
 }
 
 impl Location {
     pub fn site(&self) -> Result<Site, Error> {
         match self {
-            Location { dir: Some(path), .. } => self.here(hallpass_processes::Place::at(path)),
-            Location { system: true, .. } => self.here(hallpass_processes::Place::system()),
+            Location { dir: Some(path), .. } => self.here(hallpass_processes::HallDir::at(path)),
+            Location { system: true, .. } => self.here(hallpass_processes::HallDir::system()),
             _ => match self.on.clone().or_else(on_in_environment) {
                 Some(url) => Ok(Site::Cluster(Box::new(self.options(&url)?))),
-                None => self.here(hallpass_processes::Place::user()?),
+                None => self.here(hallpass_processes::HallDir::user()?),
             },
         }
     }
@@ -71,7 +71,7 @@ impl Location {
         })
     }
 
-    fn here(&self, place: hallpass_processes::Place) -> Result<Site, Error> {
+    fn here(&self, place: hallpass_processes::HallDir) -> Result<Site, Error> {
         match self.only_for_clusters() {
             None => Ok(Site::Here(place)),
             Some(option) => {

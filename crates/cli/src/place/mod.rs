@@ -12,7 +12,7 @@ pub use self::{
 use crate::people::{Users, View};
 
 pub enum Place {
-    Here(hallpass_processes::Place),
+    Here(hallpass_processes::HallDir),
     Cluster(Cluster),
 }
 

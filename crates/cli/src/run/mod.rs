@@ -16,7 +16,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use hallpass_processes::Place;
+use hallpass_processes::HallDir;
 use nix::libc;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
@@ -125,7 +125,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     }
 }
 
-fn here(place: &Place, wanted: Wanted) -> Result<Ended, Refusal> {
+fn here(place: &HallDir, wanted: Wanted) -> Result<Ended, Refusal> {
     let Wanted { args, name, command, environment, waiting } = wanted;
     args.no_cluster_options()?;
     let hall = open_or_make(

@@ -9,18 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Error, Place, SharedCell, bytemuck::Pod};
+use hallpass_processes::{Error, HallDir, SharedCell, bytemuck::Pod};
 use tempfile::TempDir;
 
 const NAME: &str = "cell";
 
-fn place() -> (TempDir, Place) {
+fn place() -> (TempDir, HallDir) {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path());
+    let place = HallDir::at(folder.path());
     (folder, place)
 }
 
-fn file_in(place: &Place) -> PathBuf {
+fn file_in(place: &HallDir) -> PathBuf {
     place.path().join(NAME).join("value")
 }
 
@@ -31,7 +31,7 @@ fn set(path: &Path, at: u64, word: u64) {
 }
 
 /// Opens it, which must fail, and says why.
-fn refused<T: Pod + Send>(place: &Place, initial: T) -> (Error, String) {
+fn refused<T: Pod + Send>(place: &HallDir, initial: T) -> (Error, String) {
     let error = place.open_cell(NAME, initial).unwrap_err();
     let text = error.to_string();
     (error, text)
@@ -52,7 +52,7 @@ fn a_value_stays_and_who_comes_later_finds_it() {
 
 #[test]
 fn values_of_any_size() {
-    fn try_with<const N: usize>(place: &Place) {
+    fn try_with<const N: usize>(place: &HallDir) {
         let name = format!("{N}-bytes");
         let cell = place.open_cell(&name, [1_u8; N]).unwrap();
         for round in 0..3 {

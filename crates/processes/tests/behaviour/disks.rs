@@ -4,7 +4,7 @@
 
 use std::{ffi::CString, fs, io, path::Path, ptr};
 
-use hallpass_processes::{Error, Place};
+use hallpass_processes::{Error, HallDir};
 
 use crate::{
     puppet::Puppet,
@@ -69,7 +69,7 @@ pub fn become_user(uid: u32) -> String {
 
 /// Makes a hall on the disk and uses all of it: `works`, or why not.
 pub fn try_disk(path: &str) -> String {
-    let hall = match Place::at(path).open(NAME, 64) {
+    let hall = match HallDir::at(path).open(NAME, 64) {
         Ok(hall) => hall,
         Err(Error::System { source, .. }) => return format!("{:?}", source.kind()),
         Err(error) => return format!("{error:?}"),
@@ -80,13 +80,13 @@ pub fn try_disk(path: &str) -> String {
     let Ok(passes) = passes else { return format!("{:?}", passes.err()) };
     let refused = matches!(hall.try_acquire(), Err(Error::NoPermits));
     drop(passes);
-    let again = Place::at(path).open_existing(NAME).and_then(|hall| hall.acquire_owned()).is_ok();
+    let again = HallDir::at(path).open_existing(NAME).and_then(|hall| hall.acquire_owned()).is_ok();
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 
 /// Opens a hall that is there: `works`, or why not.
 pub fn try_file(path: &str) -> String {
-    match Place::at(path).open_existing(NAME) {
+    match HallDir::at(path).open_existing(NAME) {
         Ok(hall) => format!("works, {} slots", hall.slots()),
         Err(error @ Error::System { .. }) => error.to_string(),
         Err(error) => format!("{error:?}"),

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use hallpass_processes::{Error, Place};
+use hallpass_processes::{Error, HallDir};
 
 use crate::{
     puppet::Puppet,
@@ -12,7 +12,7 @@ use crate::{
 #[test]
 fn names_that_cannot_be() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path().join("place"));
+    let place = HallDir::at(folder.path().join("place"));
     let long = "n".repeat(300);
     for name in ["", "/", "a/b", "../a", ".", "..", ".hidden", "a\0b", "\0", "line\nbreak", &long] {
         let errors = [
@@ -34,7 +34,7 @@ fn names_that_cannot_be() {
 #[test]
 fn names_that_can_be() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path());
+    let place = HallDir::at(folder.path());
     let mut names = ["a", "build", "with-dash", "with_under.score", "a.b", "Z9", "-dash"];
     for name in names {
         let hall = place.open(name, 2).unwrap();
@@ -53,7 +53,7 @@ fn names_that_can_be() {
 fn a_place_is_made_when_it_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/there");
-    let place = Place::at(&path);
+    let place = HallDir::at(&path);
     assert_eq!(place.path(), path);
     assert!(place.names().unwrap().is_empty());
     match place.open_existing(NAME).err() {
@@ -127,7 +127,7 @@ fn who_may_not_open_it_hears_why() {
 fn opening_many_times_at_once_makes_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::at(folder.path().join("place"));
+        let place = HallDir::at(folder.path().join("place"));
         let open = || place.open(NAME, 8).unwrap().acquire_owned().unwrap();
         let mut passes = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();

@@ -2,12 +2,12 @@
 
 use std::thread;
 
-use hallpass_processes::{Error, Place, PushError, SharedPriorityQueue};
+use hallpass_processes::{Error, HallDir, PushError, SharedPriorityQueue};
 
 #[test]
 fn the_smallest_comes_first() {
     let folder = tempfile::tempdir().unwrap();
-    let queue: SharedPriorityQueue<100> = Place::at(folder.path()).open_queue("queue").unwrap();
+    let queue: SharedPriorityQueue<100> = HallDir::at(folder.path()).open_queue("queue").unwrap();
     let mut expected: Vec<u64> = (0..100).map(|_| fastrand::u64(0..50)).collect();
     for item in &expected {
         queue.push(*item).unwrap();
@@ -27,7 +27,7 @@ fn the_smallest_comes_first() {
 #[test]
 fn without_room_nothing_goes_in() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path());
+    let place = HallDir::at(folder.path());
     let queue = place.open_queue::<0>("queue").unwrap();
     assert!(matches!(queue.push(7), Err(PushError::Full(7))));
     assert_eq!(queue.pop().unwrap(), None);
@@ -38,7 +38,7 @@ fn without_room_nothing_goes_in() {
 #[test]
 fn any_bytes_are_a_queue() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path());
+    let place = HallDir::at(folder.path());
     drop(place.open_cell("queue", [u64::MAX, 9, 3, 5]).unwrap());
     let queue = place.open_queue::<3>("queue").unwrap();
     assert_eq!(queue.len().unwrap(), 3);
@@ -51,7 +51,7 @@ fn any_bytes_are_a_queue() {
 #[test]
 fn what_goes_in_comes_out_once() {
     let folder = tempfile::tempdir().unwrap();
-    let queue = Place::at(folder.path()).open_queue::<16>("queue").unwrap();
+    let queue = HallDir::at(folder.path()).open_queue::<16>("queue").unwrap();
     let work = |first: u64| {
         let (queue, mut taken) = (queue.clone(), Vec::new());
         thread::spawn(move || {

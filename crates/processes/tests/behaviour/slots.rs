@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hallpass_processes::{Error, MAX_SLOTS, Place, SharedPass};
+use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedPass};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::support::{NAME, Scene, is_full};
@@ -78,7 +78,7 @@ fn processes_have_distinct_slots_and_the_smallest_comes_first() {
 #[test]
 fn sizes_that_cannot_be() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::at(folder.path());
+    let place = HallDir::at(folder.path());
     for k in [0, MAX_SLOTS + 1, usize::MAX] {
         match place.open(NAME, k).err() {
             Some(error @ Error::BadSlots { asked }) => {

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Error, OwnedSharedPass, Place, SharedHall, SharedPass};
+use hallpass_processes::{Error, HallDir, OwnedSharedPass, SharedHall, SharedPass};
 use tempfile::TempDir;
 
 use crate::puppet::Puppet;
@@ -23,7 +23,7 @@ pub struct Scene {
 impl Scene {
     pub fn new(slots: usize) -> Scene {
         let folder = tempfile::tempdir().unwrap();
-        let hall = Place::at(folder.path()).open(NAME, slots).unwrap();
+        let hall = HallDir::at(folder.path()).open(NAME, slots).unwrap();
         Scene { folder, hall }
     }
 
@@ -31,8 +31,8 @@ impl Scene {
         self.folder.path()
     }
 
-    pub fn place(&self) -> Place {
-        Place::at(self.path())
+    pub fn place(&self) -> HallDir {
+        HallDir::at(self.path())
     }
 
     /// A process that has the hall open.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::Place;
+use hallpass_processes::HallDir;
 use rustix::process::Pid;
 
 use crate::{Signs, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
@@ -25,7 +25,7 @@ pub fn changed_under_its_users() {
         let folder = tempfile::tempdir().unwrap();
         let place = &folder.path().join("place");
         let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-        in_a_process(|| drop(Place::at(place).open_queue::<20>("queue").unwrap()));
+        in_a_process(|| drop(HallDir::at(place).open_queue::<20>("queue").unwrap()));
         let users = (0..3).map(|_| process::fork(|| uses(place, &signs)));
         let mut pids: Vec<Pid> = users.collect();
         // With another header, it could not be opened.
@@ -41,7 +41,7 @@ pub fn changed_under_its_users() {
 fn uses(place: &Path, signs: &Signs) -> i32 {
     // SAFETY: it is always allowed.
     unsafe { libc::alarm(SECONDS) };
-    let queue = Place::at(place).open_queue::<20>("queue").unwrap();
+    let queue = HallDir::at(place).open_queue::<20>("queue").unwrap();
     signs.ready.fetch_add(1, SeqCst);
     let end = Instant::now() + TIME;
     let mut item = 0;

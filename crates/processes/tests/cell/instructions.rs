@@ -7,7 +7,7 @@
 use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
 
 use fastrand::Rng;
-use hallpass_processes::{Place, SharedCell};
+use hallpass_processes::{HallDir, SharedCell};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -28,7 +28,7 @@ const THROUGH: usize = 1_000_000;
 type Numbers = [u64; 8];
 
 fn cell(place: &Path) -> SharedCell<Numbers> {
-    Place::at(place).open_cell("cell", [0; 8]).unwrap()
+    HallDir::at(place).open_cell("cell", [0; 8]).unwrap()
 }
 
 struct Scenario {

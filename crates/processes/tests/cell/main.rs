@@ -35,7 +35,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Place, SharedCell};
+use hallpass_processes::{HallDir, SharedCell};
 
 use mapped::Shareable;
 
@@ -61,7 +61,7 @@ type Numbers = [u64; 64];
 
 /// The cell of a test. Only processes that end open it: what this one has, others would inherit.
 fn cell(place: &Path) -> SharedCell<Numbers> {
-    Place::at(place).open_cell("cell", [0; 64]).unwrap()
+    HallDir::at(place).open_cell("cell", [0; 64]).unwrap()
 }
 
 fn add_one<const N: usize>(numbers: &mut [u64; N]) {

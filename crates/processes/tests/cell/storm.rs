@@ -9,7 +9,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::{Place, PushError, SharedCell, SharedPriorityQueue};
+use hallpass_processes::{HallDir, PushError, SharedCell, SharedPriorityQueue};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -24,7 +24,7 @@ const LOOPS: u32 = 2_000;
 
 /// Large, so that many are killed while it is written.
 fn cell(place: &Path) -> SharedCell<[u64; 16_384]> {
-    Place::at(place).open_cell("cell", [0; 16_384]).unwrap()
+    HallDir::at(place).open_cell("cell", [0; 16_384]).unwrap()
 }
 
 fn seconds() -> Duration {
@@ -130,7 +130,7 @@ pub fn storm() {
 const ROOM: usize = 32;
 
 fn queue(place: &Path) -> SharedPriorityQueue<ROOM> {
-    Place::at(place).open_queue("queue").unwrap()
+    HallDir::at(place).open_queue("queue").unwrap()
 }
 
 pub fn storm_over_a_queue() {

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Error, Place};
+use hallpass_processes::{Error, HallDir};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -40,7 +40,7 @@ pub fn the_sum_is_exact() {
     pids.into_iter().for_each(ends_well);
     in_a_process(|| {
         assert_eq!(whole(cell(place).read().unwrap()), PROCESSES as u64 * UPDATES);
-        assert_eq!(Place::at(place).names().unwrap(), ["cell"]);
+        assert_eq!(HallDir::at(place).names().unwrap(), ["cell"]);
     });
 }
 
@@ -48,7 +48,7 @@ pub fn the_sum_is_exact() {
 /// middle of its copy while the other makes many.
 pub fn what_is_read_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || Place::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
+    let open = || HallDir::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
     let end = Instant::now() + Duration::from_millis(400);
     let work = |reads: bool| {
         step::stay_on_one_core();
@@ -81,7 +81,7 @@ pub fn all_who_open_at_once_have_one_value() {
             while signs.go.load(SeqCst) == 0 {
                 thread::yield_now();
             }
-            let cell = Place::at(&place).open_cell("cell", [index as u64 + 1; 64]).unwrap();
+            let cell = HallDir::at(&place).open_cell("cell", [index as u64 + 1; 64]).unwrap();
             signs.words[index].store(whole(cell.read().unwrap()), SeqCst);
             0
         };

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use hallpass_processes::{Error, MAX_SLOTS, Place, SharedHall, SharedPass};
+use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedHall, SharedPass};
 
 /// What the halls are called.
 pub const NAME: &str = "damaged-hall";
@@ -31,7 +31,7 @@ pub fn looked_at(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
 /// Opens the hall in all ways, uses it, and at last puts a new one in its place.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
-    let place = Place::at(path);
+    let place = HallDir::at(path);
     heard(place.names());
     if let Some(hall) = heard(place.open_existing(NAME)) {
         everything(&hall);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Place, SharedHall};
+use hallpass_processes::{HallDir, SharedHall};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -79,7 +79,7 @@ impl Drop for Halls {
 
 /// Opens the hall.
 pub fn open(place: &Path) -> SharedHall {
-    Place::at(place).open(NAME, SLOTS).unwrap()
+    HallDir::at(place).open(NAME, SLOTS).unwrap()
 }
 
 /// What the file in a hall's folder is called.

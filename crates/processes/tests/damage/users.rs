@@ -7,7 +7,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::Place;
+use hallpass_processes::HallDir;
 
 use crate::{
     check,
@@ -47,7 +47,7 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
         }
     }
     let renew = process(&|_| {
-        Place::at(place).remove(NAME, true).unwrap();
+        HallDir::at(place).remove(NAME, true).unwrap();
         drop(open(place).try_acquire().unwrap());
     });
     check(process::wait(renew), "a new hall in place of the damaged one");
@@ -56,11 +56,11 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
 
 fn uses(place: &Path, random: &mut Rng) {
     let end = Instant::now() + TIME;
-    let mut hall = heard(Place::at(place).open_existing(NAME));
+    let mut hall = heard(HallDir::at(place).open_existing(NAME));
     while Instant::now() < end {
         let Some(open) = &hall else {
             thread::sleep(Duration::from_millis(1));
-            hall = heard(Place::at(place).open_existing(NAME));
+            hall = heard(HallDir::at(place).open_existing(NAME));
             continue;
         };
         let time = Duration::from_micros(random.u64(0..5000));

@@ -33,7 +33,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::{Place, SharedHall};
+use hallpass_processes::{HallDir, SharedHall};
 use rustix::process::{Pid, Signal, kill_process};
 
 use mapped::{Mapped, Shareable};
@@ -96,7 +96,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let folder = tempfile::tempdir().unwrap();
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
     let place = folder.path().join("halls");
-    let hall = || Place::at(&place).open(NAME, scenario.slots).unwrap();
+    let hall = || HallDir::at(&place).open(NAME, scenario.slots).unwrap();
     let mut others: Vec<Pid> = Vec::new();
     let mut waiting = 0;
     for other in scenario.before {
@@ -182,8 +182,8 @@ fn aftermath(scenario: &Scenario, place: &Path, signs: &Signs, others: usize) ->
     signs.leave.store(1, SeqCst);
     until("all others were in", || signs.came.load(SeqCst) as usize == others);
     let hall = match scenario.left {
-        Left::Same => Place::at(place).open(NAME, scenario.slots).unwrap(),
-        Left::Resized | Left::Closed => Place::at(place).open_existing(NAME).unwrap(),
+        Left::Same => HallDir::at(place).open(NAME, scenario.slots).unwrap(),
+        Left::Resized | Left::Closed => HallDir::at(place).open_existing(NAME).unwrap(),
     };
     if scenario.left == Left::Closed && hall.is_closed() {
         return 0;

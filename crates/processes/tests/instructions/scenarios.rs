@@ -2,7 +2,7 @@
 
 use std::{path::Path, thread, time::Duration};
 
-use hallpass_processes::{Place, SharedHall};
+use hallpass_processes::{HallDir, SharedHall};
 
 use crate::NAME;
 
@@ -51,7 +51,7 @@ const PLAIN: Scenario = Scenario {
 };
 
 fn open(place: &Path, slots: usize) -> SharedHall {
-    Place::at(place).open(NAME, slots).unwrap()
+    HallDir::at(place).open(NAME, slots).unwrap()
 }
 
 /// For a wait that is in vain: no longer than is needed to go to sleep.

@@ -49,7 +49,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use hallpass_processes::{Error, Place};
+use hallpass_processes::{Error, HallDir};
 
 use board::Board;
 use cases::{CASES, Case};
@@ -99,7 +99,7 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
     let folder = folder.path();
     witness::prepare(folder, case.most);
     in_a_process(|| {
-        Place::at(folder.join("halls")).open(case.name, case.least).map(drop).unwrap();
+        HallDir::at(folder.join("halls")).open(case.name, case.least).map(drop).unwrap();
     })?;
     let begun = Instant::now();
     let mut storm = Storm::new(case, folder, seed);
@@ -137,7 +137,7 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
 
 /// Everybody is dead: a newcomer gets every slot.
 fn all_slots_can_be_had(case: &Case, folder: &Path) {
-    let hall = Place::at(folder.join("halls")).open_existing(case.name).unwrap();
+    let hall = HallDir::at(folder.join("halls")).open_existing(case.name).unwrap();
     hall.resize(case.most).unwrap();
     hall.reap().unwrap();
     let passes: Vec<_> = (0..case.most).map(|_| hall.try_acquire().unwrap()).collect();
@@ -150,7 +150,7 @@ fn all_slots_can_be_had(case: &Case, folder: &Path) {
 }
 
 fn show(case: &Case, folder: &Path) {
-    match Place::at(folder.join("halls")).open_existing(case.name) {
+    match HallDir::at(folder.join("halls")).open_existing(case.name) {
         Ok(hall) => eprintln!("{:#?}", hall.status()),
         Err(error) => eprintln!("{error}"),
     }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, thread, time::Duration};
 
-use hallpass_processes::Place;
+use hallpass_processes::HallDir;
 
 use crate::{
     board::{Board, now},
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 /// Looks until it is killed.
 pub fn observe(case: &Case, folder: &Path) -> i32 {
     let board = Mapped::<Board>::open(&folder.join("board"));
-    let hall = Place::at(folder.join("halls")).open_existing(case.name).unwrap();
+    let hall = HallDir::at(folder.join("halls")).open_existing(case.name).unwrap();
     loop {
         let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();

@@ -12,7 +12,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::{Place, SharedHall};
+use hallpass_processes::{HallDir, SharedHall};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -79,7 +79,7 @@ fn visit(index: usize, slots: usize, folder: &Path, signs: &Signs) -> i32 {
         }
     };
     told(&signs.called, index + 1);
-    let hall = Place::at(folder).open(NAME, slots).unwrap();
+    let hall = HallDir::at(folder).open(NAME, slots).unwrap();
     let pass = hall.acquire().unwrap();
     signs.inside[index].store(pass.slot() as u64 + 1, SeqCst);
     told(&signs.leaves[index], 1);
@@ -95,7 +95,7 @@ impl Line {
         let pids = (0..slots + QUEUE)
             .map(|index| process::fork(|| visit(index, slots, &halls, &signs)))
             .collect();
-        let hall = Place::at(&halls).open(NAME, slots).unwrap();
+        let hall = HallDir::at(&halls).open(NAME, slots).unwrap();
         let (inside, queue, stopped) = (Vec::new(), Vec::new(), Vec::new());
         Line { slots, random, signs, hall, pids, inside, queue, stopped }
     }

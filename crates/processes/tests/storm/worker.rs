@@ -6,7 +6,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::{Error, Place, SharedHall, SharedPass};
+use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
 
 use crate::{
     board::{Board, Note, State},
@@ -108,7 +108,7 @@ pub fn work(mut job: Job) -> i32 {
     let note = &board.notes[job.index][0];
     note.set(State::Opening);
     let witness = Witness { board, folder: job.folder.clone(), me: Life::own() };
-    let hall = match Place::at(job.folder.join("halls")).open_existing(job.case.name) {
+    let hall = match HallDir::at(job.folder.join("halls")).open_existing(job.case.name) {
         Ok(hall) => hall,
         Err(error) => {
             board.accuse(&job.folder, &format!("open_existing: {error}"));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hallpass_processes::{Place, SharedHall, SharedPass};
+use hallpass_processes::{HallDir, SharedHall, SharedPass};
 
 use super::Venue;
 use crate::Semaphore;
@@ -18,12 +18,12 @@ impl Venue for Hall {
     fn make(k: usize, folder: &Path) -> Result<Self, String> {
         let hall = Hall { k, folder: folder.to_path_buf() };
         // Whether it can be made; each process opens it for itself.
-        Place::at(folder).open("bench", k).map_err(|error| error.to_string())?;
+        HallDir::at(folder).open("bench", k).map_err(|error| error.to_string())?;
         Ok(hall)
     }
 
     fn join(&self) -> SharedHall {
-        Place::at(&self.folder).open("bench", self.k).expect("it was made")
+        HallDir::at(&self.folder).open("bench", self.k).expect("it was made")
     }
 }
 

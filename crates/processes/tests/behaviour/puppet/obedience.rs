@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_processes::{Error, Place, SharedHall, SharedPass};
+use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
 
 use super::MARK;
 use crate::{disks, forks};
@@ -38,7 +38,7 @@ impl Things {
         match order {
             "open" => {
                 let (name, place) = rest.split_once(' ').unwrap();
-                match Place::at(place).open_existing(name) {
+                match HallDir::at(place).open_existing(name) {
                     Ok(hall) => self.hall = Some(Box::leak(Box::new(hall))),
                     Err(error) => return error.to_string(),
                 }

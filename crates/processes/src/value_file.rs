@@ -1,19 +1,19 @@
-//! The mapped file of a shared value: two copies of it, and a count of the updates, which says which copy
-//! counts.
+//! The mapped file of a shared value: two copies of the value, and a count of updates that says which copy
+//! is valid.
 //!
 //! ```text
-//! V1  update n+1 writes to the copy that does not count; the count is n meanwhile.
-//! V2  it is made by one store, count = n+1, when all of the copy is written.
+//! V1  update n+1 writes to the copy that is not valid; the count is n meanwhile.
+//! V2  one store, count = n+1, makes the update, after all of the copy is written.
 //! V3  only the holder of slot 0 of the hall writes.
 //! ```
 //!
-//! So whoever dies before the store has changed nothing that anybody looks at, and whoever dies after it
-//! has done everything; what comes next begins with a whole value in either case. By V1, the copy that
-//! counts at n stays as it is until the count is n+1. So who reads the count before and after it reads
-//! the copy, and finds the same, has a value that was there, without a place in the hall.
+//! A process that dies before the store has changed nothing that is read; a process that dies after it has
+//! made the whole update. The next update starts from a whole value in either case. By V1, the copy that is
+//! valid at n does not change until the count is n+1. So a reader that finds the same count before and
+//! after it copies has a whole value, without a slot of the hall.
 //!
-//! Nothing in the file is trusted: of the count one bit is used, the sizes are this process's own, and
-//! any bytes are a value. It is accessed by atomics only; closures work on a copy that is nobody else's.
+//! Nothing in the file is trusted: one bit of the count is used, the sizes are this process's own, and any
+//! bytes are a value. The file is accessed by atomics only; closures work on a private copy.
 
 use std::{
     alloc::Layout,
@@ -31,9 +31,9 @@ use rustix::io::Errno;
 
 use crate::{
     Error,
-    dir::NewDir,
-    file::{LINE, len_of, mapped_new, open_in},
-    sys::Mapping,
+    hall_dir::NewDir,
+    hall_file::{LINE, len_of, map_new},
+    sys::{self, Mapping},
 };
 
 /// Changes whenever the layout does.
@@ -52,20 +52,20 @@ const COPIES_AT: usize = 2 * LINE;
 
 const WORD: usize = size_of::<i64>();
 
-/// Where this copy begins.
+/// Returns the offset of a copy.
 const fn copy_at<T>(copy: usize) -> usize {
     COPIES_AT + copy * size_of::<T>().next_multiple_of(LINE)
 }
 
-/// A value of type `T` in a mapped file. (The type is that of whoever opened it.)
-pub(crate) struct Value(Mapping);
+/// A value in a mapped file. The process that opens it chooses its type.
+pub(crate) struct ValueFile(Mapping);
 
-impl Value {
-    /// Makes the file, with this value, in a directory that nobody else sees yet.
+impl ValueFile {
+    /// Creates the file with this value in the directory of a new hall.
     pub(crate) fn create<T: Pod>(dir: &NewDir<'_>, initial: &T) -> Result<(), Error> {
         let (file, path) = dir.file(VALUE)?;
-        let value = Value(mapped_new(&file, &path, copy_at::<T>(2))?);
-        let Value(map) = &value;
+        let value = ValueFile(map_new(&file, &path, copy_at::<T>(2))?);
+        let ValueFile(map) = &value;
         map.word(MAGIC_AT).store(MAGIC, SeqCst);
         map.word(VERSION_AT).store(VERSION.into(), SeqCst);
         map.word(SIZE_AT).store(size_of::<T>() as i64, SeqCst);
@@ -74,58 +74,57 @@ impl Value {
         Ok(())
     }
 
-    /// Maps the file in this directory of a hall.
+    /// Maps the file in the directory of a hall.
     pub(crate) fn open<T: Pod>(
         name: &str,
         dir: BorrowedFd<'_>,
         path: &Path,
     ) -> Result<Self, Error> {
         let path = &path.join(VALUE);
-        let file: File = match open_in(dir, VALUE) {
+        let file: File = match sys::open_in(dir, VALUE) {
             Err(Errno::NOENT) => return Err(Error::NoValue { name: name.into() }),
             file => file.map_err(Error::system("open", path))?.into(),
         };
         let len = len_of(&file, path)?;
         check::<T>(&file, path, len)?;
         let map = Mapping::new(file.as_fd(), copy_at::<T>(2));
-        Ok(Value(map.map_err(Error::system("map", path))?))
+        Ok(ValueFile(map.map_err(Error::system("map", path))?))
     }
 
-    /// How many updates there have been.
+    /// Returns the number of updates so far.
     fn count(&self) -> i64 {
         self.0.word(COUNT_AT).load(SeqCst)
     }
 
-    /// The value, for the holder of slot 0: the copy that counts.
+    /// Returns the value. Only for the holder of slot 0.
     pub(crate) fn get<T: Pod>(&self) -> T {
         self.read(self.count())
     }
 
-    /// Replaces the value; only the holder of slot 0 may.
+    /// Replaces the value. Only for the holder of slot 0 (V3).
     pub(crate) fn set<T: Pod>(&self, value: &T) {
         let next = self.count().wrapping_add(1);
-        // ORDERING: whoever reads a word that is written below reads, after a fence of its own, the count
-        // of those updates that were made before.
+        // ORDERING: a reader that sees a word written below, and then executes a fence of its own, sees a
+        // count that includes all earlier updates.
         fence(Release);
         self.write(next, value);
         self.0.word(COUNT_AT).store(next, SeqCst); // V2
     }
 
-    /// The value, for anybody; none if it was replaced meanwhile.
+    /// Returns the value without a slot, or `None` if it was replaced meanwhile.
     pub(crate) fn look<T: Pod>(&self) -> Option<T> {
         let count = self.count();
         let value = self.read(count);
-        // ORDERING: if a word was read that update n+2 has written, the count that is read now is n+1 at
-        // least.
+        // ORDERING: if a word that update n+2 wrote was read, the count that is read now is at least n+1.
         fence(Acquire);
         (self.count() == count).then_some(value)
     }
 
-    /// The copy that counts at this count.
+    /// Reads the copy that is valid at this count.
     fn read<T: Pod>(&self, count: i64) -> T {
         let at = copy_at::<T>(usize::from(count & 1 == 1));
-        // ORDERING: relaxed. The count, which was read before, says that it was written before; whether it
-        // still is what it was, the caller sees to.
+        // ORDERING: relaxed. The count was read before, so the copy was written before. The caller checks
+        // that it has not changed since.
         let word = |index: usize| self.0.word(at + index * WORD).load(Relaxed).to_ne_bytes();
         let mut value = T::zeroed();
         let (words, rest) = bytemuck::bytes_of_mut(&mut value).as_chunks_mut::<WORD>();
@@ -138,10 +137,10 @@ impl Value {
         value
     }
 
-    /// Writes the copy that counts at this count.
+    /// Writes the copy that is valid at this count.
     fn write<T: Pod>(&self, count: i64, value: &T) {
         let at = copy_at::<T>(usize::from(count & 1 == 1));
-        // ORDERING: relaxed, for the count is written after it, and says that it is there.
+        // ORDERING: relaxed. The count is stored after it, which publishes the copy.
         let set = |index: usize, bytes: [u8; WORD]| {
             self.0.word(at + index * WORD).store(i64::from_ne_bytes(bytes), Relaxed);
         };
@@ -157,7 +156,7 @@ impl Value {
     }
 }
 
-/// Whether the file, which is so long, holds a value of this type.
+/// Checks that the file, `len` bytes long, holds a value of this type.
 fn check<T>(file: &File, path: &Path, len: u64) -> Result<(), Error> {
     let damaged = |why: &str| Err(Error::Damaged { path: path.into(), why: why.into() });
     if len < COPIES_AT as u64 {

@@ -1,0 +1,338 @@
+//! The environment of the step machine on real memory: words of the hall's file, and wires for bells and
+//! for who is alive; and the driver that runs a passage in it.
+
+use std::{
+    hint, mem,
+    os::fd::OwnedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_algorithms::{
+    Next, Op, Word,
+    halls::processes::{Card, Environment, Life, Line, Phase, step},
+};
+
+use crate::{shared_state::SharedState, sys::wire, wires::Owner};
+
+/// A line of a passage, as it runs here.
+pub(crate) type NativeLine = Line<i64, ()>;
+
+/// How long a passage waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit<'a> {
+    /// The passage does not wait.
+    Now,
+    /// The passage waits until this moment.
+    Until(Instant),
+    /// The passage waits until this is set and its bell rung.
+    Unless(&'a AtomicBool),
+    /// The passage waits as long as it takes.
+    Never,
+}
+
+/// How a run of the step machine ended.
+pub(crate) enum End {
+    /// In the critical section, with this slot.
+    In(usize),
+    /// In the remainder section.
+    Out,
+    /// Nowhere: the words are such that the run would not end.
+    Lost,
+}
+
+/// How often a waiter looks at its card before it sleeps.
+const LOOKS: u32 = 200;
+
+/// How long a waiter sleeps at most if it cannot watch a process, for want of descriptors for example.
+const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
+
+/// How long a waiter sleeps at most otherwise, in case the process that should have rung its bell could not.
+const MAX_SLEEP: Duration = Duration::from_secs(10);
+
+/// How many lines a passage may run without going to sleep. More mean that a program that does not follow
+/// the protocol has changed the words.
+const MAX_LINES: u32 = 10_000_000;
+
+/// The same for a registration, which takes about ten lines.
+const MAX_LINES_TO_JOIN: u32 = 10_000;
+
+/// What wakes a sleeping waiter: its own wire, and the wires of those it watches.
+pub(crate) struct WakeSources {
+    pub id: i64,
+    /// The reading end of its own wire.
+    pub own: Arc<OwnedFd>,
+    /// The process that was last found alive, if it is another process of the operating system.
+    last_alive: Option<Watched>,
+    watched: Vec<Watched>,
+    /// A watched process that is gone, until the step machine has asked about it.
+    gone: Option<(usize, i64)>,
+    /// A process that should be watched could not be reached.
+    blind: bool,
+    /// The waiter looks again although its bell was not rung.
+    look_again: bool,
+}
+
+struct Watched {
+    record: usize,
+    id: i64,
+    wire: Arc<OwnedFd>,
+    /// The kernel has reported something about the wire.
+    reported: bool,
+}
+
+impl WakeSources {
+    pub(crate) fn new(id: i64, own: Arc<OwnedFd>) -> Self {
+        let (last_alive, watched, gone) = (None, Vec::new(), None);
+        WakeSources { id, own, last_alive, watched, gone, blind: false, look_again: false }
+    }
+
+    /// Lets go of the wires of others.
+    pub(crate) fn stop_watching(&mut self) {
+        self.last_alive = None;
+        self.watched.clear();
+    }
+}
+
+/// The state of a hall, as one registration sees it.
+pub(crate) struct NativeEnvironment<'a> {
+    pub hall: &'a SharedState,
+    pub me: usize,
+    pub wake: &'a mut WakeSources,
+    pub limit: Limit<'a>,
+}
+
+impl NativeEnvironment<'_> {
+    /// Runs a passage from a line on until it is in the critical section, or back in its remainder.
+    pub(crate) fn run(&mut self, mut at: NativeLine) -> End {
+        let me = self.me;
+        let mut lines = 0;
+        loop {
+            at = match step(self, me, at) {
+                Next::Goto(line) => line,
+                Next::Spin(line) => {
+                    self.sleep();
+                    line
+                }
+                Next::Enter(Line::X2 { j, .. }) => return End::In(j),
+                Next::Enter(_) => unreachable!("a passage that waited leaves by line X2"),
+                Next::Leave => return End::Out,
+            };
+            // At W8 it has looked at everything once, and is about to sleep.
+            lines = if let Line::W8 { .. } = at { 0 } else { lines + 1 };
+            if lines > MAX_LINES {
+                return End::Lost;
+            }
+        }
+    }
+
+    /// Takes the record `me`. Returns the number on its card, or `None` if another process was faster.
+    pub(crate) fn join(&mut self, mut at: NativeLine) -> Option<Word> {
+        let me = self.me;
+        for _ in 0..MAX_LINES_TO_JOIN {
+            at = match step(self, me, at) {
+                Next::Goto(Line::E1 { x }) => return Some(x),
+                Next::Goto(line) => line,
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// Sleeps until the own bell is rung, the kernel reports a watched process, or the time is over.
+    fn sleep(&mut self) {
+        if matches!(self.limit, Limit::Now) {
+            return;
+        }
+        let card = self.hall.file.card(self.me);
+        for _ in 0..LOOKS {
+            if Card::unpack(card.load(SeqCst)).phase != Phase::Waiting {
+                break;
+            }
+            hint::spin_loop();
+        }
+        thread::yield_now();
+
+        let WakeSources { own, watched, blind, .. } = &*self.wake;
+        let blind = *blind;
+        let max = if blind { MAX_SLEEP_BLIND } else { MAX_SLEEP };
+        let time = match self.limit {
+            Limit::Until(until) => until.saturating_duration_since(Instant::now()).min(max),
+            _ => max,
+        };
+        let woken = wire::sleep(own, watched.iter().map(|watched| &*watched.wire), time);
+        self.wake.look_again = blind || woken.silent;
+        for (watched, gone) in self.wake.watched.iter_mut().zip(woken.gone) {
+            watched.reported = gone;
+        }
+    }
+}
+
+impl Environment for NativeEnvironment<'_> {
+    type Identity = i64;
+    /// [`WakeSources`] has the set.
+    type WatchSet = ();
+
+    fn processes(&self) -> usize {
+        self.hall.records_used()
+    }
+
+    #[inline]
+    fn size(&mut self) -> usize {
+        self.hall.size()
+    }
+
+    #[inline]
+    fn next(&mut self, op: Op) -> Word {
+        op.apply(self.hall.file.next())
+    }
+
+    #[inline]
+    fn quiet(&mut self, op: Op) -> Word {
+        op.apply(self.hall.file.quiet())
+    }
+
+    #[inline]
+    fn card(&mut self, process: usize, op: Op) -> Word {
+        op.apply(self.hall.file.card(process))
+    }
+
+    #[inline]
+    fn slot(&mut self, slot: usize, op: Op) -> Word {
+        op.apply(self.hall.file.slot(slot))
+    }
+
+    fn link(&mut self, process: usize, op: Op) -> Word {
+        // The file has one more than the process, so that the zeros of a new file are nobody.
+        let op = match op {
+            Op::Write(followed) => Op::Write(followed.wrapping_add(1)),
+            op => op,
+        };
+        op.apply(self.hall.file.link(process)).wrapping_sub(1)
+    }
+
+    fn ring(&mut self, process: usize) {
+        let id = self.hall.file.owner(process).load(SeqCst);
+        if id != wire::NOBODY {
+            self.hall.wires.ring(self.hall.dir(), id);
+        }
+    }
+
+    fn rung(&mut self, _: usize) -> bool {
+        wire::drain(&self.wake.own) | mem::take(&mut self.wake.look_again)
+    }
+
+    fn expired(&mut self, _: usize) -> bool {
+        match self.limit {
+            Limit::Now => true,
+            Limit::Until(until) => Instant::now() >= until,
+            Limit::Unless(given_up) => given_up.load(SeqCst),
+            Limit::Never => false,
+        }
+    }
+
+    fn life(&mut self, process: usize) -> Life<i64> {
+        let owner = self.hall.file.owner(process);
+        let mut id = owner.load(SeqCst);
+        // A watched process that is gone stays gone, even if another has its record by now.
+        if self.wake.gone.take().is_some_and(|(gone, its)| gone == process && its != id) {
+            return Life::Nobody;
+        }
+        loop {
+            if id == wire::NOBODY {
+                return Life::Nobody;
+            }
+            self.wake.last_alive = None;
+            match self.hall.wires.owner(self.hall.dir(), id) {
+                _ if id == self.wake.id => return Life::Alive,
+                Owner::Us => return Life::Alive,
+                Owner::Alive(wire) => {
+                    let watched = Watched { record: process, id, wire, reported: false };
+                    self.wake.last_alive = Some(watched);
+                    return Life::Alive;
+                }
+                Owner::Dead => return Life::Dead(id),
+                Owner::Unknown => {
+                    // If it was unregistered meanwhile, its wire was removed.
+                    let now = owner.load(SeqCst);
+                    if now == id {
+                        self.wake.blind = true;
+                        return Life::Alive;
+                    }
+                    id = now;
+                }
+            }
+        }
+    }
+
+    fn register(&mut self, me: usize) -> bool {
+        let register = Op::CompareAndSwap { old: wire::NOBODY, new: self.wake.id };
+        register.apply(self.hall.file.owner(me)) == wire::NOBODY
+    }
+
+    fn unregister(&mut self, process: usize, dead: i64) {
+        let unregister = Op::CompareAndSwap { old: dead, new: wire::NOBODY };
+        if unregister.apply(self.hall.file.owner(process)) == dead {
+            wire::remove(self.hall.dir(), dead);
+        }
+    }
+
+    fn watch_nobody(&mut self) {
+        self.wake.watched.clear();
+        self.wake.blind = false;
+    }
+
+    /// Watches a process, unless it is this process of the operating system, of which no part dies alone.
+    fn watch(&mut self, (): (), process: usize) {
+        let alive = self.wake.last_alive.take().filter(|alive| alive.record == process);
+        self.wake.watched.extend(alive);
+    }
+
+    fn next_watched(&mut self, (): (), process: usize) -> Option<usize> {
+        let watched = &mut self.wake.watched;
+        let is_next = |watched: &Watched| watched.reported && watched.record >= process;
+        let index = watched.iter().position(is_next)?;
+        let gone = watched.swap_remove(index);
+        self.wake.gone = Some((gone.record, gone.id));
+        Some(gone.record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HallDir, registration::Registration};
+
+    /// Each access of an environment returns the value from before it, as the machine's model does.
+    #[test]
+    fn every_access_returns_the_value_from_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 2).unwrap();
+        let hall = &hall.handle.state;
+        let mut registration = Registration::new(hall).unwrap();
+        let me = registration.record;
+        let mut environment = registration.environment(hall, Limit::Now);
+        type Access = fn(&mut NativeEnvironment<'_>, usize, Op) -> Word;
+        let accesses: [(&str, Access); 5] = [
+            ("next", |environment, _, op| environment.next(op)),
+            ("quiet", |environment, _, op| environment.quiet(op)),
+            ("card", |environment, me, op| environment.card(me, op)),
+            ("slot", |environment, _, op| environment.slot(1, op)),
+            ("link", |environment, me, op| environment.link(me, op)),
+        ];
+        for (name, access) in accesses {
+            let mut found = access(&mut environment, me, Op::Read);
+            let before = found;
+            for new in [7, 9, before] {
+                assert_eq!(access(&mut environment, me, Op::Write(new)), found, "{name} := {new}");
+                assert_eq!(access(&mut environment, me, Op::Read), new, "{name} after the write");
+                found = new;
+            }
+        }
+        registration.unregister(hall);
+    }
+}

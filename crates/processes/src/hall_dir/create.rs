@@ -1,0 +1,116 @@
+//! Creating halls, and directories for them, so that others see them whole or not at all.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    os::unix::{
+        self,
+        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+};
+
+use super::{AddFiles, Audience, HIDDEN, HallDir, random};
+use crate::{
+    Error,
+    hall_file::{HALL, HallFile},
+    sys,
+};
+
+/// Permission bit of a directory: new files in it belong to its group.
+const SET_GROUP: u32 = 0o2000;
+
+/// The directory of a new hall, which no other process sees yet.
+pub(crate) struct NewDir<'a> {
+    path: &'a Path,
+    /// Its permissions.
+    mode: u32,
+}
+
+impl NewDir<'_> {
+    /// Creates a file in it, with the permissions of the hall.
+    pub(crate) fn file(&self, name: &str) -> Result<(File, PathBuf), Error> {
+        let path = self.path.join(name);
+        let mode = self.mode & 0o666;
+        let mut options = OpenOptions::new();
+        let created = options.read(true).write(true).create_new(true).mode(mode).open(&path);
+        let file = created.map_err(Error::system("make", &path))?;
+        // The umask may have taken permissions away.
+        file.set_permissions(fs::Permissions::from_mode(mode))
+            .map_err(Error::system("make", &path))?;
+        Ok((file, path))
+    }
+}
+
+impl HallDir {
+    /// Creates a hall. Succeeds too if another process has created it meanwhile.
+    pub(super) fn create(&self, name: &str, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
+        self.create_dir()?;
+        let mode = self.mode()?;
+        let hidden = self.hidden("new");
+        DirBuilder::new()
+            .mode(mode)
+            .create(&hidden)
+            .map_err(Error::system("make a directory in", &self.path))?;
+        let created = self.fill(&hidden, mode, k, add).and_then(|()| {
+            let path = self.path.join(name);
+            sys::rename_new(&hidden, &path).map_err(Error::system("make", path))
+        });
+        if !matches!(created, Ok(true)) {
+            let _ = fs::remove_dir_all(&hidden);
+        }
+        created.map(drop)
+    }
+
+    fn fill(&self, hidden: &Path, mode: u32, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
+        if mode & SET_GROUP != 0 {
+            let group = self.metadata()?.gid();
+            unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("make", hidden))?;
+        }
+        // The umask may have taken permissions away.
+        fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
+            .map_err(Error::system("make", hidden))?;
+        let dir = NewDir { path: hidden, mode };
+        let (file, path) = dir.file(HALL)?;
+        HallFile::create(&file, &path, k)?;
+        add(&dir)
+    }
+
+    /// Creates the directory itself, if it does not exist.
+    fn create_dir(&self) -> Result<(), Error> {
+        if self.path.is_dir() {
+            return self.check_owner();
+        }
+        let failed = |error: std::io::Error| Error::system("make", &self.path)(error);
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        // It appears with its permissions: a process killed before it sets them must not shut others out
+        // permanently.
+        let hidden = parent.join(format!("{HIDDEN}hallpass-{:016x}", random()));
+        let mode = if self.audience == Audience::All { 0o1777 } else { 0o700 };
+        DirBuilder::new().mode(0o700).create(&hidden).map_err(failed)?;
+        let created = fs::set_permissions(&hidden, fs::Permissions::from_mode(mode))
+            .and_then(|()| sys::rename_new(&hidden, &self.path));
+        if !matches!(created, Ok(true)) {
+            let _ = fs::remove_dir(&hidden);
+        }
+        match created.map_err(failed)? {
+            true => Ok(()),
+            false => self.check_owner(), // another process was faster
+        }
+    }
+
+    fn metadata(&self) -> Result<fs::Metadata, Error> {
+        fs::metadata(&self.path).map_err(Error::system("look at", &self.path))
+    }
+
+    /// Returns the permissions of new halls: for the same classes of users as may write to the directory.
+    fn mode(&self) -> Result<u32, Error> {
+        if self.audience == Audience::All {
+            return Ok(0o777);
+        }
+        let dir = self.metadata()?.mode();
+        let group = if dir & 0o020 != 0 { SET_GROUP | 0o070 } else { 0 };
+        let others = if dir & 0o002 != 0 { 0o007 } else { 0 };
+        Ok(0o700 | group | others)
+    }
+}

@@ -1,0 +1,275 @@
+//! Directories that contain halls.
+
+mod create;
+
+use std::{
+    env, fs,
+    hash::{BuildHasher, RandomState},
+    io::ErrorKind,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::atomic::Ordering::SeqCst,
+};
+
+use hallpass_common::{check_name, check_slots};
+use rustix::{io::Errno, process::getuid};
+
+use crate::{Error, hall::SharedHall, sys};
+
+pub(crate) use create::NewDir;
+
+/// A directory that contains halls.
+///
+/// Each hall is a directory in it, with a mapped file `hall` and the pipes of the processes that use the
+/// hall. A [`SharedCell`](crate::SharedCell) has a file `value` besides.
+///
+/// ```
+/// use hallpass_processes::HallDir;
+///
+/// let temp = tempfile::tempdir()?;
+/// let dir = HallDir::at(temp.path());
+/// let hall = dir.open("build", 2)?;
+/// let pass = hall.acquire()?;
+/// assert_eq!((pass.slot(), dir.names()?), (0, vec!["build".to_string()]));
+/// drop(pass);
+/// dir.remove("build", false)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HallDir {
+    path: PathBuf,
+    audience: Audience,
+}
+
+/// Who may use the halls that are created in a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Audience {
+    /// Everyone who may write to the directory.
+    AsItIs,
+    /// This user. The directory is where anyone could create it, so its owner is checked.
+    Owner,
+    /// Everyone.
+    All,
+}
+
+/// The first byte of directories that are being created or removed. Names of halls cannot begin with it.
+const HIDDEN: &str = ".";
+
+/// How often [`HallDir::open`] creates a hall again that others keep removing.
+const TRIES: usize = 100;
+
+/// Adds files to a new hall before others see it.
+pub(crate) type AddFiles<'a> = &'a dyn Fn(&NewDir<'_>) -> Result<(), Error>;
+
+impl HallDir {
+    /// Returns the directory for the halls of this user.
+    ///
+    /// This is the first of these that applies:
+    ///
+    /// 1. `$HALLPASS_DIR`, if it is set and not empty;
+    /// 2. `$XDG_RUNTIME_DIR/hallpass`, if that variable is set and not empty;
+    /// 3. `/run/user/UID/hallpass`, if this user owns `/run/user/UID` (cron jobs lack the variable);
+    /// 4. `/tmp/hallpass-UID`.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the last of these exists and another user owns it or may write to it.
+    pub fn user() -> Result<HallDir, Error> {
+        let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        if let Some(dir) = from("HALLPASS_DIR") {
+            return Ok(HallDir::at(dir));
+        }
+        if let Some(dir) = from("XDG_RUNTIME_DIR") {
+            return Ok(HallDir::at(Path::new(&dir).join("hallpass")));
+        }
+        let uid = getuid().as_raw();
+        let run = PathBuf::from(format!("/run/user/{uid}"));
+        if fs::metadata(&run).is_ok_and(|dir| dir.is_dir() && dir.uid() == uid) {
+            return Ok(HallDir::at(run.join("hallpass")));
+        }
+        let path = PathBuf::from(format!("/tmp/hallpass-{uid}"));
+        let dir = HallDir { path, audience: Audience::Owner };
+        dir.check_owner()?;
+        Ok(dir)
+    }
+
+    /// Returns the directory for halls that all users share: `/run/lock/hallpass`.
+    ///
+    /// The first user creates it, and may remove what is in it. On a machine whose users do not trust each
+    /// other, that should be root.
+    pub fn system() -> HallDir {
+        HallDir { path: "/run/lock/hallpass".into(), audience: Audience::All }
+    }
+
+    /// Returns the directory at `path`. It is created when the first hall is.
+    ///
+    /// A new directory is for this user alone. In an existing one, everyone who may write to the directory
+    /// may use its halls.
+    pub fn at(path: impl Into<PathBuf>) -> HallDir {
+        HallDir { path: path.into(), audience: Audience::AsItIs }
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the hall `name`, or creates it with `k` slots.
+    ///
+    /// # Errors
+    /// - [`Error::Slots`] if the hall exists with another number of slots.
+    /// - [`Error::Closed`] if the hall is closed.
+    /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or number of slots.
+    /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.
+    pub fn open(&self, name: &str, k: usize) -> Result<SharedHall, Error> {
+        self.open_with(name, k, &|_| Ok(()))
+    }
+
+    /// Opens a hall, or creates it with the files that `add` puts into its directory.
+    pub(crate) fn open_with(
+        &self,
+        name: &str,
+        k: usize,
+        add: AddFiles<'_>,
+    ) -> Result<SharedHall, Error> {
+        check_name(name)?;
+        check_slots(k)?;
+        for _ in 0..TRIES {
+            let hall = match self.open_existing(name) {
+                Err(Error::Missing { .. }) => {
+                    self.create(name, k, add)?;
+                    continue; // another process may have created it first
+                }
+                hall => hall?,
+            };
+            return match hall.slots() {
+                0 => Err(Error::Closed),
+                found if found == k => Ok(hall),
+                found => Err(Error::Slots { name: name.into(), asked: k, found }),
+            };
+        }
+        Err(self.missing(name))
+    }
+
+    /// Opens an existing hall, with the slots that it has.
+    ///
+    /// # Errors
+    /// - [`Error::Missing`] if there is no hall of this name.
+    /// - [`Error::BadName`] if no hall can have this name.
+    /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.
+    pub fn open_existing(&self, name: &str) -> Result<SharedHall, Error> {
+        check_name(name)?;
+        self.check_owner()?;
+        let path = self.path.join(name);
+        let dir = match sys::open_dir(&path) {
+            Ok(dir) => dir,
+            Err(Errno::NOENT) => return Err(self.missing(name)),
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                return Err(Error::Damaged { path, why: "not a directory".into() });
+            }
+            Err(error) => return Err(Error::system("open", path)(error)),
+        };
+        SharedHall::in_dir(name, path, dir)
+    }
+
+    /// Returns the names of the halls, sorted. A directory that does not exist contains none.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the directory cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::system("read", &self.path)(error)),
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| check_name(name).is_ok())
+            .collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Removes a hall.
+    ///
+    /// With `force`, a hall that is in use or damaged is removed too. Waiters then get [`Error::Closed`];
+    /// holders keep their slots of the removed hall until they leave.
+    ///
+    /// # Errors
+    /// - [`Error::InUse`] if the hall has holders or waiters and `force` is `false`.
+    /// - [`Error::Missing`] if there is no hall of this name.
+    /// - [`Error::System`] if the operating system refuses.
+    /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
+    pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
+        let is_damage = |error: &Error| {
+            matches!(error, Error::Damaged { .. } | Error::Version { .. } | Error::System { .. })
+        };
+        match self.open_existing(name) {
+            Ok(hall) => close_for_removal(&hall, force)?,
+            Err(error) if force && is_damage(&error) => {}
+            Err(error) => return Err(error),
+        }
+        // Renamed first, so that no process finds half a hall.
+        let path = self.path.join(name);
+        let hidden = self.hidden("old");
+        fs::rename(&path, &hidden).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => self.missing(name),
+            _ => Error::system("remove", &path)(error),
+        })?;
+        let removed = match fs::symlink_metadata(&hidden) {
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&hidden),
+            _ => fs::remove_file(&hidden),
+        };
+        removed.map_err(Error::system("remove", hidden))
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        Error::Missing { name: name.into(), place: self.path.clone() }
+    }
+
+    /// Refuses a directory that another user created where only this user's may be.
+    fn check_owner(&self) -> Result<(), Error> {
+        let Audience::Owner = self.audience else { return Ok(()) };
+        let uid = getuid().as_raw();
+        match fs::symlink_metadata(&self.path) {
+            Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
+                let (path, source) = (self.path.clone(), ErrorKind::PermissionDenied.into());
+                Err(Error::System { doing: "trust what somebody else made as", path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns a path that no hall has.
+    fn hidden(&self, what: &str) -> PathBuf {
+        self.path.join(format!("{HIDDEN}{what}-{:016x}", random()))
+    }
+}
+
+/// Closes a hall, unless it is in use.
+fn close_for_removal(hall: &SharedHall, force: bool) -> Result<(), Error> {
+    let in_use = |holders, waiting| Error::InUse { name: hall.name().into(), holders, waiting };
+    if !force {
+        hall.reap()?;
+        let status = hall.status();
+        let (holders, waiting) = (status.holders.len(), status.waiters.len());
+        if holders + waiting > 0 {
+            return Err(in_use(holders, waiting));
+        }
+    }
+    let size = hall.handle.state.file.size();
+    let k = size.swap(0, SeqCst);
+    // A process may have entered since.
+    let holders = hall.status().holders.len();
+    if !force && holders > 0 {
+        size.store(k, SeqCst);
+        return Err(in_use(holders, 0));
+    }
+    hall.close();
+    Ok(())
+}
+
+fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}

@@ -1,0 +1,219 @@
+//! The mapped file of a hall: where each word is, how a file is created, and what is checked before it is
+//! used.
+//!
+//! Nothing that is read from the file is trusted later: a count is cut to what the file has room for, and
+//! the lines of the step machine only compare words, whatever they hold. All words are native-endian; the
+//! file is for one machine.
+
+use std::{
+    fs::File,
+    os::fd::AsFd,
+    path::Path,
+    sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
+};
+
+use hallpass_algorithms::halls::processes as machine;
+use hallpass_common::MAX_SLOTS;
+
+use crate::{
+    Error,
+    sys::{self, Mapping},
+};
+
+/// The maximum number of registrations in a hall.
+///
+/// Each passage needs one from its arrival until its pass is dropped. A process keeps idle registrations
+/// for its next passages until it drops its last handle of the hall.
+pub const MAX_REGISTRATIONS: usize = machine::PROCESSES_IN_TAG;
+
+// The machine and the file have room for every hall that the common rules allow.
+const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
+
+/// Changes whenever the layout does.
+pub(crate) const VERSION: u32 = 1;
+const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
+
+/// The size of a cache line. Words that different processes write are on different lines.
+pub(crate) const LINE: usize = 64;
+
+// The header.
+const MAGIC_AT: usize = 0;
+const VERSION_AT: usize = 8;
+const ROOM_AT: usize = 16;
+const SIZE_AT: usize = LINE;
+const NEXT_AT: usize = 2 * LINE;
+/// On the line of `next`: both are read together.
+const QUIET_AT: usize = NEXT_AT + 8;
+const RECORDS_USED_AT: usize = 3 * LINE;
+const LAST_ID_AT: usize = RECORDS_USED_AT + 8;
+
+// A record, one for each registration: the words of the machine, then what `status` shows.
+const RECORDS_AT: usize = 4096;
+const RECORD: usize = 4 * LINE;
+const CARD: usize = 0;
+const OWNER: usize = 8;
+const LINK: usize = 16;
+const PROCESS: usize = LINE;
+const SINCE: usize = LINE + 8;
+const COMMAND: usize = LINE + 16;
+const COMMAND_LEN: usize = RECORD - COMMAND;
+
+const SLOTS_AT: usize = RECORDS_AT + MAX_REGISTRATIONS * RECORD;
+/// The length of a file.
+pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
+
+/// How many records and slots a file of this version has room for.
+const ROOM: i64 = (MAX_REGISTRATIONS as i64) << 32 | MAX_SLOTS as i64;
+
+/// The name of the file in a hall's directory.
+pub(crate) const HALL: &str = "hall";
+
+/// Makes an empty file `len` zeros long and maps it.
+pub(crate) fn map_new(file: &File, path: &Path, len: usize) -> Result<Mapping, Error> {
+    sys::allocate(file, len).map_err(Error::system("make room for", path))?;
+    Mapping::new(file.as_fd(), len).map_err(Error::system("map", path))
+}
+
+/// Returns the length of a regular file.
+pub(crate) fn len_of(file: &File, path: &Path) -> Result<u64, Error> {
+    let metadata = file.metadata().map_err(Error::system("look at", path))?;
+    if !metadata.is_file() {
+        return Err(Error::Damaged { path: path.into(), why: "not a regular file".into() });
+    }
+    Ok(metadata.len())
+}
+
+/// The words of a hall.
+pub(crate) struct HallFile(Mapping);
+
+impl HallFile {
+    /// Turns an empty file into a hall with `k` slots.
+    pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
+        let map = map_new(file, path, LEN)?;
+        map.word(MAGIC_AT).store(MAGIC, SeqCst);
+        map.word(VERSION_AT).store(VERSION.into(), SeqCst);
+        map.word(ROOM_AT).store(ROOM, SeqCst);
+        map.word(SIZE_AT).store(k as i64, SeqCst);
+        map.word(NEXT_AT).store(1, SeqCst);
+        map.word(QUIET_AT).store(1, SeqCst);
+        Ok(())
+    }
+
+    /// Maps the file of an existing hall, and checks its length and header.
+    pub(crate) fn open(file: &File, path: &Path) -> Result<Self, Error> {
+        let damaged = |why: String| Error::Damaged { path: path.into(), why };
+        let len = len_of(file, path)?;
+        if len != LEN as u64 {
+            return Err(damaged(format!("{len} bytes and not {LEN}")));
+        }
+        let map = Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?;
+        if map.word(MAGIC_AT).load(SeqCst) != MAGIC {
+            return Err(damaged("it does not begin as a hall does".into()));
+        }
+        let version = map.word(VERSION_AT).load(SeqCst);
+        if version != i64::from(VERSION) {
+            let found = u32::try_from(version).unwrap_or(u32::MAX);
+            return Err(Error::Version { path: path.into(), found, ours: VERSION });
+        }
+        if map.word(ROOM_AT).load(SeqCst) != ROOM {
+            return Err(damaged("it has room for other numbers of slots and records".into()));
+        }
+        Ok(HallFile(map))
+    }
+
+    /// The number of slots; 0 when the hall is closed.
+    #[inline]
+    pub(crate) fn size(&self) -> &AtomicI64 {
+        self.0.word(SIZE_AT)
+    }
+
+    /// The next ticket.
+    #[inline]
+    pub(crate) fn next(&self) -> &AtomicI64 {
+        self.0.word(NEXT_AT)
+    }
+
+    /// All tickets before this one have been served.
+    #[inline]
+    pub(crate) fn quiet(&self) -> &AtomicI64 {
+        self.0.word(QUIET_AT)
+    }
+
+    /// The number of records that have ever been used. It only grows.
+    #[inline]
+    pub(crate) fn records_used(&self) -> &AtomicI64 {
+        self.0.word(RECORDS_USED_AT)
+    }
+
+    /// The identity that was given out last.
+    pub(crate) fn last_id(&self) -> &AtomicI64 {
+        self.0.word(LAST_ID_AT)
+    }
+
+    /// The tag of a slot.
+    #[inline]
+    pub(crate) fn slot(&self, slot: usize) -> &AtomicI64 {
+        assert!(slot < MAX_SLOTS);
+        self.0.word(SLOTS_AT + slot * LINE)
+    }
+
+    #[inline]
+    fn in_record(&self, record: usize, offset: usize) -> &AtomicI64 {
+        assert!(record < MAX_REGISTRATIONS);
+        self.0.word(RECORDS_AT + record * RECORD + offset)
+    }
+
+    /// The card of a record.
+    #[inline]
+    pub(crate) fn card(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, CARD)
+    }
+
+    /// The identity of the registration that has the record; 0 if none has.
+    #[inline]
+    pub(crate) fn owner(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, OWNER)
+    }
+
+    /// One more than the record that this one follows; 0 if none.
+    pub(crate) fn link(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, LINK)
+    }
+
+    /// Process and user, as `uid << 32 | pid`.
+    pub(crate) fn process(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, PROCESS)
+    }
+
+    /// When the passage began to wait or got its slot, in nanoseconds since 1970.
+    #[inline]
+    pub(crate) fn since(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, SINCE)
+    }
+
+    fn command_bytes(&self, record: usize) -> &[AtomicU8] {
+        assert!(record < MAX_REGISTRATIONS);
+        self.0.bytes(RECORDS_AT + record * RECORD + COMMAND, COMMAND_LEN)
+    }
+
+    /// Writes the command that the process runs, cut to the room in the record.
+    pub(crate) fn set_command(&self, record: usize, command: &str) {
+        let mut end = command.len().min(COMMAND_LEN);
+        while !command.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = command.as_bytes()[..end].iter().copied().chain(std::iter::repeat(0));
+        for (cell, byte) in self.command_bytes(record).iter().zip(text) {
+            cell.store(byte, SeqCst);
+        }
+    }
+
+    /// Returns the command that the process runs, with spaces for control characters, which a terminal
+    /// would obey.
+    pub(crate) fn command(&self, record: usize) -> String {
+        let bytes = self.command_bytes(record).iter().map(|cell| cell.load(SeqCst));
+        let bytes: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    }
+}

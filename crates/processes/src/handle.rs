@@ -1,0 +1,224 @@
+//! One process's handle of a hall: its idle registrations, and the way in and out of a passage.
+//!
+//! A passage that finds the hall quiet runs lines E1 to E5 on its way in and X1, X4 and X5 on its way out,
+//! all in this file: [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every
+//! other passage leaves this file for [`NativeEnvironment::run`], through [`wait`](Handle::wait) and
+//! [`serve`](Handle::serve).
+
+use std::{
+    iter,
+    os::fd::OwnedFd,
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
+    time::SystemTime,
+};
+
+use hallpass_algorithms::{
+    Next,
+    halls::processes::{Line, Number, Role, step},
+};
+use hallpass_common::command_line;
+
+use crate::{
+    Error,
+    environment::{End, Limit, NativeEnvironment, NativeLine},
+    hall_file::HALL,
+    pool::Pool,
+    registration::Registration,
+    shared_state::SharedState,
+    sys,
+    wires::lock,
+};
+
+/// A hall that this process has open. Clones of a [`SharedHall`](crate::SharedHall) share it.
+pub(crate) struct Handle {
+    pub state: SharedState,
+    idle: Pool,
+    /// What `status` shows as the command of this process, if not its command line.
+    command: Mutex<Option<String>>,
+}
+
+/// What a passage in its critical section holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    pub slot: usize,
+    /// Whether the passage waited. Then it leaves by line X2, otherwise by X1.
+    pub queued: bool,
+}
+
+/// A passage in its critical section.
+pub(crate) type Entered = (Box<Registration>, Held);
+
+impl Handle {
+    /// Opens the hall in this directory.
+    pub(crate) fn open(name: &str, path: PathBuf, dir: OwnedFd) -> Result<Self, Error> {
+        let state = SharedState::open(name, path, dir)?;
+        // Both are computed once. A child that is forked while another thread computes them would wait
+        // for that thread forever, so they are computed now.
+        let _ = (sys::generation(), command_line());
+        Ok(Handle { state, idle: Pool::new(), command: Mutex::new(None) })
+    }
+
+    /// Enters the hall: takes a free slot if the hall is quiet, otherwise waits in the queue.
+    #[inline(always)]
+    pub(crate) fn enter(&self, limit: Limit<'_>) -> Result<Entered, Error> {
+        let mut registration = self.registration()?;
+        let number = registration.number;
+        match try_enter(&mut registration.environment(&self.state, Limit::Now), number) {
+            Some(slot) => {
+                // ORDERING: relaxed. The time is only displayed.
+                self.state.file.since(registration.record).store(sys::coarse_now(), Relaxed);
+                Ok((registration, Held { slot, queued: false }))
+            }
+            None => self.wait(registration, limit),
+        }
+    }
+
+    /// Enters the hall through the queue.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait(
+        &self,
+        mut registration: Box<Registration>,
+        limit: Limit<'_>,
+    ) -> Result<Entered, Error> {
+        let since = self.state.file.since(registration.record);
+        since.store(now(), SeqCst);
+        let queue = Line::E6 { x: registration.number };
+        let end = registration.environment(&self.state, limit).run(queue);
+        registration.settle(&self.state);
+        match end {
+            End::In(slot) => {
+                since.store(now(), SeqCst);
+                Ok((registration, Held { slot, queued: true }))
+            }
+            End::Out => {
+                self.give_back(registration);
+                Err(if self.state.size() == 0 { Error::Closed } else { Error::NoPermits })
+            }
+            End::Lost => {
+                // Whatever its card says: without a wire it counts as dead.
+                registration.abandon(&self.state);
+                let path = self.state.path.join(HALL);
+                Err(Error::Damaged { path, why: "its words make no sense".into() })
+            }
+        }
+    }
+
+    /// Leaves the hall: frees the slot, and serves waiters if there may be any.
+    #[inline(always)]
+    pub(crate) fn exit(&self, mut registration: Box<Registration>, held: Held) {
+        if !registration.is_ours() {
+            return; // inherited by a forked child: the slot is the parent's
+        }
+        if held.queued {
+            let number = self.state.card(registration.record).number;
+            self.serve(&mut registration, Line::X2 { number, j: held.slot });
+        } else if !try_leave(&mut registration.environment(&self.state, Limit::Now), held.slot) {
+            self.serve(&mut registration, Line::S1 { role: Role::Leaver });
+        }
+        self.give_back(registration);
+    }
+
+    /// Runs a passage that does not wait from a line on.
+    #[inline(never)]
+    pub(crate) fn serve(&self, registration: &mut Registration, line: NativeLine) {
+        let _ = registration.environment(&self.state, Limit::Now).run(line);
+        registration.settle(&self.state);
+    }
+
+    /// Returns an idle registration, or a new one.
+    #[inline(always)]
+    pub(crate) fn registration(&self) -> Result<Box<Registration>, Error> {
+        loop {
+            match self.idle.take() {
+                Some(registration) if registration.is_ours() => return Ok(registration),
+                Some(inherited) => drop(inherited),
+                None => return self.new_registration(),
+            }
+        }
+    }
+
+    #[cold]
+    fn new_registration(&self) -> Result<Box<Registration>, Error> {
+        let registration = Registration::new(&self.state)?;
+        let command = lock(&self.command).and_then(|command| command.clone());
+        let command = command.as_deref().unwrap_or(command_line());
+        self.state.file.set_command(registration.record, command);
+        Ok(Box::new(registration))
+    }
+
+    /// Keeps a registration for the next passage, unless another process may have its wire open.
+    #[inline(always)]
+    pub(crate) fn give_back(&self, registration: Box<Registration>) {
+        if registration.is_lent() {
+            registration.unregister(&self.state);
+        } else {
+            self.idle.give(registration);
+        }
+    }
+
+    /// Sets the command that `status` shows for idle and future registrations.
+    pub(crate) fn describe_as(&self, command: &str) {
+        if let Some(mut own) = lock(&self.command) {
+            *own = Some(command.into());
+        }
+        let idle: Vec<_> = iter::from_fn(|| self.idle.take()).collect();
+        for registration in idle {
+            if registration.is_ours() {
+                self.state.file.set_command(registration.record, command);
+                self.idle.give(registration);
+            }
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        for registration in self.idle.drain() {
+            registration.unregister(&self.state);
+        }
+    }
+}
+
+/// Runs lines E1 to E5: returns a slot if the hall is quiet and one is free. The lines are written out, so
+/// that the compiler reduces each call of `step` to its line.
+#[inline(always)]
+fn try_enter(environment: &mut NativeEnvironment<'_>, x: Number) -> Option<usize> {
+    let me = environment.me;
+    let Next::Goto(look @ Line::E2 { .. }) = step(environment, me, Line::E1 { x }) else {
+        return None;
+    };
+    let Next::Goto(Line::E3 { x }) = step(environment, me, look) else { return None };
+    let Next::Goto(mut look) = step(environment, me, Line::E3 { x }) else { return None };
+    while let Line::E4 { x, k, j } = look {
+        match step(environment, me, Line::E4 { x, k, j }) {
+            Next::Goto(Line::E5 { x, k, j }) => match step(environment, me, Line::E5 { x, k, j }) {
+                Next::Enter(_) => return Some(j),
+                Next::Goto(line) => look = line,
+                _ => return None,
+            },
+            Next::Goto(line) => look = line,
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Runs lines X1, X4 and X5: frees the slot, and returns `true` if that is all, because no one waits.
+#[inline(always)]
+fn try_leave(environment: &mut NativeEnvironment<'_>, slot: usize) -> bool {
+    let me = environment.me;
+    let _ = step(environment, me, Line::X1 { j: slot });
+    let Next::Goto(Line::X5 { c }) = step(environment, me, Line::X4) else { return false };
+    matches!(step(environment, me, Line::X5 { c }), Next::Leave)
+}
+
+/// Returns the nanoseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

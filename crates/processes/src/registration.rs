@@ -1,0 +1,176 @@
+//! Registrations: records of the hall's file that belong to a process.
+
+use std::{
+    io::ErrorKind,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
+
+use hallpass_algorithms::{
+    Word,
+    halls::processes::{Environment, Life, Line, Then},
+};
+
+use crate::{
+    Error,
+    environment::{Limit, NativeEnvironment, WakeSources},
+    hall_file::MAX_REGISTRATIONS,
+    shared_state::SharedState,
+    sys::{self, wire},
+};
+
+/// A record of the hall's file that belongs to this process, for one passage at a time.
+///
+/// It is what the step machine calls a process: a process of the operating system with several passages at
+/// once has several registrations.
+pub(crate) struct Registration {
+    /// The index of the record: the process's number in the step machine.
+    pub record: usize,
+    /// The number on the card while the registration does not wait.
+    pub number: Word,
+    wake: WakeSources,
+    /// The process that made the registration. A forked child inherits a copy that is not its own.
+    generation: u64,
+    /// Another process may have the wire open.
+    lent: AtomicBool,
+}
+
+/// While no record is free, new records are taken into use; each time their number is a multiple of this,
+/// all records are searched for dead owners first.
+const SEARCH_EVERY: usize = 16;
+
+impl Registration {
+    /// Registers this process in the hall.
+    pub(crate) fn new(hall: &SharedState) -> Result<Self, Error> {
+        let (id, own) = create_wire(hall)?;
+        let own = Arc::new(own);
+        hall.wires.add_own(id, own.clone());
+        let mut wake = WakeSources::new(id, own);
+        let Some((record, number)) = find_record(hall, &mut wake) else {
+            hall.wires.remove_own(id);
+            wire::remove(hall.dir(), id);
+            return Err(Error::Full { name: hall.name.clone(), most: MAX_REGISTRATIONS });
+        };
+        let uid = i64::from(rustix::process::getuid().as_raw());
+        hall.file.process(record).store(uid << 32 | i64::from(std::process::id()), SeqCst);
+        let lent = AtomicBool::new(false);
+        Ok(Registration { record, number, wake, generation: sys::generation(), lent })
+    }
+
+    /// Returns `true` if this process made the registration, and not the process it was forked from.
+    #[inline]
+    pub(crate) fn is_ours(&self) -> bool {
+        self.generation == sys::generation()
+    }
+
+    /// Returns the wire. While any process has it open, the registration counts as alive.
+    pub(crate) fn lifeline(&self) -> BorrowedFd<'_> {
+        self.lent.store(true, SeqCst);
+        self.wake.own.as_fd()
+    }
+
+    /// Returns `true` if another process may have the wire open. Then the registration must not be used
+    /// for another passage, whose slot that process would keep.
+    #[inline]
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent.load(SeqCst)
+    }
+
+    /// Returns the wire, for another thread to wake the registration by.
+    pub(crate) fn bell(&self) -> Arc<OwnedFd> {
+        self.wake.own.clone()
+    }
+
+    /// Returns the environment of the step machine.
+    #[inline]
+    pub(crate) fn environment<'a>(
+        &'a mut self,
+        hall: &'a SharedState,
+        limit: Limit<'a>,
+    ) -> NativeEnvironment<'a> {
+        NativeEnvironment { hall, me: self.record, wake: &mut self.wake, limit }
+    }
+
+    /// Brings the registration up to date after it has waited or served.
+    pub(crate) fn settle(&mut self, hall: &SharedState) {
+        self.number = hall.card(self.record).number;
+        self.wake.stop_watching();
+    }
+
+    /// Leaves the record behind as it is. Once the wire is closed, others treat its owner as dead.
+    pub(crate) fn abandon(self, hall: &SharedState) {
+        hall.wires.remove_own(self.wake.id);
+    }
+
+    /// Gives the record back. The registration must neither hold a slot nor wait.
+    pub(crate) fn unregister(mut self, hall: &SharedState) {
+        if !self.is_ours() {
+            return; // closes this process's copy of the wire
+        }
+        let id = self.wake.id;
+        let (process, dead, then) = (self.record, Some(id), Then::Nothing);
+        let card = hall.file.card(process).load(SeqCst);
+        // Others rescue only the dead, so it rescues itself.
+        let leave = Line::R3 { process, then, card, dead };
+        let _ = self.environment(hall, Limit::Now).run(leave);
+        hall.wires.remove_own(id);
+    }
+}
+
+/// Takes a free record, or that of a dead process. Returns its index and the number on its card.
+fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Option<(usize, Word)> {
+    let mut take = |record: usize| {
+        let mut environment = NativeEnvironment { hall, me: record, wake, limit: Limit::Never };
+        let first = match environment.life(record) {
+            Life::Nobody => Line::J1,
+            Life::Dead(_) => Line::R1 { process: record, then: Then::Join },
+            Life::Alive => return None,
+        };
+        Some((record, environment.join(first)?))
+    };
+    let is_free = |record: &usize| hall.file.owner(*record).load(SeqCst) == wire::NOBODY;
+    // There is one record more in each round.
+    for _ in 0..=MAX_REGISTRATIONS {
+        let raw = hall.file.records_used().load(SeqCst);
+        let used = raw.clamp(0, MAX_REGISTRATIONS as i64) as usize;
+        let mut found = (0..used).filter(is_free).find_map(&mut take);
+        if found.is_none() && used > 0 && used.is_multiple_of(SEARCH_EVERY) {
+            found = (0..used).find_map(&mut take);
+        }
+        if found.is_some() || used == MAX_REGISTRATIONS {
+            return found;
+        }
+        // If another process has added a record meanwhile, the next round finds that one.
+        let _ = hall.file.records_used().compare_exchange(raw, used as i64 + 1, SeqCst, SeqCst);
+    }
+    None
+}
+
+/// Creates a wire with a new identity.
+fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
+    let mut tries = 0;
+    loop {
+        let id = hall.file.last_id().fetch_add(1, SeqCst).wrapping_add(1);
+        match wire::create(hall.dir(), id, hall.mode) {
+            _ if id == wire::NOBODY => {}
+            Ok(own) => return Ok((id, own)),
+            // The counter was set back by somebody who damaged the file: skip what may be in use.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < 1000 => {
+                hall.file.last_id().fetch_add(skip(id), SeqCst);
+            }
+            Err(error) => {
+                return Err(Error::system("make a pipe in", &hall.path)(error));
+            }
+        }
+        tries += 1;
+    }
+}
+
+/// Returns a scattered step below 2^24, so that a counter that was set back soon passes all identities in
+/// use.
+fn skip(id: i64) -> i64 {
+    (id.wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64) >> 40) & 0xFF_FFFF
+}

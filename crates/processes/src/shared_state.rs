@@ -1,0 +1,117 @@
+//! What processes share of a hall: its directory, with the mapped file and the wires.
+
+use std::{
+    fs::File,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
+    sync::atomic::Ordering::SeqCst,
+    time::Duration,
+};
+
+use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, Phase, Tag};
+use hallpass_common::MAX_SLOTS;
+use rustix::fs::Mode;
+
+use crate::{
+    Error,
+    hall_file::{HALL, HallFile, MAX_REGISTRATIONS},
+    sys::{
+        self,
+        wire::{self, Reached},
+    },
+    wires::Wires,
+};
+
+/// A hall's directory, opened by this process.
+pub(crate) struct SharedState {
+    pub name: String,
+    pub path: PathBuf,
+    dir: OwnedFd,
+    /// The permissions of the hall's file, and so of its wires.
+    pub mode: Mode,
+    pub file: HallFile,
+    pub wires: Wires,
+}
+
+impl SharedState {
+    /// Opens the hall in this directory.
+    pub(crate) fn open(name: &str, path: PathBuf, dir: OwnedFd) -> Result<Self, Error> {
+        let file_path = path.join(HALL);
+        let file: File =
+            sys::open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
+        let mapped = HallFile::open(&file, &file_path)?;
+        let mode = sys::mode_of(&file).map_err(Error::system("look at", &file_path))?;
+        let wires = Wires::new(dir.try_clone().ok());
+        Ok(SharedState { name: name.into(), path, dir, mode, file: mapped, wires })
+    }
+
+    #[inline]
+    pub(crate) fn dir(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+
+    /// Returns the number of slots; 0 if the hall is closed.
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        usize::try_from(self.file.size().load(SeqCst)).map_or(0, |k| k.min(MAX_SLOTS))
+    }
+
+    /// Returns the number of records that have ever been used.
+    pub(crate) fn records_used(&self) -> usize {
+        usize::try_from(self.file.records_used().load(SeqCst))
+            .map_or(0, |records| records.min(MAX_REGISTRATIONS))
+    }
+
+    pub(crate) fn card(&self, record: usize) -> Card {
+        Card::unpack(self.file.card(record).load(SeqCst))
+    }
+
+    /// Returns the record that has this slot, or is offered it.
+    pub(crate) fn holder(&self, slot: usize) -> Option<usize> {
+        self.holder_by(slot, self.file.slot(slot).load(SeqCst))
+    }
+
+    /// Returns the record that has this slot, or is offered it, if the slot's word is `word`.
+    fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
+        let tag = Tag::unpack(word)?;
+        let exists = tag.process < MAX_REGISTRATIONS;
+        (exists && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)
+    }
+
+    /// Removes void tags, so that their slots are found free by newcomers again. A void tag stays void
+    /// (I1), so this may be done at any time.
+    pub(crate) fn remove_void_tags(&self) {
+        for slot in 0..MAX_SLOTS {
+            let word = self.file.slot(slot).load(SeqCst);
+            if word != FREE && self.holder_by(slot, word).is_none() {
+                let _ = self.file.slot(slot).compare_exchange(word, FREE, SeqCst, SeqCst);
+            }
+        }
+    }
+
+    /// Wakes all waiters.
+    pub(crate) fn ring_all(&self) {
+        for record in (0..self.records_used()).filter(|&i| self.card(i).phase == Phase::Waiting) {
+            let id = self.file.owner(record).load(SeqCst);
+            if id != wire::NOBODY {
+                self.wires.ring(self.dir(), id);
+            }
+        }
+    }
+
+    /// Removes wires without an owner that no record names: those of processes that died before they were
+    /// registered. A process may be about to register, so only old wires are removed.
+    pub(crate) fn remove_stale_wires(&self) {
+        const OLD: Duration = Duration::from_secs(60);
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            let Some(id) = wire::id_of(&entry.file_name()) else { continue };
+            let is_named = (0..self.records_used()).any(|i| self.file.owner(i).load(SeqCst) == id);
+            let age = entry.metadata().ok().and_then(|m| m.modified().ok()?.elapsed().ok());
+            let is_old = age.is_some_and(|age| age > OLD);
+            if !is_named && is_old && matches!(wire::reach(self.dir(), id), Reached::Dead) {
+                wire::remove(self.dir(), id);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Files and directories that appear whole or not at all.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::fd::{BorrowedFd, OwnedFd},
+    path::Path,
+};
+
+use rustix::{
+    fs::{CWD, FallocateFlags, Mode, OFlags, RenameFlags, fallocate, fstat, openat, renameat_with},
+    io::{Errno, retry_on_intr},
+};
+
+/// Opens a directory, and fails if the last part of the path is a symbolic link.
+pub(crate) fn open_dir(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    openat(CWD, path, flags, Mode::empty())
+}
+
+/// Opens a file of a hall's directory for reading and writing. Follows no symbolic link, and does not
+/// wait for the other end of a pipe.
+pub(crate) fn open_in(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    openat(dir, name, flags, Mode::empty())
+}
+
+/// Returns who may read and write the file.
+pub(crate) fn mode_of(file: &File) -> io::Result<Mode> {
+    Ok(Mode::from_raw_mode(fstat(file)?.st_mode & 0o666))
+}
+
+/// Makes an empty file `len` zeros long, with all its pages: a full disk is an error here, and not a
+/// fault later when the mapped page is first touched.
+pub(crate) fn allocate(file: &File, len: usize) -> io::Result<()> {
+    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, len as u64)) {
+        // Not every file system has it: write the zeros instead.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            let mut file = file;
+            file.write_all(&vec![0; len])
+        }
+        allocated => Ok(allocated?),
+    }
+}
+
+/// Renames `from` to `to`. Returns `false`, and does nothing, if there is something at `to` already.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Memory that processes share: the beginning of a file, mapped.
+
+use std::{
+    io,
+    os::fd::BorrowedFd,
+    ptr::{self, NonNull},
+    sync::atomic::{AtomicI64, AtomicU8},
+};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// The beginning of a file, mapped. Every process that maps the file sees the same words.
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the memory belongs to the whole process, and is only accessed through atomics.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first `len` bytes of `file`, which must have that many.
+    pub(crate) fn new(file: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses the address, so no memory in use is touched.
+        let start = unsafe { mmap(ptr::null_mut(), len, access, MapFlags::SHARED, file, 0) }?;
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Mapping { start, len })
+    }
+
+    /// Returns the word at this offset.
+    ///
+    /// # Panics
+    /// If the offset is beyond the mapping, or not a multiple of eight.
+    #[inline]
+    pub(crate) fn word(&self, offset: usize) -> &AtomicI64 {
+        assert!(offset.is_multiple_of(8) && offset < self.len);
+        // SAFETY: the eight bytes from there are mapped and aligned: pages are aligned, `len` is a multiple
+        // of eight, and the assertion holds. They stay mapped while `self` is borrowed. Whatever they
+        // hold is an integer, and this process accesses them by atomics only.
+        unsafe { self.start.add(offset).cast().as_ref() }
+    }
+
+    /// Returns the bytes of a range.
+    ///
+    /// # Panics
+    /// If the range is beyond the mapping.
+    pub(crate) fn bytes(&self, offset: usize, len: usize) -> &[AtomicU8] {
+        assert!(offset.checked_add(len).is_some_and(|end| end <= self.len));
+        // SAFETY: `len` bytes from there are mapped while `self` is borrowed. Each is an integer that is
+        // accessed by atomics only, and needs no alignment.
+        unsafe { std::slice::from_raw_parts(self.start.add(offset).cast().as_ptr(), len) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this address and length, and nothing borrows it any more. With valid
+        // arguments the call does not fail, so the result is ignored.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}

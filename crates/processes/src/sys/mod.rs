@@ -1,0 +1,23 @@
+//! What this crate needs of Linux, and most of its unsafe code.
+//!
+//! | module | what it wraps |
+//! |---|---|
+//! | [`mapping`] | `mmap` of a file that processes share |
+//! | [`generation`] | a page that is wiped on fork, to notice a fork |
+//! | [`pipe`] | a write that does not raise `SIGPIPE` |
+//! | [`wire`] | named pipes, by which the kernel reports whether a process lives |
+//! | [`files`] | files and directories that appear whole or not at all |
+//! | [`clock`] | the coarse clock |
+
+mod clock;
+mod files;
+mod generation;
+mod mapping;
+mod pipe;
+pub(crate) mod wire;
+
+pub(crate) use clock::coarse_now;
+pub(crate) use files::{allocate, mode_of, open_dir, open_in, rename_new};
+pub(crate) use generation::generation;
+pub(crate) use mapping::Mapping;
+pub(crate) use pipe::write_byte;

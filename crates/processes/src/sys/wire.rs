@@ -1,0 +1,123 @@
+//! Wires: one named pipe per registration, whose reading end only the registered process holds.
+//!
+//! A process that opens the writing end learns from the kernel whether the owner of the wire lives: without
+//! a reader the pipe cannot be opened, and when the last reader goes, a poll on the writing end returns at
+//! once. This works for every process that sees the file, in any PID namespace, and a PID that is used
+//! again does no harm. A byte written to the wire wakes its owner.
+
+use std::{
+    ffi::{CString, OsStr},
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{AtFlags, FileType, Mode, OFlags, chmodat, fstat, mknodat, openat, unlinkat},
+    io::Errno,
+};
+
+/// The identity that no owner of a wire has.
+pub(crate) const NOBODY: i64 = 0;
+
+const PREFIX: &str = "wire.";
+
+fn name(id: i64) -> CString {
+    CString::new(format!("{PREFIX}{id:x}")).expect("no zero byte in a number")
+}
+
+/// Returns the identity whose wire has this file name.
+pub(crate) fn id_of(name: &OsStr) -> Option<i64> {
+    let id = name.to_str()?.strip_prefix(PREFIX)?;
+    Some(u64::from_str_radix(id, 16).ok()? as i64)
+}
+
+/// Creates the wire of `id` in the directory `hall` and opens its reading end.
+pub(crate) fn create(hall: BorrowedFd<'_>, id: i64, mode: Mode) -> io::Result<OwnedFd> {
+    let name = name(id);
+    mknodat(hall, &name, FileType::Fifo, mode, 0)?;
+    // The umask may have taken permissions away.
+    let opened = chmodat(hall, &name, mode, AtFlags::empty()).and_then(|()| {
+        // Open for writing too. Otherwise a poll would return whenever the last other writer goes.
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        openat(hall, &name, flags, Mode::empty())
+    });
+    if opened.is_err() {
+        remove(hall, id);
+    }
+    Ok(opened?)
+}
+
+/// Removes the wire of `id`, if this process may do so.
+pub(crate) fn remove(hall: BorrowedFd<'_>, id: i64) {
+    // A wire that cannot be removed does no harm: its identity is not used again.
+    let _ = unlinkat(hall, name(id), AtFlags::empty());
+}
+
+/// Result of opening the writing end of a wire.
+pub(crate) enum Reached {
+    /// The owner lives; this is the writing end.
+    Alive(OwnedFd),
+    /// No process reads the wire any more.
+    Dead,
+    /// The file is missing, is not a pipe, or may not be opened. Its owner may live, so it must be treated
+    /// as alive.
+    Unknown,
+}
+
+/// Opens the writing end of the wire of `id`.
+pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match openat(hall, name(id), flags, Mode::empty()) {
+        Ok(wire) => match fstat(&wire) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Fifo => {
+                Reached::Alive(wire)
+            }
+            _ => Reached::Unknown,
+        },
+        Err(Errno::NXIO) => Reached::Dead,
+        Err(_) => Reached::Unknown,
+    }
+}
+
+/// Reads all bytes from the own wire. Returns `true` if there were any.
+pub(crate) fn drain(wire: &OwnedFd) -> bool {
+    let mut buffer = [0; 64];
+    let mut any = false;
+    while matches!(rustix::io::read(wire.as_fd(), &mut buffer), Ok(1..)) {
+        any = true;
+    }
+    any
+}
+
+/// Returns `true` if no process reads the wire any more. `wire` is a writing end.
+pub(crate) fn is_gone(wire: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(wire, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
+}
+
+/// What ended a [`sleep`].
+pub(crate) struct Woken {
+    /// Neither the own wire nor a watched one had anything to report: the time is over, or a signal came.
+    pub silent: bool,
+    /// Which of the watched wires have lost their reader, in the order in which they were given.
+    pub gone: Vec<bool>,
+}
+
+/// Sleeps until a byte arrives on the own wire, a watched wire loses its reader, or the time is over.
+pub(crate) fn sleep<'a>(
+    own: &'a OwnedFd,
+    watched: impl Iterator<Item = &'a OwnedFd>,
+    time: Duration,
+) -> Woken {
+    let mut fds = vec![PollFd::new(own, PollFlags::IN)];
+    // No events are asked for: the kernel always reports a lost reader.
+    fds.extend(watched.map(|wire| PollFd::new(wire, PollFlags::empty())));
+    let time = time.try_into().ok();
+    // A signal ends the sleep too; the caller looks again in any case.
+    let reports = poll(&mut fds, time.as_ref()).unwrap_or(0);
+    let gone = fds[1..].iter().map(|fd| !fd.revents().is_empty()).collect();
+    Woken { silent: reports == 0, gone }
+}
