@@ -3,7 +3,7 @@
 //! its core back. With a lock, all would wait for it. Here the others go on.
 //!
 //! ```sh
-//! cargo run --release -p hallpass --example work_queue
+//! cargo run --release -p hallpass --features objects --example work_queue
 //! ```
 
 use std::{

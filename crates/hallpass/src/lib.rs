@@ -1,7 +1,8 @@
-//! **At most k at once, each with its own number.** A [`Hall`] is a fair counting semaphore for the
-//! threads and tasks of one process. Whoever gets in holds a pass with a *slot*: a number from 0 to
-//! k-1 that nobody else has meanwhile, so that it can be an index: of a device, a connection, a
-//! buffer, a core.
+//! Fair semaphores that hand out slot numbers.
+//!
+//! A [`Hall`] has k *slots*. At most k callers are inside at the same time, and each of them holds a
+//! [`Pass`] with a slot of its own: a number from 0 to k-1. Use the number as an index: of a device, a
+//! connection, a buffer, a core. Threads and tasks wait in one queue, first in, first enabled.
 //!
 //! ```
 //! use hallpass::Hall;
@@ -12,161 +13,166 @@
 //! thread::scope(|scope| {
 //!     for job in 0..8 {
 //!         scope.spawn(move || {
-//!             let pass = GPUS.acquire().unwrap(); // waits, first in, first enabled
+//!             let pass = GPUS.acquire().expect("nobody closes the hall"); // waits
 //!             println!("job {job} on device {}", pass.slot()); // 0 or 1
-//!         }); // the pass is dropped: the next one's
+//!         }); // dropping the pass frees the slot for the next waiter
 //!     }
 //! });
 //! ```
 //!
-//! Threads block ([`Hall::acquire`]), try ([`Hall::try_acquire`]), or wait for a time
-//! ([`Hall::try_acquire_for`]); tasks await ([`Hall::acquire_async`], on any executor); both stand in
-//! one queue. Passes borrow the hall, or share it ([`Hall::acquire_owned`]).
+//! Threads block ([`Hall::acquire`]), try ([`Hall::try_acquire`]), or wait for a limited time
+//! ([`Hall::try_acquire_for`]). Tasks await ([`Hall::acquire_async`]) on any executor. A pass borrows the
+//! hall, or owns a reference to it ([`Hall::acquire_owned`]).
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **At most k.** Never are more than [`Hall::slots`] passes held, except for those that were held
-//!   already when a [resize](Hall::resize) made the hall smaller.
-//! - **Distinct slots, the smallest first.** Whoever gets in has the smallest number that is free. So few
-//!   users use few slots, and what is behind slot 0 stays warm. "Free" is when one looks: for one who
-//!   had to wait, and with more than 32 slots, a smaller one may become free just after.
-//! - **First in, first enabled.** Whoever has taken its place in the queue gets in before all who come
-//!   later. Nothing overtakes: neither [`try_acquire`](Hall::try_acquire), which fails while anybody
-//!   waits, nor a small request a large one, nor one who has just left and comes again. What is given
-//!   back while somebody waits is handed over to the first in line; it does not have to win a race when
-//!   it wakes up. ([`Builder::barging`] gives this up for throughput.)
-//! - **No lost wake-ups.** Whoever waits is woken when it is its turn, whatever others do: give up, drop
-//!   their futures, run out of time, resize the hall.
-//! - **Memory.** Giving a pass back *happens before* getting in of whoever it lets in: what one did with
-//!   a slot, the next one with that slot sees, without atomics of its own.
-//! - **No poisoning.** Whoever panics drops its pass, and that is all. Likewise a waker that panics
-//!   is reported by the panic hook, and others are served as if it had not.
+//! - **At most k holders.** At most [`Hall::slots`] passes are held at any time, except for passes that were
+//!   already held when [`Hall::resize`] made the hall smaller.
+//! - **Distinct slots, smallest first.** No two holders have the same slot. A caller gets the smallest slot
+//!   that is free when it looks, so a few users use a few slots, and the resource behind slot 0 stays warm.
+//!   A smaller slot may become free just after the look, if the caller had to wait or the hall has more than
+//!   32 slots.
+//! - **First in, first enabled.** A waiter gets in before everybody who joins the queue after it. Nothing
+//!   overtakes: not [`try_acquire`](Hall::try_acquire), which fails while anybody waits; not a small request
+//!   behind a large one; not a holder that has just left and comes back. A slot that becomes free while
+//!   somebody waits is handed to the first waiter, which does not have to win a race when it wakes up.
+//!   ([`Builder::barging`] gives up this guarantee for throughput.)
+//! - **No lost wake-ups.** A waiter is woken when its turn comes, no matter whether other callers give up,
+//!   drop their futures, time out or resize the hall.
+//! - **Memory ordering.** Dropping a pass *happens before* the acquire that it lets in. What one holder wrote
+//!   under a slot, the next holder of that slot sees, without atomics of its own.
+//! - **No poisoning.** A holder that panics drops its pass, and the hall goes on. If a waker panics, the panic
+//!   hook reports it, and other waiters are served as if it had not.
 //!
-//! The algorithm is not only tested. It is a step machine that the project's model checker explores
-//! in every interleaving for small numbers, with time-outs, requests for many, resizing and closing; the
-//! same code runs here on atomics. (With more than 32 slots, plain passages only.) The queue and the wake-ups
-//! around it run under loom.
+//! The algorithm is model-checked, not only tested. It is a step machine: the project's checker explores
+//! every interleaving for small numbers of processes, with time-outs, requests for several slots, resizing
+//! and closing, and the same code runs here on atomics. (For halls with more than 32 slots, the checker
+//! explores plain passages only.) The queue and the wake-ups around it are tested under loom.
 //!
-//! # What is not
+//! # Limits
 //!
-//! A thread that stops for ever *in the middle of a call* (not with a pass: there k-1 others go on) may
-//! keep out everybody who has to queue. Threads of one process do not stop alone, unless a debugger or a
-//! signal handler that never returns makes them. Processes are killed alone, and have a hall of their own:
-//! [`shared::SharedHall`].
+//! - A thread that stops forever *in the middle of a call* can block everybody who has to queue. A thread that
+//!   stops while it *holds a pass* only keeps its slot; the k-1 others go on. Threads of one process do not
+//!   stop alone, unless a debugger or a signal handler that never returns stops them. Processes do get killed
+//!   alone; they have a hall of their own, `SharedHall` (feature `processes`).
+//! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself. Ask
+//!   for both at once: [`Hall::acquire_many`].
+//! - At most [`MAX_SLOTS`] slots, and at most 2^27 - 1 waiters.
 //!
-//! A pass is not bound to a thread. Who asks for a second pass while it holds one may wait for
-//! itself: ask for both at once ([`Hall::acquire_many`]).
+//! # Tasks and cancellation
 //!
-//! # Tasks, and giving up
+//! A future joins the queue **when it is first polled**, not when it is made. Dropping it leaves the queue;
+//! the waiters behind it move up, and nothing is lost.
 //!
-//! A future takes its place in the queue **when it is first polled**, not when it is made. Dropping it
-//! gives the place up; those behind move up, and nothing is lost.
-//!
-//! When its turn comes, the pass is *granted* to the future, and its waker is woken. From then on **the
-//! pass is held by the future until it is polled, or dropped**: others wait for it. A future that is
-//! polled once and then left lying, say in a `select!` loop that is busy with another branch, keeps a slot
-//! from all others, and whoever then waits for that slot on the same task waits for ever. Keep
-//! futures polled, or drop them. A future that is dropped after it was granted a pass hands it to the
-//! next in line.
+//! When its turn comes, the pass is *granted* to the future, and its task is woken. From then on **the future
+//! holds the pass until it is polled or dropped**. A future that is polled once and then neglected, for example
+//! in a `select!` loop that is busy with another branch, keeps a slot from everybody else; a task that then
+//! waits for that slot itself waits forever. Keep futures polled, or drop them. A future that is dropped after
+//! it was granted a pass hands the pass to the next waiter.
 //!
 //! ```
 //! # use hallpass::Hall;
 //! # pollster::block_on(async {
 //! let hall = Hall::new(1);
 //! let pass = hall.acquire_async().await?;
-//! let waiting = hall.acquire_async(); // stands nowhere yet
+//! let waiting = hall.acquire_async(); // not in the queue yet
 //! drop(waiting);
 //! assert_eq!((pass.slot(), hall.waiting()), (0, 0));
 //! # Ok::<(), hallpass::AcquireError>(())
 //! # }).unwrap();
 //! ```
 //!
-//! # Many at once
+//! # Several slots at once
 //!
-//! [`Hall::acquire_many`] gets `m` slots together, or waits until it can. It stands in the same queue, and
-//! while it is first, what comes free stays free for it, so a stream of small requests does not starve
-//! it. The price is that those behind it wait although slots are free: *head-of-line blocking*. It is
-//! an error to ask for more than there are.
+//! [`Hall::acquire_many`] takes `m` slots together. It waits in the same queue as requests for one slot. While
+//! it is first, slots that become free stay free for it, so a stream of small requests cannot starve it. The
+//! price is *head-of-line blocking*: the waiters behind it wait although slots are free. Asking for more slots
+//! than the hall has is an error.
 //!
 //! # Resizing, closing, forgetting
 //!
-//! [`Hall::resize`] gives the hall another number of slots, at once. With more, waiters get in. With
-//! fewer, whoever is in stays, nobody gets in before fewer than the new number are in, and later slots
-//! are below it. A request for more than there are now waits until there are again.
+//! [`Hall::resize`] changes the number of slots at once. With more slots, waiters get in. With fewer, holders
+//! keep their passes, nobody gets in before fewer than the new number are held, and later slots are below it.
+//! A waiter that asked for more slots than there are now waits until there are enough again.
 //!
-//! [`Hall::close`] turns away everybody who waits or comes; whoever is in stays. Closing is for
-//! ever. [`Pass::forget`] takes a slot out of use for ever, without giving it back.
+//! [`Hall::close`] turns away all waiters and later callers, permanently; holders keep their passes.
+//! [`Pass::forget`] takes a slot out of use permanently.
 //!
-//! # What it costs
+//! # Cost
 //!
-//! When nobody waits, getting in is one look and one atomic read-modify-write, and leaving is one: two
-//! in all for up to 32 slots, four above (numbers are then kept beside the count). There is no allocation,
-//! for waiters neither: a thread waits on its stack, a task in its future. Above 32 slots, the first pass
-//! allocates the numbers, and a request for many a list. At most 2^27 - 1 can wait. A hall is some hundred bytes, for its parts have cache lines of their own.
+//! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
+//! read-modify-write. Above 32 slots it is two each, because slot numbers are kept beside the count. There is no
+//! allocation, not even for waiters: a thread waits on its stack, a task in its future. (Above 32 slots, the
+//! first pass allocates the slot numbers, and a request for several slots allocates a list.) A hall takes a few
+//! hundred bytes, because its parts have cache lines of their own.
 //!
-//! Who waits spins for a moment, in case the holder is about to leave; then lets others run, in case
-//! there are more threads than cores; then parks.
+//! A waiting thread spins for a moment, in case the holder is about to leave; then yields once, in case there
+//! are more threads than cores; then parks.
 //!
 //! # For users of tokio's semaphore
 //!
-//! | `tokio::sync::Semaphore` | [`Hall`] | what differs |
+//! | `tokio::sync::Semaphore` | [`Hall`] | difference |
 //! |---|---|---|
-//! | `new`, `const_new` | [`Hall::new`] | is `const`; k is at least 1 and at most [`MAX_SLOTS`] |
+//! | `new`, `const_new` | [`Hall::new`] | always `const`; k is at least 1 and at most [`MAX_SLOTS`] |
 //! | `acquire().await` | [`acquire_async`](Hall::acquire_async)`().await` | both fail if the semaphore is closed |
 //! | | [`acquire`](Hall::acquire) | blocks the thread |
-//! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use their executor's |
-//! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes |
-//! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | more than there are is an error, and does not wait for ever |
-//! | `acquire_owned().await` | [`acquire_owned_async`](Hall::acquire_owned_async)`().await` | `&Arc<Hall>`: no clone to be consumed |
+//! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use the timeout of their executor |
+//! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes waiters |
+//! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | asking for more slots than there are is an error and does not wait forever |
+//! | `acquire_owned().await` | [`acquire_owned_async`](Hall::acquire_owned_async)`().await` | takes `&Arc<Hall>` and does not consume a clone |
 //! | `available_permits` | [`available`](Hall::available), [`waiting`](Hall::waiting), [`slots`](Hall::slots) | |
-//! | `add_permits`, `forget_permits` | [`resize`](Hall::resize) | says how many there are to be; a hall can shrink below what is held |
+//! | `add_permits`, `forget_permits` | [`resize`](Hall::resize) | sets the total; a hall can shrink below the number of passes held |
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
-//! | `SemaphorePermit` | [`Pass`], [`Passes`] | has [`slot`](Pass::slot); neither merges nor splits |
+//! | `SemaphorePermit` | [`Pass`], [`Passes`] | has a [`slot`](Pass::slot); does not merge or split |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!
-//! Both are fair: first come, first served, and a request for many holds back those behind it. In both, a
-//! future that was given a permit and is not polled keeps it.
+//! Both are fair: first come, first served, and a large request holds back the requests behind it. In both, a
+//! future that was granted a permit keeps it until it is polled or dropped.
 //!
 //! # Features
 //!
-//! - `metrics`: `Hall::metrics` counts how often somebody had to wait, gave up or was turned away, and
-//!   how long waiting took.
-//! - `tracing`: events of the crate [`tracing`](https://docs.rs/tracing) for the same.
-//! - `etcd`: `hallpass::etcd`, halls among machines, with the same names.
+//! By default this crate is [`Hall`] alone. Each feature adds one thing:
 //!
-//! The first two do not touch the path on which nobody waits.
+//! | feature | adds |
+//! |---|---|
+//! | `processes` | `hallpass::processes`: `SharedHall`, a hall among the processes of one machine (Linux) |
+//! | `etcd` | `hallpass::cluster`: `ClusterHall`, a hall among machines, on an etcd cluster |
+//! | `objects` | `hallpass::objects`: `Resilient`, shared data that a stalled thread cannot block |
+//! | `papers` | `Hall::with`: halls that run a published algorithm, to measure and compare |
+//! | `metrics` | `Hall::metrics`: how many callers had to wait, how that ended, and how long it took |
+//! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that have to wait |
 //!
-//! # Shared data
-//!
-//! A mutex stops everybody if its holder stalls. A [`Resilient`] object does not, as long as fewer than k
-//! stall: [`objects`].
-//!
-//! # Algorithms of the literature
-//!
-//! [`Hall::with`] builds a hall that runs a published k-exclusion algorithm instead, to be
-//! measured and compared.
+//! `metrics` and `tracing` do not touch the path on which nobody waits.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub use hallpass_threads::{
+    Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
+    MAX_SLOTS, OwnedPass, OwnedPasses, Pass, Passes, ResizeError, TryAcquireError,
+};
 
 #[cfg(feature = "metrics")]
 pub use hallpass_threads::Metrics;
-pub use hallpass_threads::{
-    Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
-    MAX_SLOTS, OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError,
-    TryAcquireError,
-};
+#[cfg(feature = "papers")]
+pub use hallpass_threads::{PaperHall, PaperPass};
 
+#[cfg(feature = "objects")]
 #[doc(inline)]
 pub use hallpass_objects as objects;
+#[cfg(feature = "objects")]
 #[doc(inline)]
 pub use hallpass_objects::{Object, Resilient, ResilientCell};
 
 #[cfg(feature = "etcd")]
 #[doc(inline)]
-pub use hallpass_cluster as etcd;
-
-#[cfg(target_os = "linux")]
+pub use hallpass_cluster as cluster;
+#[cfg(feature = "etcd")]
 #[doc(inline)]
-pub use hallpass_processes as shared;
-#[cfg(target_os = "linux")]
+pub use hallpass_cluster::{ClusterHall, ClusterPass};
+
+#[cfg(all(feature = "processes", target_os = "linux"))]
+#[doc(inline)]
+pub use hallpass_processes as processes;
+#[cfg(all(feature = "processes", target_os = "linux"))]
 #[doc(inline)]
 pub use hallpass_processes::{SharedHall, SharedPass};

@@ -11,7 +11,7 @@ use crate::{
     instruments::Outcome,
     mode::by_mode,
     parking::Deadline,
-    sync::{access, thread},
+    sync::thread,
     waiter::Node,
     wake::WakeHandle,
 };
@@ -25,7 +25,7 @@ impl Hall {
         need: u32,
         deadline: Deadline,
     ) -> Option<Word> {
-        let free = access(&self.state.word, Op::Read) & FREE;
+        let free = Op::Read.apply(&*self.state.word) & FREE;
         if deadline.is_now() && P::choose(free, 0, need).is_none() {
             return None;
         }

@@ -13,7 +13,6 @@ use hallpass_algorithms::{
 use crate::{
     parking::{Backoff, Deadline, Parker},
     state::HallState,
-    sync::access,
     waiter::{Node, Queue},
     wake::WakeHandle,
 };
@@ -140,7 +139,7 @@ impl<'a> NativeEnvironment<'a> {
 impl FastEnvironment for NativeEnvironment<'_> {
     #[inline]
     fn word(&mut self, op: Op) -> Word {
-        access(&self.state.word, op)
+        op.apply(&*self.state.word)
     }
 }
 
@@ -148,11 +147,11 @@ impl Environment for NativeEnvironment<'_> {
     type Waiter = Waiter;
 
     fn lock(&mut self, op: Op) -> Word {
-        access(&self.state.lock, op)
+        op.apply(&*self.state.lock)
     }
 
     fn terms(&mut self, op: Op) -> Word {
-        access(&self.state.terms, op)
+        op.apply(&self.state.terms)
     }
 
     fn head(&mut self) -> Option<Waiter> {
@@ -183,7 +182,7 @@ impl Environment for NativeEnvironment<'_> {
             // SAFETY: the machine writes this at S19, while it serves.
             self.handle = unsafe { node.thread_handle() };
         }
-        access(&node.grant, op)
+        op.apply(&node.grant)
     }
 
     fn wake(&mut self, _: Waiter) {

@@ -30,7 +30,6 @@ use crate::{
     pass::{One, OwnedPass, Pass},
     slot_bits::SlotBits,
     state::HallState,
-    sync::access,
 };
 
 /// The largest number of slots of a hall.
@@ -266,7 +265,7 @@ impl Hall {
 impl FastEnvironment for &HallState {
     #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
-        access(&self.word, op)
+        op.apply(&*self.word)
     }
 }
 

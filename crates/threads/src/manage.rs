@@ -10,7 +10,6 @@ use hallpass_algorithms::{
 use crate::{
     error::{ResizeError, TryAcquireError},
     hall::Hall,
-    sync::access,
 };
 
 /// Looking at the hall, resizing and closing it.
@@ -30,7 +29,7 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn available(&self) -> usize {
-        let word = access(&self.state.word, Op::Read);
+        let word = Op::Read.apply(&*self.state.word);
         let owed = self.terms().owed;
         let count = if self.mode.is_wide() { Count::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
@@ -38,7 +37,7 @@ impl Hall {
 
     /// Returns the number of waiters; a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
-        waiters(access(&self.state.word, Op::Read)) as usize
+        waiters(Op::Read.apply(&*self.state.word)) as usize
     }
 
     /// Closes the hall permanently. Waiters and later callers get an error; holders keep their passes.
@@ -97,7 +96,7 @@ impl Hall {
     }
 
     fn terms(&self) -> Terms {
-        Terms::unpack(access(&self.state.terms, Op::Read))
+        Terms::unpack(Op::Read.apply(&self.state.terms))
     }
 
     /// Returns the error of an attempt that got no slot.

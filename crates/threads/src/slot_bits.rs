@@ -5,14 +5,14 @@ use hallpass_algorithms::{
     halls::threads::slot_bits::{self, Environment, PER_WORD},
 };
 
-use crate::sync::{AtomicI64, access};
+use crate::sync::AtomicI64;
 
 /// One bit for each free slot number.
 pub(crate) struct SlotBits(Box<[AtomicI64]>);
 
 impl Environment for &SlotBits {
     fn bits(&mut self, index: usize, op: Op) -> Word {
-        access(&self.0[index], op)
+        op.apply(&self.0[index])
     }
 
     fn words(&self) -> usize {

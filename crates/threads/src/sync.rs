@@ -1,13 +1,9 @@
-//! The atomics and threads that are used: the standard library's, or loom's when it checks us.
+//! Atomics and threads: those of the standard library, or those of loom when it checks this crate.
 
 #[cfg(loom)]
 pub(crate) use self::thread::Thread;
 #[cfg(loom)]
-pub(crate) use loom::{
-    cell::UnsafeCell,
-    hint::spin_loop,
-    sync::atomic::{AtomicI64, AtomicPtr},
-};
+pub(crate) use loom::{cell::UnsafeCell, hint::spin_loop, sync::atomic::AtomicPtr};
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
@@ -15,7 +11,7 @@ pub(crate) use std::{
     thread::{self, Thread},
 };
 
-/// The standard library's cell with loom's way of asking, so that loom sees who accesses it.
+/// The standard library's cell with loom's interface, so that loom sees every access.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -31,14 +27,14 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Parking under loom. Its own loses the token of a thread that yields before it parks, and lets an
-/// unpark end a `join` (tokio-rs/loom#249).
+/// Parking under loom. Loom's own parking loses the token of a thread that yields before it parks, and lets
+/// an unpark end a `join` (tokio-rs/loom#249).
 #[cfg(loom)]
 pub(crate) mod thread {
     use loom::sync::{Arc, Condvar, Mutex};
     pub(crate) use loom::thread::yield_now;
 
-    /// Whether there is a token, and the news of it.
+    /// A flag that holds the token, and a condition variable that announces it.
     #[derive(Clone)]
     pub(crate) struct Thread(Arc<(Mutex<bool>, Condvar)>);
 
@@ -67,24 +63,45 @@ pub(crate) mod thread {
     }
 }
 
-use hallpass_algorithms::{Op, Word};
-use std::sync::atomic::Ordering::SeqCst;
+/// Loom's word, as [`Op::apply`](hallpass_algorithms::Op::apply) accesses it.
+#[cfg(loom)]
+pub(crate) struct AtomicI64(loom::sync::atomic::AtomicI64);
 
-/// One access, sequentially consistent, as in the checker: [`Op::apply`], for loom's words too.
-#[inline(always)]
-pub(crate) fn access(word: &AtomicI64, op: Op) -> Word {
-    match op {
-        Op::Read => word.load(SeqCst),
-        Op::Write(new) => word.swap(new, SeqCst),
-        Op::FetchAdd(by) => word.fetch_add(by, SeqCst),
-        Op::TestAndSet => word.swap(1, SeqCst),
-        Op::Set(bits) => word.fetch_or(bits, SeqCst),
-        Op::Clear(bits) => word.fetch_and(!bits, SeqCst),
-        Op::CompareAndSwap { old, new } => {
-            word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
+#[cfg(loom)]
+mod word {
+    use super::AtomicI64;
+    use hallpass_algorithms::{AtomicWord, Word};
+    use std::sync::atomic::Ordering::SeqCst;
+
+    impl AtomicI64 {
+        pub(crate) fn new(word: Word) -> Self {
+            AtomicI64(loom::sync::atomic::AtomicI64::new(word))
         }
-        Op::AtomicUpdate(f, argument) => word
-            .fetch_update(SeqCst, SeqCst, |old| Some(f(old, argument)))
-            .unwrap_or_else(|found| found),
+    }
+
+    impl AtomicWord for AtomicI64 {
+        fn load(&self) -> Word {
+            self.0.load(SeqCst)
+        }
+
+        fn swap(&self, new: Word) -> Word {
+            self.0.swap(new, SeqCst)
+        }
+
+        fn fetch_add(&self, by: Word) -> Word {
+            self.0.fetch_add(by, SeqCst)
+        }
+
+        fn fetch_or(&self, bits: Word) -> Word {
+            self.0.fetch_or(bits, SeqCst)
+        }
+
+        fn fetch_and(&self, bits: Word) -> Word {
+            self.0.fetch_and(bits, SeqCst)
+        }
+
+        fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word> {
+            self.0.compare_exchange(old, new, SeqCst, SeqCst)
+        }
     }
 }

@@ -3,10 +3,7 @@
 use crossbeam_utils::CachePadded;
 use hallpass_algorithms::{Algorithm, Memory, Next, Op, Pid, Var, Word};
 
-use crate::{
-    parking::Backoff,
-    sync::{AtomicI64, access},
-};
+use crate::{parking::Backoff, sync::AtomicI64};
 
 /// An algorithm and its shared variables, each on a cache line of its own, as the papers count. Every
 /// access is sequentially consistent, as in the checker. A waiter spins and yields.
@@ -20,7 +17,7 @@ struct Variables<'a>(&'a [CachePadded<AtomicI64>]);
 impl Memory for Variables<'_> {
     #[inline]
     fn access(&mut self, var: Var, op: Op) -> Word {
-        access(&self.0[var.index()], op)
+        op.apply(&*self.0[var.index()])
     }
 }
 
