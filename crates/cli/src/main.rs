@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod completions;
+mod demo;
 mod halls;
 mod keeper;
 mod list;
@@ -46,6 +47,11 @@ enum Command {
     Resize(resize::Args),
     /// Remove halls
     Rm(rm::Args),
+    /// Watch real processes compete for slots on this machine, for ten seconds
+    Demo(demo::Args),
+    /// What a worker of the demo runs
+    #[command(name = demo::VISIT, hide = true)]
+    DemoVisit,
     /// Print completions for a shell
     Completions(completions::Args),
     /// Write manual pages
@@ -77,6 +83,8 @@ fn main() -> ExitCode {
         Command::Reap(args) => halls::finish(reap::run(args)),
         Command::Resize(args) => halls::finish(resize::run(args)),
         Command::Rm(args) => halls::finish(rm::run(args)),
+        Command::Demo(args) => demo::run(args),
+        Command::DemoVisit => demo::visit(),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::Lab(args) => Program::Lab.exec(args),

@@ -1,0 +1,106 @@
+//! `hallpass demo`: ten seconds that show what a hall does, with real processes.
+//!
+//! The demo uses the product. Every worker is a `hallpass run` of its own on a hall in a temporary
+//! directory, and the command it runs is [`visit`]. A [`Witness`] that knows nothing of halls sees the
+//! visits and judges them.
+
+mod picture;
+mod visit;
+mod witness;
+mod workers;
+
+use std::{
+    io,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use clap::Args as ClapArgs;
+
+use self::{
+    picture::Picture,
+    witness::{Event, Witness},
+    workers::Workers,
+};
+use crate::output::say;
+
+pub use visit::SUBCOMMAND as VISIT;
+pub use visit::run as visit;
+
+/// How many slots the hall has.
+const SLOTS: usize = 3;
+/// How many workers compete at any time: enough for a queue that fits on one line.
+const WORKERS: usize = 8;
+/// A holder is killed this long after the start, and again after each further interval.
+const KILL_EVERY: Duration = Duration::from_millis(2_500);
+/// How long the loop sleeps if nothing happens: the pace of the live picture.
+const TICK: Duration = Duration::from_millis(50);
+/// How long the last workers may take to finish on a busy machine.
+const LAST_WORKERS: Duration = Duration::from_secs(30);
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// How long new processes keep coming, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 9)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    seconds: u64,
+}
+
+/// Set by SIGINT and SIGTERM: the demo then stops its workers and removes its directory.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+pub fn run(args: Args) -> ExitCode {
+    match show(Duration::from_secs(args.seconds)) {
+        Ok(code) => code,
+        Err(error) => {
+            say(format_args!("the demo cannot run here: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(time: Duration) -> io::Result<ExitCode> {
+    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
+    let directory = tempfile::Builder::new().prefix("hallpass-demo-").tempdir()?;
+    let mut witness = Witness::listen(directory.path(), SLOTS)?;
+    let mut workers = Workers::new(directory.path(), SLOTS)?;
+    let start = Instant::now();
+    let mut picture = Picture::new(start, SLOTS, WORKERS);
+    let mut next_kill = KILL_EVERY;
+    loop {
+        let now = start.elapsed();
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            picture.finish();
+            say(format_args!("demo interrupted"));
+            return Ok(ExitCode::from(130)); // `workers` kills what is left when it is dropped
+        }
+        if now < time {
+            while workers.running() < WORKERS {
+                workers.start()?;
+            }
+        } else if workers.running() == 0 {
+            break;
+        } else if now > time + LAST_WORKERS {
+            return Err(io::Error::other("the last processes did not finish in time"));
+        }
+        // Not near the end: a successor must be waiting for the slot.
+        if now >= next_kill && now + KILL_EVERY / 2 < time {
+            next_kill += KILL_EVERY;
+            if let Some(holder) = witness.longest_visitor() {
+                workers.kill(holder)?;
+                picture.show(&witness.killed(holder));
+            }
+        }
+        for event in witness.wait(TICK)? {
+            picture.show(&event);
+            if let Event::Conflict { .. } = event {
+                picture.finish();
+            }
+        }
+        workers.reap()?;
+        picture.draw(&witness, &workers);
+    }
+    picture.finish();
+    Ok(picture::summary(&witness.verdict(), start.elapsed()))
+}

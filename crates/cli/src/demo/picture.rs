@@ -1,0 +1,194 @@
+//! What the demo shows: a live picture on a terminal, plain lines in a pipe, and a summary.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use crossterm::{
+    cursor, queue,
+    style::{Print, Stylize},
+    terminal::{self, Clear, ClearType},
+};
+
+use super::{
+    witness::{Event, Verdict, Witness},
+    workers::Workers,
+};
+use crate::output::outln;
+
+/// How many of the latest events stand below the live picture.
+const EVENTS: usize = 5;
+
+pub struct Picture {
+    start: Instant,
+    slots: usize,
+    live: bool,
+    /// Lines that the last drawing took, to be drawn over.
+    drawn: u16,
+    events: Vec<String>,
+}
+
+impl Picture {
+    pub fn new(start: Instant, slots: usize, workers: usize) -> Self {
+        let live = io::stdout().is_terminal();
+        outln!(
+            "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
+        );
+        outln!("Every 2.5 s a holder is killed with SIGKILL.\n");
+        Picture { start, slots, live, drawn: 0, events: Vec::new() }
+    }
+
+    /// Adds an event: to the live picture, or as a line.
+    pub fn show(&mut self, event: &Event) {
+        let mut line = format!("{:6.3} s  ", self.start.elapsed().as_secs_f64());
+        let _ = match event {
+            Event::Entered { worker, slot, after_kill: None } => {
+                write!(line, "slot {slot}: process {worker} enters")
+            }
+            Event::Entered { worker, slot, after_kill: Some(time) } => {
+                write!(
+                    line,
+                    "slot {slot}: process {worker} enters, {} after the kill",
+                    millis(*time)
+                )
+            }
+            Event::Left { worker, slot } => write!(line, "slot {slot}: process {worker} leaves"),
+            Event::Killed { worker, slot } => {
+                write!(line, "slot {slot}: process {worker} is killed with SIGKILL")
+            }
+            Event::Conflict { what } => write!(line, "CONFLICT: {what}"),
+        };
+        if self.live {
+            self.events.push(line);
+        } else {
+            outln!("{line}");
+        }
+    }
+
+    /// Draws slots, queue and the latest events over the last drawing.
+    pub fn draw(&mut self, witness: &Witness, workers: &Workers) {
+        if self.live {
+            let lines = self.lines(witness, workers);
+            // A terminal that cannot be drawn on ends the picture, not the demo.
+            self.live = self.paint(&lines).is_ok();
+        }
+    }
+
+    fn lines(&self, witness: &Witness, workers: &Workers) -> Vec<String> {
+        let mut lines = vec![format!("{:4.1} s", self.start.elapsed().as_secs_f64())];
+        for slot in 0..self.slots {
+            let visitor = witness.visitors().find(|(of, ..)| *of == slot);
+            lines.push(match visitor {
+                Some((_, worker, since)) => {
+                    let pid =
+                        workers.pid(worker).map_or_else(String::new, |pid| format!("pid {pid}"));
+                    let bar = "█".repeat(since.elapsed().as_millis() as usize / 40);
+                    format!("slot {slot}  {} {pid:12} {}", bold(worker), bar.green())
+                }
+                None => format!("slot {slot}  free"),
+            });
+        }
+        let queue: Vec<String> = workers.queue().iter().map(u32::to_string).collect();
+        lines.push(format!("queue   {}", queue.join(" ")));
+        lines.push(String::new());
+        let first = self.events.len().saturating_sub(EVENTS);
+        for line in &self.events[first..] {
+            let alarming = line.contains("SIGKILL") || line.contains("CONFLICT");
+            lines.push(if alarming { line.as_str().red().to_string() } else { line.clone() });
+        }
+        lines
+    }
+
+    fn paint(&mut self, lines: &[String]) -> io::Result<()> {
+        let width = terminal::size().map_or(80, |(width, _)| width) as usize;
+        let mut out = io::stdout().lock();
+        queue!(out, terminal::BeginSynchronizedUpdate)?;
+        if self.drawn > 0 {
+            queue!(out, cursor::MoveToPreviousLine(self.drawn))?;
+        }
+        for line in lines {
+            let line = console::truncate_str(line, width, "");
+            queue!(out, Print(line), Clear(ClearType::UntilNewLine), Print("\n"))?;
+        }
+        queue!(out, Clear(ClearType::FromCursorDown), terminal::EndSynchronizedUpdate)?;
+        self.drawn = lines.len() as u16;
+        out.flush()
+    }
+
+    /// Ends the picture: what is printed from now on stands below it.
+    pub fn finish(&mut self) {
+        self.live = false;
+        self.drawn = 0;
+    }
+}
+
+fn bold(worker: usize) -> String {
+    format!("process {worker:3}").bold().to_string()
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+/// Prints the figures and what to do next; the exit status says whether all went well.
+pub fn summary(verdict: &Verdict, time: Duration) -> ExitCode {
+    let Verdict { visits, most_at_once, successions, kills, conflicts } = verdict;
+    outln!("");
+    outln!("Measured in {:.1} s by a witness outside the hall:", time.as_secs_f64());
+    outln!("  processes that had a slot  {visits}");
+    outln!("  most at once               {most_at_once}");
+    outln!(
+        "  conflicts                  {}  (two in one slot, one too many, or overtaken)",
+        conflicts.len()
+    );
+    let times: Vec<String> = successions.iter().map(|time| millis(*time)).collect();
+    outln!(
+        "  holders killed             {kills}; the next one had the slot after {}",
+        times.join(", ")
+    );
+    for what in conflicts {
+        outln!("  CONFLICT: {what}");
+    }
+    outln!("");
+    next_steps();
+    if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One command for each kind of user: as cargo runs them in a checkout, or as they are installed.
+fn next_steps() {
+    let built = |path: &Path| path.components().any(|part| part.as_os_str() == "target");
+    let in_checkout = std::env::current_exe().is_ok_and(|path| built(&path));
+    let steps = match in_checkout {
+        true => [
+            (
+                "cargo run --release -- run -k 2 gpu -- printenv HALLPASS_SLOT",
+                "limit any command on this machine",
+            ),
+            (
+                "cargo run --release -p hallpass --example devices",
+                "the same for threads and tasks, in Rust",
+            ),
+            (
+                "cargo run --release -p hallpass-lab -- check am-fig3 -n 3 -k 2",
+                "explore every interleaving",
+            ),
+        ],
+        false => [
+            (
+                "hallpass run -k 2 gpu -- printenv HALLPASS_SLOT",
+                "limit any command on this machine",
+            ),
+            ("cargo add hallpass", "the same for threads and tasks, in Rust"),
+            ("hallpass lab check am-fig3 -n 3 -k 2", "explore every interleaving"),
+        ],
+    };
+    outln!("Next:");
+    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    for (command, what) in steps {
+        outln!("  {command:width$}   # {what}");
+    }
+}

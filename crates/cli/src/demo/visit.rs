@@ -1,0 +1,48 @@
+//! What a worker of the demo runs in its slot: a process that reports to the witness, stays for a while,
+//! and ends.
+
+use std::{
+    env,
+    io::{self, Read, Write},
+    os::unix::net::UnixStream,
+    process::ExitCode,
+    thread,
+    time::Duration,
+};
+
+use crate::output::say;
+
+/// The hidden subcommand by which the demo's workers run [`run`].
+pub const SUBCOMMAND: &str = "demo-visit";
+/// The environment variable with the worker's number.
+pub const WORKER: &str = "HALLPASS_DEMO_WORKER";
+/// The environment variable with the path of the witness's socket.
+pub const SOCKET: &str = "HALLPASS_DEMO_SOCKET";
+/// The environment variable that says how long a visit lasts, in milliseconds.
+pub const STAY: &str = "HALLPASS_DEMO_STAY";
+
+/// Reports worker and slot to the witness, waits until the witness has seen it, stays, and ends. The
+/// connection closes with the process, however that ends.
+pub fn run() -> ExitCode {
+    match visit() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(format_args!("a worker of `hallpass demo` failed: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn visit() -> io::Result<()> {
+    let variable = |name: &str| {
+        env::var(name)
+            .map_err(|_| io::Error::other(format!("{name} is not set; only the demo runs this")))
+    };
+    let mut witness = UnixStream::connect(variable(SOCKET)?)?;
+    witness
+        .write_all(format!("{} {}\n", variable(WORKER)?, variable("HALLPASS_SLOT")?).as_bytes())?;
+    witness.read_exact(&mut [0])?;
+    let stay = variable(STAY)?.parse().map_err(io::Error::other)?;
+    thread::sleep(Duration::from_millis(stay));
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! The demo's witness: sees who is in which slot, and judges it.
+//!
+//! A visitor connects to the witness's socket, says its worker number and its slot, and stays in until
+//! the connection closes, which the kernel does however the visitor ends. The witness knows nothing of
+//! halls, so a fault of theirs cannot hide here.
+//!
+//! What it judges:
+//! - at most k visitors are in, and each slot has at most one;
+//! - nobody overtakes: workers are numbered in the order in which they joined the queue, so worker w may
+//!   be in once w - k + 1 visits have ended, and not before.
+//!
+//! A connection that closed before another one opened is seen first: before each new visitor, the
+//! witness looks at all connections it has. A worker that the demo kills counts as out from the moment
+//! of the kill, since it executes no further instruction; its descriptors may stay open a little longer.
+
+use std::{
+    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
+    os::{
+        fd::AsFd,
+        unix::net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// The socket's name in the demo's directory.
+const SOCKET: &str = "witness";
+/// How long a visitor may take from connecting to saying who it is.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// The path of the witness's socket.
+pub fn socket(directory: &Path) -> PathBuf {
+    directory.join(SOCKET)
+}
+
+/// What the witness has seen.
+pub enum Event {
+    /// A worker is in.
+    Entered { worker: usize, slot: usize, after_kill: Option<Duration> },
+    /// A worker has left.
+    Left { worker: usize, slot: usize },
+    /// The demo has killed a worker that was in.
+    Killed { worker: usize, slot: usize },
+    /// Something that must not happen.
+    Conflict { what: String },
+}
+
+struct Visit {
+    worker: usize,
+    slot: usize,
+    since: Instant,
+    connection: UnixStream,
+}
+
+/// What the demo has shown.
+#[derive(Default)]
+pub struct Verdict {
+    pub visits: usize,
+    /// The largest number of visitors at one time.
+    pub most_at_once: usize,
+    /// From each kill to the next visitor of that slot.
+    pub successions: Vec<Duration>,
+    pub kills: usize,
+    /// What must not happen and did.
+    pub conflicts: Vec<String>,
+}
+
+pub struct Witness {
+    listener: UnixListener,
+    slots: usize,
+    visits: Vec<Visit>,
+    /// Visits that have ended, by leaving or by a kill.
+    ended: usize,
+    /// For each slot, when its last holder was killed, until somebody else has it.
+    killed: Vec<Option<Instant>>,
+    verdict: Verdict,
+}
+
+impl Witness {
+    pub fn listen(directory: &Path, slots: usize) -> io::Result<Self> {
+        let listener = UnixListener::bind(socket(directory))?;
+        listener.set_nonblocking(true)?;
+        let (visits, killed) = (Vec::new(), vec![None; slots]);
+        Ok(Witness { listener, slots, visits, ended: 0, killed, verdict: Verdict::default() })
+    }
+
+    /// Waits for something to happen, for at most `time`.
+    pub fn wait(&mut self, time: Duration) -> io::Result<Vec<Event>> {
+        let connections = self.visits.iter().map(|visit| visit.connection.as_fd());
+        let mut all: Vec<_> = std::iter::once(self.listener.as_fd())
+            .chain(connections)
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        let limit = Timespec::try_from(time).map_err(io::Error::other)?;
+        match poll(&mut all, Some(&limit)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut events = Vec::new();
+        loop {
+            match self.listener.accept() {
+                Ok((connection, _)) => {
+                    // First those that closed before this one opened.
+                    self.see_who_left(&mut events);
+                    self.admit(connection, &mut events)?;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.see_who_left(&mut events);
+        Ok(events)
+    }
+
+    fn see_who_left(&mut self, events: &mut Vec<Event>) {
+        let ended = &mut self.ended;
+        self.visits.retain_mut(|visit| match visit.connection.read(&mut [0]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => true,
+            _ => {
+                *ended += 1;
+                events.push(Event::Left { worker: visit.worker, slot: visit.slot });
+                false
+            }
+        });
+    }
+
+    fn admit(&mut self, connection: UnixStream, events: &mut Vec<Event>) -> io::Result<()> {
+        connection.set_nonblocking(false)?;
+        connection.set_read_timeout(Some(INTRODUCTION))?;
+        let mut line = String::new();
+        if !matches!(BufReader::new(&connection).read_line(&mut line), Ok(1..)) {
+            return Ok(()); // killed before it could say who it is
+        }
+        let mut words = line.split_whitespace().map(str::parse);
+        let (Some(Ok(worker)), Some(Ok(slot))) = (words.next(), words.next()) else {
+            return Err(io::Error::other(format!("a visitor introduced itself as {line:?}")));
+        };
+        self.judge(worker, slot, events);
+        let now = Instant::now();
+        let after_kill = self.killed.get_mut(slot).and_then(Option::take).map(|then| now - then);
+        self.verdict.successions.extend(after_kill);
+        self.verdict.visits += 1;
+        events.push(Event::Entered { worker, slot, after_kill });
+        if (&connection).write_all(&[1]).is_err() {
+            self.ended += 1;
+            events.push(Event::Left { worker, slot });
+            return Ok(());
+        }
+        connection.set_nonblocking(true)?;
+        self.visits.push(Visit { worker, slot, since: now, connection });
+        self.verdict.most_at_once = self.verdict.most_at_once.max(self.visits.len());
+        Ok(())
+    }
+
+    fn judge(&mut self, worker: usize, slot: usize, events: &mut Vec<Event>) {
+        let mut conflicts = Vec::new();
+        if slot >= self.slots {
+            conflicts.push(format!("worker {worker} has slot {slot} of {}", self.slots));
+        }
+        if let Some(other) = self.visits.iter().find(|visit| visit.slot == slot) {
+            conflicts
+                .push(format!("workers {} and {worker} are both in slot {slot}", other.worker));
+        }
+        if self.visits.len() >= self.slots {
+            conflicts.push(format!("worker {worker} is one too many"));
+        }
+        if worker >= self.slots + self.ended {
+            conflicts.push(format!("worker {worker} has overtaken another"));
+        }
+        for what in conflicts {
+            self.verdict.conflicts.push(what.clone());
+            events.push(Event::Conflict { what });
+        }
+    }
+
+    /// The worker that has been in longest.
+    pub fn longest_visitor(&self) -> Option<usize> {
+        self.visits.iter().min_by_key(|visit| visit.since).map(|visit| visit.worker)
+    }
+
+    /// Notes that the demo has just killed this worker.
+    pub fn killed(&mut self, worker: usize) -> Event {
+        let index = self.visits.iter().position(|visit| visit.worker == worker);
+        let visit = self.visits.remove(index.expect("the demo kills visitors only"));
+        self.killed[visit.slot] = Some(Instant::now());
+        self.verdict.kills += 1;
+        self.ended += 1;
+        Event::Killed { worker, slot: visit.slot }
+    }
+
+    /// Who is in each slot, and since when.
+    pub fn visitors(&self) -> impl Iterator<Item = (usize, usize, Instant)> {
+        self.visits.iter().map(|visit| (visit.slot, visit.worker, visit.since))
+    }
+
+    pub fn verdict(self) -> Verdict {
+        self.verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A witness of two slots, and the connections of its visitors.
+    struct Scene {
+        directory: tempfile::TempDir,
+        witness: Witness,
+        conflicts: Vec<String>,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let witness = Witness::listen(directory.path(), 2).unwrap();
+            Scene { directory, witness, conflicts: Vec::new() }
+        }
+
+        fn enter(&mut self, worker: usize, slot: usize) -> UnixStream {
+            let mut visitor = UnixStream::connect(socket(self.directory.path())).unwrap();
+            writeln!(visitor, "{worker} {slot}").unwrap();
+            self.look();
+            visitor
+        }
+
+        fn look(&mut self) {
+            for event in self.witness.wait(Duration::ZERO).unwrap() {
+                if let Event::Conflict { what } = event {
+                    self.conflicts.push(what);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn visits_in_order_and_in_slots_of_their_own_are_no_conflict() {
+        let mut scene = Scene::new();
+        let first = scene.enter(0, 0);
+        let _second = scene.enter(1, 1);
+        drop(first);
+        // The witness sees first that worker 0 left, although it has not looked since.
+        let _third = scene.enter(2, 0);
+        assert_eq!(scene.conflicts, [""; 0]);
+        assert_eq!((scene.witness.verdict.visits, scene.witness.verdict.most_at_once), (3, 2));
+    }
+
+    #[test]
+    fn two_visitors_in_one_slot_are_a_conflict() {
+        let mut scene = Scene::new();
+        let _both = (scene.enter(0, 0), scene.enter(1, 0));
+        assert_eq!(scene.conflicts, ["workers 0 and 1 are both in slot 0"]);
+    }
+
+    #[test]
+    fn one_visitor_too_many_is_a_conflict() {
+        let mut scene = Scene::new();
+        let _all = (scene.enter(0, 0), scene.enter(1, 1), scene.enter(1, 2));
+        assert_eq!(scene.conflicts, ["worker 1 has slot 2 of 2", "worker 1 is one too many"]);
+    }
+
+    #[test]
+    fn a_worker_that_enters_before_its_turn_is_a_conflict() {
+        let mut scene = Scene::new();
+        let first = scene.enter(0, 0);
+        let _later = scene.enter(2, 1);
+        assert_eq!(scene.conflicts, ["worker 2 has overtaken another"]);
+        drop(first);
+        let _late = scene.enter(1, 0);
+        assert_eq!(scene.conflicts.len(), 1, "worker 1 had been overtaken, and overtakes nobody");
+    }
+
+    #[test]
+    fn a_killed_worker_is_out_at_once_and_its_successor_is_timed() {
+        let mut scene = Scene::new();
+        let _still_open = scene.enter(0, 0);
+        assert!(matches!(scene.witness.killed(0), Event::Killed { worker: 0, slot: 0 }));
+        let _successor = scene.enter(1, 0);
+        assert_eq!(scene.conflicts, [""; 0]);
+        assert_eq!(scene.witness.verdict.successions.len(), 1);
+    }
+}
