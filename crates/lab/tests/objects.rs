@@ -1,6 +1,6 @@
 //! The universal construction keeps its promises at small sizes, and each wrong variant is rejected.
 //! Numbers of states are pinned, so that a search that silently shrinks is noticed. What takes longer
-//! is in GUIDE.md, as commands.
+//! is in docs/lab.md, as commands.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,6 +1,6 @@
 //! Timestamp systems: those that are meant to be right are, and each wrong variant is rejected at
 //! the smallest size that shows it. Numbers of states are pinned, so that a search that silently
-//! shrinks is noticed. What takes longer is in GUIDE.md, as commands.
+//! shrinks is noticed. What takes longer is in docs/lab.md, as commands.
 
 use std::sync::atomic::AtomicBool;
 

@@ -45,7 +45,7 @@ models are checked again at every change, from the algorithms themselves, or fro
 
 *No starvation* is with up to k − 1 processes stopped for ever outside their remainder, undetected.
 CC and DSM are remote references of the worst passage, counted as in the
-[guide](../GUIDE.md#remote-references). Claims are in our words, not in the papers'.
+[lab guide](lab.md#count-remote-references). Claims are in our words, not in the papers'.
 ";
 
 /// Writes the document.
