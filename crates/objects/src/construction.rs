@@ -1,57 +1,54 @@
-//! The construction on real memory: the machine of [`hallpass_algorithms::objects::universal`] over atomics, and
-//! what they protect.
+//! The construction on real memory: the step machine of [`hallpass_algorithms::objects::universal`] over
+//! atomics and the copies that they protect.
 //!
-//! Copies and places are not atomic; who may touch them is decided by the
-//! machine's lines, and the lab has seen, in every interleaving of small cases, that these let nobody
-//! write what another reads or writes.
+//! Copies and places are not atomic. The lines of the step machine decide which thread may access them. The
+//! lab has checked in every interleaving of small cases that no line writes what another thread reads or
+//! writes at the same time.
 #![allow(unsafe_code)]
 
 use std::{
     any::Any,
     cell::UnsafeCell,
-    marker::PhantomData,
     mem,
     panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe},
     sync::{Arc, atomic::AtomicI64},
 };
 
+use crossbeam_utils::CachePadded;
 use hallpass_algorithms::{
     Op, Word,
-    objects::universal::{
-        Asked, Errand, Helped, NOBODY, Next, Sound, Workshop, begin, copies, step,
-    },
+    objects::universal::{Environment, Helped, Intent, NONE, Next, Request, begin, copies, step},
 };
 
 use crate::{
-    copy::{Copy, Outcome, Request, discard},
+    copy::{ObjectCopy, Outcome, SharedOp, discard},
     object::Object,
-    words::Apart,
 };
 
-/// An object shared by k participants.
+/// An object shared by k processes, numbered 0 to k-1.
 pub(crate) struct Construction<O: Object> {
-    head: Apart<AtomicI64>,
-    flips: Apart<AtomicI64>,
-    participants: Box<[Apart<Participant<O>>]>,
-    copies: Box<[Apart<Cell<O>>]>,
+    head: CachePadded<AtomicI64>,
+    flips: CachePadded<AtomicI64>,
+    processes: Box<[CachePadded<Process<O>>]>,
+    copies: Box<[CachePadded<CopyCell<O>>]>,
 }
 
-/// What a participant writes.
-struct Participant<O: Object> {
+/// The variables that one process writes.
+struct Process<O: Object> {
     request: AtomicI64,
     guard: AtomicI64,
     mark: AtomicI64,
-    places: Box<[UnsafeCell<Option<Request<O>>>]>,
+    places: Box<[UnsafeCell<Option<SharedOp<O>>>]>,
 }
 
-struct Cell<O: Object> {
+struct CopyCell<O: Object> {
     taken: AtomicI64,
-    copy: UnsafeCell<Copy<O>>,
+    copy: UnsafeCell<ObjectCopy<O>>,
 }
 
-// SAFETY: what is not atomic is written by one thread at a time, and read by others only while nobody
-// writes it (see above). Objects and operations are read by several at once and move between threads; an
-// answer moves from who computed it to who asked.
+// SAFETY: everything that is not atomic is written by one thread at a time, and read by others only while
+// no thread writes it (see above). Several threads read objects and operations at once, and both move
+// between threads; an answer moves from the thread that computed it to the thread that requested it.
 unsafe impl<O> Sync for Construction<O>
 where
     O: Object + Send + Sync,
@@ -59,7 +56,7 @@ where
     O::Ret: Send,
 {
 }
-// SAFETY: as above; when it is moved, nobody else has it.
+// SAFETY: as above; while it is moved, no other thread has access.
 unsafe impl<O> Send for Construction<O>
 where
     O: Object + Send + Sync,
@@ -68,152 +65,157 @@ where
 {
 }
 
-// Whatever unwinds leaves the object as it was, or as it is after an operation.
+// An unwinding operation leaves the object as it was before the operation, or as it is after it.
 impl<O: Object> UnwindSafe for Construction<O> {}
 impl<O: Object> RefUnwindSafe for Construction<O> {}
 
 impl<O: Object> Construction<O> {
-    /// For `k` participants, 1 to [`MOST`](hallpass_algorithms::objects::universal::MOST).
+    /// Creates a construction for `k` processes, 1 to
+    /// [`MAX_PROCESSES`](hallpass_algorithms::objects::universal::MAX_PROCESSES).
     pub(crate) fn new(k: usize, object: O) -> Self {
-        let participant = |_| {
-            Apart(Participant {
-                request: AtomicI64::new(Asked::NOTHING.pack()),
-                guard: AtomicI64::new(NOBODY),
-                mark: AtomicI64::new(NOBODY),
+        let process = |_| {
+            CachePadded::new(Process {
+                request: AtomicI64::new(Request::INITIAL.pack()),
+                guard: AtomicI64::new(NONE),
+                mark: AtomicI64::new(NONE),
                 places: (0..k).map(|_| UnsafeCell::new(None)).collect(),
             })
         };
-        let cell =
-            |copy, taken| Apart(Cell { taken: AtomicI64::new(taken), copy: UnsafeCell::new(copy) });
-        let others = (1..copies(k)).map(|_| cell(Copy::empty(), 0));
+        let cell = |copy, taken| {
+            CachePadded::new(CopyCell { taken: AtomicI64::new(taken), copy: UnsafeCell::new(copy) })
+        };
+        let others = (1..copies(k)).map(|_| cell(ObjectCopy::empty(), 0));
         Construction {
-            head: Apart(AtomicI64::new(0)),
-            flips: Apart(AtomicI64::new(0)),
-            participants: (0..k).map(participant).collect(),
-            copies: std::iter::once(cell(Copy::of(object), 1)).chain(others).collect(),
+            head: CachePadded::new(AtomicI64::new(0)),
+            flips: CachePadded::new(AtomicI64::new(0)),
+            processes: (0..k).map(process).collect(),
+            copies: std::iter::once(cell(ObjectCopy::of(object), 1)).chain(others).collect(),
         }
     }
 
-    /// How many participants there are.
-    pub(crate) fn names(&self) -> usize {
-        self.participants.len()
+    /// Returns the number of processes.
+    pub(crate) fn k(&self) -> usize {
+        self.processes.len()
     }
 
-    /// Does the operation as participant `me`.
+    /// Applies the operation as process `me`.
     ///
-    /// If it unwinds, `me` has stopped in the middle of it: nobody may take its name any more.
+    /// If this unwinds, `me` has stopped in the middle of an operation: no thread may use `me` again.
     ///
     /// # Safety
-    /// Nobody else is using the name `me`, nor has unwound from here with it.
-    pub(crate) unsafe fn operate(&self, me: usize, op: O::Op) -> Outcome<O> {
-        let mut part = Part { shared: self, op: Some(op), outcome: None, look: None };
-        part.run(me, Errand::Change);
-        part.outcome.expect("it has been done")
+    /// No other thread uses `me`, and no call with `me` has unwound before.
+    pub(crate) unsafe fn apply(&self, me: usize, op: O::Op) -> Outcome<O> {
+        let mut environment =
+            NativeEnvironment { shared: self, op: Some(op), outcome: None, reader: None };
+        environment.run(me, Intent::Apply);
+        environment.outcome.expect("the operation is complete")
     }
 
-    /// Shows the object, as it is at one moment of the call, to `look`. The rest as of `operate`.
+    /// Passes the object, as it is at one moment of the call, to `read`, as process `me`. Unwinds as
+    /// `apply` does.
     ///
     /// # Safety
-    /// As of `operate`.
-    pub(crate) unsafe fn look<R>(
+    /// As for `apply`.
+    pub(crate) unsafe fn read<R>(
         &self,
         me: usize,
-        look: impl FnOnce(&O) -> R,
+        read: impl FnOnce(&O) -> R,
     ) -> Result<R, Box<dyn Any + Send>> {
-        let mut look = Some(look);
-        let mut seen = None;
-        let mut once = |object: &O| {
-            let look = look.take().expect("one looks once");
-            seen = Some(panic::catch_unwind(AssertUnwindSafe(|| look(object))));
+        let mut read = Some(read);
+        let mut result = None;
+        let mut reader = |object: &O| {
+            let read = read.take().expect("an operation reads once");
+            result = Some(panic::catch_unwind(AssertUnwindSafe(|| read(object))));
         };
-        let mut part = Part { shared: self, op: None, outcome: None, look: Some(&mut once) };
-        part.run(me, Errand::Look);
-        seen.expect("it has been done")
+        let mut environment =
+            NativeEnvironment { shared: self, op: None, outcome: None, reader: Some(&mut reader) };
+        environment.run(me, Intent::Read);
+        result.expect("the operation is complete")
     }
 
-    /// The object, when nobody is at an operation.
+    /// Returns the object while no operation is under way.
     pub(crate) fn get_mut(&mut self) -> &mut O {
-        let head = *self.head.0.get_mut() as usize;
+        let head = *self.head.get_mut() as usize;
         let others = self.copies.iter_mut().enumerate().filter(|&(copy, _)| copy != head);
         for (_, cell) in others {
-            cell.0.copy.get_mut().spoil(); // they do not know what will happen to the object
+            cell.copy.get_mut().spoil(); // they cannot catch up with what the caller does to the object
         }
-        self.copies[head].0.copy.get_mut().object_mut()
+        self.copies[head].copy.get_mut().object_mut()
     }
 
-    /// The object in the end.
+    /// Returns the object and drops everything else.
     pub(crate) fn into_inner(self) -> O {
-        let head = self.head.0.into_inner() as usize;
+        let head = self.head.into_inner().into_inner() as usize;
         let cell = self.copies.into_iter().nth(head).expect("the head is one of the copies");
-        cell.0.copy.into_inner().into_object()
+        cell.into_inner().copy.into_inner().into_object()
     }
 }
 
-/// One operation of one participant.
-struct Part<'a, O: Object> {
+/// The shared state on real memory, as one operation of one process accesses it.
+struct NativeEnvironment<'a, O: Object> {
     shared: &'a Construction<O>,
     op: Option<O::Op>,
     outcome: Option<Outcome<O>>,
-    look: Option<&'a mut dyn FnMut(&O)>,
+    reader: Option<&'a mut dyn FnMut(&O)>,
 }
 
-impl<O: Object> Part<'_, O> {
-    fn run(&mut self, me: usize, errand: Errand) {
-        let mut at = begin(errand);
-        while let Next::Goto(next) = step(self, me, errand, at, PhantomData::<Sound>) {
+impl<O: Object> NativeEnvironment<'_, O> {
+    fn run(&mut self, me: usize, intent: Intent) {
+        let mut at = begin(intent);
+        while let Next::Goto(next) = step(self, me, intent, at) {
             at = next;
         }
     }
 
-    fn copy(&self, copy: usize) -> *mut Copy<O> {
-        self.shared.copies[copy].0.copy.get()
+    fn copy(&self, copy: usize) -> *mut ObjectCopy<O> {
+        self.shared.copies[copy].copy.get()
     }
 
-    fn place(&self, name: usize, place: usize) -> *mut Option<Request<O>> {
-        self.shared.participants[name].0.places[place].get()
+    fn place(&self, process: usize, place: usize) -> *mut Option<SharedOp<O>> {
+        self.shared.processes[process].places[place].get()
     }
 }
 
-impl<O: Object> Workshop for Part<'_, O> {
+impl<O: Object> Environment for NativeEnvironment<'_, O> {
     #[inline]
-    fn names(&self) -> usize {
-        self.shared.names()
+    fn k(&self) -> usize {
+        self.shared.k()
     }
 
     #[inline]
     fn head(&mut self, op: Op) -> Word {
-        op.apply(&self.shared.head.0)
+        op.apply(&self.shared.head)
     }
 
     #[inline]
     fn flips(&mut self, op: Op) -> Word {
-        op.apply(&self.shared.flips.0)
+        op.apply(&self.shared.flips)
     }
 
     #[inline]
-    fn request(&mut self, name: usize, op: Op) -> Word {
-        op.apply(&self.shared.participants[name].0.request)
+    fn request(&mut self, process: usize, op: Op) -> Word {
+        op.apply(&self.shared.processes[process].request)
     }
 
     #[inline]
-    fn guard(&mut self, name: usize, op: Op) -> Word {
-        op.apply(&self.shared.participants[name].0.guard)
+    fn guard(&mut self, process: usize, op: Op) -> Word {
+        op.apply(&self.shared.processes[process].guard)
     }
 
     #[inline]
-    fn mark(&mut self, name: usize, op: Op) -> Word {
-        op.apply(&self.shared.participants[name].0.mark)
+    fn mark(&mut self, process: usize, op: Op) -> Word {
+        op.apply(&self.shared.processes[process].mark)
     }
 
     #[inline]
     fn taken(&mut self, copy: usize, op: Op) -> Word {
-        op.apply(&self.shared.copies[copy].0.taken)
+        op.apply(&self.shared.copies[copy].taken)
     }
 
     #[inline]
     fn served(&mut self, copy: usize) -> u64 {
-        // SAFETY: the lines ask about a copy that `me` guards, and that was the head after that. Nobody
-        // writes it (lines A4 and G2).
+        // SAFETY: the lines pass a copy that `me` guards and that was the head after `me` guarded it. No
+        // thread writes it (lines A4 and G2).
         unsafe { (*self.copy(copy)).served }
     }
 
@@ -224,9 +226,9 @@ impl<O: Object> Workshop for Part<'_, O> {
     }
 
     #[inline]
-    fn helped(&mut self, copy: usize, number: usize) -> Option<Helped> {
+    fn helped(&mut self, copy: usize, index: usize) -> Option<Helped> {
         // SAFETY: as in `served`.
-        unsafe { &*self.copy(copy) }.helped().nth(number)
+        unsafe { &*self.copy(copy) }.helped().nth(index)
     }
 
     #[inline]
@@ -234,12 +236,12 @@ impl<O: Object> Workshop for Part<'_, O> {
 
     #[inline]
     fn put_ends(&mut self, me: usize, place: usize) {
-        let request = Some(Arc::new(self.op.take()));
+        let op = Some(Arc::new(self.op.take()));
         let place = self.place(me, place);
-        // SAFETY: nobody but `me` writes its places. Nobody reads this one: whoever had a mark on it
-        // would have been seen (line P2), and who marks it now finds that the head has changed since that
-        // request was open (line B6).
-        let old = unsafe { mem::replace(&mut *place, request) };
+        // SAFETY: only `me` writes its places. No thread reads this one: line P2 would have seen a mark on
+        // it, and a thread that marks it now finds that the head has changed since that request was open
+        // (line B6).
+        let old = unsafe { mem::replace(&mut *place, op) };
         discard(|| drop(old));
     }
 
@@ -248,31 +250,30 @@ impl<O: Object> Workshop for Part<'_, O> {
 
     #[inline]
     fn copy_ends(&mut self, from: usize, copy: usize) {
-        // SAFETY: `from` as in `served`. `copy` is another one, which `me` has taken; nobody guards it
-        // or has an answer to fetch there (lines G1 to G3), so nobody else has a reference to it.
+        // SAFETY: `from` as in `served`. `copy` is another copy, which `me` has taken. No thread guards it
+        // or has an answer to fetch there (lines G1 to G3), so no other thread has a reference to it.
         unsafe { (*self.copy(copy)).follow(&*self.copy(from), from, copy) }
     }
 
     #[inline]
-    fn serve_begins(&mut self, _: usize, _: usize, _: Asked) {}
+    fn serve_begins(&mut self, _: usize, _: usize, _: Request) {}
 
     #[inline]
-    fn serve_ends(&mut self, me: usize, copy: usize, name: usize, asked: Asked) {
+    fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request) {
         // SAFETY: the place is `me`'s own, or `me` has a mark on it and the head has not changed: its
         // owner does not write it (lines B6 and P2).
-        let request = unsafe { (*self.place(name, asked.place)).clone() };
-        let request = request.expect("who has asked has put down what for");
-        let keeps_its_own = name == me && self.look.is_none();
-        let helped = (!keeps_its_own).then_some(Helped { name, asked });
-        // SAFETY: `copy` is `me`'s as in `copy_ends`, and what it was made from is still guarded.
+        let op = unsafe { (*self.place(owner, request.place)).clone() };
+        let op = op.expect("a request is made after its operation is in its place");
+        let keeps_answer = owner == me && self.reader.is_none();
+        let helped = (!keeps_answer).then_some(Helped { process: owner, request });
+        // SAFETY: `copy` is `me`'s as in `copy_ends`, and `me` still guards the copy it was made from.
         let own = unsafe {
             let copy = &mut *self.copy(copy);
             let from = &*self.copy(copy.previous);
-            copy.serve(from, request, (name, asked.parity()), helped)
+            copy.serve(from, op, (owner, request.parity()), helped)
         };
-        if keeps_its_own {
-            let in_vain = mem::replace(&mut self.outcome, own);
-            discard(|| drop(in_vain));
+        if keeps_answer {
+            self.set_outcome(own);
         }
     }
 
@@ -283,24 +284,32 @@ impl<O: Object> Workshop for Part<'_, O> {
     }
 
     #[inline]
-    fn look_begins(&mut self, _: usize, _: usize) {}
+    fn read_begins(&mut self, _: usize, _: usize) {}
 
     #[inline]
-    fn look_ends(&mut self, me: usize, copy: usize) {
-        // SAFETY: `copy` is guarded as in `served` (line R3), or the answer of `me` is in it: then nobody
-        // writes it before it is fetched (line G3).
+    fn read_ends(&mut self, me: usize, copy: usize) {
+        // SAFETY: `copy` is guarded as in `served` (line R3), or it holds the answer of `me`: then no thread
+        // writes it before the answer is fetched (line G3).
         let copy = unsafe { &*self.copy(copy) };
-        match &mut self.look {
-            Some(look) => look(copy.object()),
+        match &mut self.reader {
+            Some(read) => read(copy.object()),
             None => {
-                // SAFETY: the answer is for `me`, and nobody else touches it.
+                // SAFETY: the answer is for `me`, and no other thread accesses it.
                 let answer = unsafe { (*copy.answer(me).get()).take() };
-                let in_vain = mem::replace(&mut self.outcome, answer);
-                discard(|| drop(in_vain));
+                self.set_outcome(answer);
             }
         }
     }
 
     #[inline]
     fn published(&mut self, _: usize) {}
+}
+
+impl<O: Object> NativeEnvironment<'_, O> {
+    /// Replaces the outcome. An earlier one is from a copy that was not installed.
+    #[inline]
+    fn set_outcome(&mut self, outcome: Option<Outcome<O>>) {
+        let unused = mem::replace(&mut self.outcome, outcome);
+        discard(|| drop(unused));
+    }
 }

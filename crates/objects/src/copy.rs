@@ -1,4 +1,4 @@
-//! A copy of the object, and what becomes of it.
+//! A copy of the object.
 
 use std::{
     any::Any,
@@ -12,138 +12,139 @@ use hallpass_algorithms::objects::universal::Helped;
 
 use crate::object::Object;
 
-/// What is asked for: an operation, or none by who only wants to look.
-pub(crate) type Request<O> = Arc<Option<<O as Object>::Op>>;
+/// The operation of a request; `None` if the request only reads.
+pub(crate) type SharedOp<O> = Arc<Option<<O as Object>::Op>>;
 
-/// What came of an operation: its value, or what it panicked with.
+/// The result of an operation: its return value, or the payload of its panic.
 pub(crate) type Outcome<O> = Result<<O as Object>::Ret, Box<dyn Any + Send>>;
 
-/// A copy of the object, and what it has that the copy did not have that it was made from.
-pub(crate) struct Copy<O: Object> {
-    /// None before it is first used, and after a panic that left it half made.
+/// A copy of the object, with the operations applied since it was made.
+pub(crate) struct ObjectCopy<O: Object> {
+    /// `None` before the first use, and after a panic in the middle of copying.
     object: Option<O>,
-    /// Its number among all that were ever the object; none if it is not one of them.
+    /// The number of heads before this one; `None` if this copy cannot be used to catch up.
     version: Option<u64>,
-    /// The parities of the requests that it has served.
+    /// The parities of the requests that the copy has served.
     pub(crate) served: u64,
-    /// The copy that it was made from.
+    /// The copy from which this copy was made.
     pub(crate) previous: usize,
-    batch: Vec<Entry<O>>,
+    batch: Vec<ServedRequest<O>>,
 }
 
-/// A request that was served.
-struct Entry<O: Object> {
-    request: Request<O>,
-    /// Whether there was an operation, and it did not panic.
-    happened: bool,
-    /// Who will fetch the answer from here.
+/// A request that the copy has served.
+struct ServedRequest<O: Object> {
+    op: SharedOp<O>,
+    /// Whether an operation was applied and did not panic.
+    applied: bool,
+    /// The process that will fetch the answer from here.
     helped: Option<Helped>,
-    /// The answer. Once others can read the copy, only who was helped touches it.
+    /// The answer. Once other threads can read the copy, only the helped process accesses it.
     answer: UnsafeCell<Option<Outcome<O>>>,
 }
 
-impl<O: Object> Copy<O> {
-    /// One that nobody has used.
+impl<O: Object> ObjectCopy<O> {
+    /// Creates a copy that was never used.
     pub(crate) fn empty() -> Self {
-        Copy { object: None, version: None, served: 0, previous: 0, batch: Vec::new() }
+        ObjectCopy { object: None, version: None, served: 0, previous: 0, batch: Vec::new() }
     }
 
-    /// The first.
+    /// Creates the first head.
     pub(crate) fn of(object: O) -> Self {
-        Copy { object: Some(object), version: Some(0), ..Self::empty() }
+        ObjectCopy { object: Some(object), version: Some(0), ..Self::empty() }
     }
 
-    /// The object.
     pub(crate) fn object(&self) -> &O {
-        self.object.as_ref().expect("what is read has been written")
+        self.object.as_ref().expect("a copy that is read was written before")
     }
 
     pub(crate) fn object_mut(&mut self) -> &mut O {
-        self.object.as_mut().expect("what is read has been written")
+        self.object.as_mut().expect("a copy that is read was written before")
     }
 
     pub(crate) fn into_object(self) -> O {
-        self.object.expect("what is read has been written")
+        self.object.expect("a copy that is read was written before")
     }
 
-    /// It is not going to be the object.
+    /// Records that this copy will not become the head.
     pub(crate) fn spoil(&mut self) {
         self.version = None;
     }
 
-    /// Becomes what `from` is, which is copy number `index`; this one is number `own`.
+    /// Makes this copy, which has the number `own`, equal to `from`, which has the number `index`.
     ///
-    /// If `from` replaced it, then all it lacks is what `from` has served. Applying that again is
-    /// quicker than copying, unless the object is tiny.
+    /// If `from` replaced this copy, it lacks only the operations that `from` has served. Applying them
+    /// again is faster than copying, except for tiny objects.
     pub(crate) fn follow(&mut self, from: &Self, index: usize, own: usize) {
         let is_next = from.version == self.version.map(|version| version + 1);
         let lacks_a_batch = from.previous == own && self.version.is_some() && is_next;
-        self.version = None; // until it is done: something may panic
-        for Entry { request, answer, .. } in self.batch.drain(..) {
-            discard(|| drop(request)); // one by one: two panics at once would be the end
+        self.version = None; // until the copy is complete: user code below may panic
+        for ServedRequest { op, answer, .. } in self.batch.drain(..) {
+            discard(|| drop(op)); // one by one: two panics at once would abort
             discard(|| drop(answer));
         }
         let is_done = match &mut self.object {
             Some(object) if lacks_a_batch => replay(object, &from.batch),
-            Some(object) => unharmed(|| object.clone_from(from.object())).is_some(),
+            Some(object) => catch(|| object.clone_from(from.object())).is_some(),
             None => false,
         };
         if !is_done {
-            self.replace(from); // what is there may be in any state
+            self.replace(from); // the object may be in any state
         }
         self.served = from.served;
         self.previous = index;
         self.version = from.version.map(|version| version + 1);
     }
 
-    /// Serves a request of `name`, the parity of whose number this is. `from` is what this copy was made
-    /// from. The answer comes back if nobody is going to fetch it.
+    /// Serves a request of `owner` whose number has this parity. `from` is the copy from which this copy
+    /// was made. Returns the answer if no process is going to fetch it.
     pub(crate) fn serve(
         &mut self,
         from: &Self,
-        request: Request<O>,
-        (name, parity): (usize, u64),
+        op: SharedOp<O>,
+        (owner, parity): (usize, u64),
         helped: Option<Helped>,
     ) -> Option<Outcome<O>> {
-        let object = self.object.as_mut().expect("it was made a copy before");
-        let outcome = request.as_ref().as_ref().map(|op| attempt(object, op));
-        let happened = matches!(outcome, Some(Ok(_)));
+        let object = self.object.as_mut().expect("`follow` was called before");
+        let outcome = op.as_ref().as_ref().map(|op| attempt(object, op));
+        let applied = matches!(outcome, Some(Ok(_)));
         if matches!(outcome, Some(Err(_))) {
             self.restore(from);
         }
-        self.served = self.served & !(1 << name) | parity << name;
-        let (kept, own) = if helped.is_some() { (outcome, None) } else { (None, outcome) };
-        self.batch.push(Entry { request, happened, helped, answer: UnsafeCell::new(kept) });
+        self.served = self.served & !(1 << owner) | parity << owner;
+        let (stored, own) = if helped.is_some() { (outcome, None) } else { (None, outcome) };
+        self.batch.push(ServedRequest { op, applied, helped, answer: UnsafeCell::new(stored) });
         own
     }
 
-    /// As it was before an operation that panicked.
+    /// Restores the object as it was before an operation that panicked.
     fn restore(&mut self, from: &Self) {
         let version = self.version.take();
         self.replace(from);
-        let object = self.object.as_mut().expect("it was put there");
+        let object = self.object.as_mut().expect("`replace` sets it");
         assert!(
             replay(object, &self.batch),
-            "an operation of a shared object panics now, and did not before on an equal object"
+            "an operation of a shared object panics that did not panic before on an equal object"
         );
         self.version = version;
     }
 
-    /// Another object in the place of this one, of which nothing is used.
+    /// Replaces the object by a clone and uses nothing of the old one.
     fn replace(&mut self, from: &Self) {
         let old = self.object.take();
         discard(|| drop(old));
         self.object = Some(from.object().clone());
     }
 
-    /// Those whose answers are here.
+    /// Returns the processes whose answers are in this copy.
     pub(crate) fn helped(&self) -> impl Iterator<Item = Helped> {
-        self.batch.iter().filter_map(|entry| entry.helped)
+        self.batch.iter().filter_map(|served| served.helped)
     }
 
-    /// Where the answer for `name` is.
-    pub(crate) fn answer(&self, name: usize) -> &UnsafeCell<Option<Outcome<O>>> {
-        let is_its = |entry: &&Entry<O>| entry.helped.is_some_and(|helped| helped.name == name);
+    /// Returns the answer for `process`.
+    pub(crate) fn answer(&self, process: usize) -> &UnsafeCell<Option<Outcome<O>>> {
+        let is_its = |served: &&ServedRequest<O>| {
+            served.helped.is_some_and(|helped| helped.process == process)
+        };
         &self.batch.iter().find(is_its).expect("its answer was assigned to this copy").answer
     }
 }
@@ -153,30 +154,30 @@ fn attempt<O: Object>(object: &mut O, op: &O::Op) -> Outcome<O> {
     panic::catch_unwind(AssertUnwindSafe(|| object.apply(op)))
 }
 
-/// Applies what has been applied to an equal object; says whether nothing panicked.
-fn replay<O: Object>(object: &mut O, batch: &[Entry<O>]) -> bool {
-    let happened = batch.iter().filter(|entry| entry.happened);
-    let mut ops = happened.filter_map(|entry| entry.request.as_ref().as_ref());
+/// Applies the operations that were applied to an equal object. Returns whether none of them panicked.
+fn replay<O: Object>(object: &mut O, batch: &[ServedRequest<O>]) -> bool {
+    let applied = batch.iter().filter(|served| served.applied);
+    let mut ops = applied.filter_map(|served| served.op.as_ref().as_ref());
     ops.all(|op| match attempt(object, op) {
         Ok(ret) => {
             discard(|| drop(ret));
             true
         }
-        Err(why) => {
-            discard(|| drop(why));
+        Err(payload) => {
+            discard(|| drop(payload));
             false
         }
     })
 }
 
-/// Drops something of the user's. Should that panic, it is not the fault of who happens to do it, and
-/// must not stop it in the middle of an operation: nobody hears more of it than from the panic hook.
+/// Runs the destructor of a user's value. A panic there is not the fault of the thread that happens to run
+/// it and must not stop that thread in the middle of an operation, so only the panic hook sees it.
 pub(crate) fn discard(drop: impl FnOnce()) {
-    let _ = unharmed(drop);
+    let _ = catch(drop);
 }
 
-/// Runs something of the user's; none if it panicked.
-fn unharmed<R>(run: impl FnOnce() -> R) -> Option<R> {
+/// Runs user code; returns `None` if it panicked.
+fn catch<R>(run: impl FnOnce() -> R) -> Option<R> {
     let result = panic::catch_unwind(AssertUnwindSafe(run));
-    result.map_err(mem::forget).ok() // what it panicked with might panic when it is dropped
+    result.map_err(mem::forget).ok() // dropping the payload might panic again
 }

@@ -1,29 +1,29 @@
-//! What can be wrong with what is asked for.
+//! The error of constructors.
 
 use std::{error::Error, fmt};
 
-use hallpass_algorithms::objects::universal::MOST;
+use hallpass_algorithms::objects::universal::MAX_PROCESSES;
 
-/// An object that cannot be.
+/// Invalid `k`: returned by `try_new`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BuildError(pub(crate) String);
+pub struct BuildError {
+    k: usize,
+}
 
 impl BuildError {
-    pub(crate) fn unless_possible(k: usize) -> Result<(), Self> {
-        match k {
-            0 => Err(BuildError("k must be at least 1: nobody could ever get in".into())),
-            1..=MOST => Ok(()),
-            _ => Err(BuildError(format!(
-                "k = {k} is too large: at most {MOST} can be in a shared object at once. k is how many \
-                 may be in, not how many threads there are"
-            ))),
-        }
+    pub(crate) fn check(k: usize) -> Result<(), Self> {
+        if (1..=MAX_PROCESSES).contains(&k) { Ok(()) } else { Err(BuildError { k }) }
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(
+            f,
+            "k must be between 1 and {MAX_PROCESSES}, got {}: k limits the threads that are inside \
+             operations at once, not the number of threads",
+            self.k
+        )
     }
 }
 

@@ -1,27 +1,47 @@
-//! What is shared.
+//! The trait of sequential objects.
 
-/// A sequential object: a value, operations on it, and what each returns.
+/// A sequential object: a value, operations on it, and the return values of these operations.
 ///
-/// `apply` is called more than once for an operation, by different threads, on copies of the object that
-/// must stay equal. So it
+/// An operation is applied more than once, by different threads, to copies of the object that must stay
+/// equal. Therefore `apply` must follow these rules:
 ///
-/// - **is deterministic**: the same operation on an equal object returns an equal value and leaves an equal
-///   object, whoever applies it. Nothing in the object is changed but by operations: with a mutex or an
-///   atomic inside, copies would drift apart (which is safe, and useless).
-/// - **does not block**: others run it too, so an operation that waits, or never returns, holds up
-///   everybody who comes. What may stop is a thread, not an operation.
-/// - **does not use the object it is applied to through its shared handle**: that would wait for itself.
-///   Nor should who looks at one ([`Resilient::read`](crate::Resilient::read)), nor what runs when an item
-///   or an operation is dropped.
-/// - **may panic**: then it has not happened (unless k = 1, where there is no copy to go back to), and the
-///   caller panics. The panic hook may run several times, in other threads.
+/// - **Deterministic**: the same operation on an equal object returns an equal value and leaves an equal
+///   object, no matter which thread applies it. Only operations change the object. With a mutex or an
+///   atomic inside, the copies would diverge (which is memory-safe, but useless).
+/// - **Non-blocking**: other threads apply the operation too, so an operation that waits or never returns
+///   blocks all of them. Threads may stop; operations may not.
+/// - **No access to the same object through its shared handle**: the operation would wait for itself. The
+///   same holds for the closure passed to [`Resilient::read`](crate::Resilient::read) and for destructors
+///   of items and operations.
+/// - **Panics are allowed**: the operation then has no effect (unless k = 1, where there is no copy to
+///   return to), and the caller panics. The panic hook may run several times, in other threads.
 ///
-/// An operation is kept for a while after it was done, and dropped by some later one. (A panic while
-/// something is dropped there goes to the panic hook and no further.)
+/// An operation is kept for a while after it is complete, and a later operation drops it. If a destructor
+/// panics there, only the panic hook sees it.
+///
+/// ```
+/// use hallpass_objects::{Object, Resilient};
+///
+/// #[derive(Clone)]
+/// struct Sum(u64);
+///
+/// impl Object for Sum {
+///     type Op = u64;
+///     type Ret = u64;
+///     fn apply(&mut self, by: &u64) -> u64 {
+///         self.0 += by;
+///         self.0
+///     }
+/// }
+///
+/// let sum = Resilient::new(2, Sum(0));
+/// assert_eq!(sum.apply(2), 2);
+/// assert_eq!(sum.apply(3), 5);
+/// ```
 pub trait Object: Clone {
     /// An operation with its arguments.
     type Op;
-    /// What an operation returns.
+    /// The return value of an operation.
     type Ret;
 
     /// Applies the operation.

@@ -1,4 +1,4 @@
-//! The construction behind a door that gives out names.
+//! The construction behind a turnstile that assigns slots.
 #![allow(unsafe_code)]
 
 use std::{
@@ -7,32 +7,35 @@ use std::{
     panic::{self, RefUnwindSafe, UnwindSafe},
 };
 
-use hallpass_algorithms::objects::universal::MOST;
+use hallpass_algorithms::objects::universal::MAX_PROCESSES;
 
 use crate::{
     construction::Construction,
     error::BuildError,
     object::Object,
-    turnstile::{self, Turnstile},
+    turnstile::{Admission, Turnstile},
 };
 
-/// A shared object for any number of threads. An operation completes as long as fewer than k others
+/// A shared object for any number of threads. An operation completes as long as fewer than k other threads
 /// have stopped inside theirs.
+///
+/// With k = 1 it is a lock: there is one copy, no operation is applied twice, and a thread that stops inside
+/// blocks all others. An operation that panics then leaves the object as it is at that moment.
 ///
 /// ```
 /// use hallpass_objects::{Object, Resilient};
 ///
-/// /// The highest bid so far, and by whom.
+/// /// The highest bid so far, and the bidder.
 /// #[derive(Clone, Default)]
 /// struct Auction(Option<(u64, String)>);
 ///
 /// impl Object for Auction {
 ///     type Op = (u64, String);
 ///     type Ret = bool;
-///     fn apply(&mut self, (bid, who): &(u64, String)) -> bool {
+///     fn apply(&mut self, (bid, bidder): &(u64, String)) -> bool {
 ///         let wins = self.0.as_ref().is_none_or(|(highest, _)| bid > highest);
 ///         if wins {
-///             self.0 = Some((*bid, who.clone()));
+///             self.0 = Some((*bid, bidder.clone()));
 ///         }
 ///         wins
 ///     }
@@ -45,22 +48,19 @@ use crate::{
 /// });
 /// assert_eq!(auction.read(|auction| auction.0.clone()), Some((12, "Bob".into())));
 /// ```
-///
-/// With k = 1 it is a lock: there is one copy, nothing is applied twice, and one that stops inside stops
-/// all. An operation that panics then leaves the object as it is at that moment.
 pub struct Resilient<O: Object> {
     turnstile: Turnstile,
-    inside: Inside<O>,
+    inner: Inner<O>,
 }
 
-enum Inside<O: Object> {
-    /// With k = 1: nobody else is in.
-    Alone(UnsafeCell<O>),
-    Together(Box<Construction<O>>),
+enum Inner<O: Object> {
+    /// k = 1: one thread at a time is inside.
+    Single(UnsafeCell<O>),
+    Shared(Box<Construction<O>>),
 }
 
-// SAFETY: with k = 1 the object is touched by who is inside the turnstile only, one at a time; otherwise
-// see `Construction`.
+// SAFETY: with k = 1, only the one thread inside the turnstile accesses the object; otherwise see
+// `Construction`.
 unsafe impl<O> Sync for Resilient<O>
 where
     O: Object + Send + Sync,
@@ -69,7 +69,7 @@ where
 {
 }
 
-// With k = 1, an operation that panics leaves the object as it left it; that is for its author to know.
+// With k = 1, a panicking operation leaves the object as it is at that moment, which is documented.
 impl<O: Object> UnwindSafe for Resilient<O> {}
 impl<O: Object> RefUnwindSafe for Resilient<O> {}
 
@@ -79,111 +79,125 @@ where
     O::Op: Send + Sync,
     O::Ret: Send,
 {
-    /// The most that can be in at once.
-    pub const MOST: usize = MOST;
+    /// The largest k.
+    pub const MAX_K: usize = MAX_PROCESSES;
 
-    /// An object that at most `k` threads work on at once, 1 to [`MOST`](Self::MOST).
+    /// Creates a shared object. At most `k` threads are inside operations at once; one that stops there
+    /// takes one of these k places.
     ///
     /// # Panics
-    /// If k is 0 or too large; see [`try_new`](Self::try_new).
+    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
     #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The same, with an error for a k that cannot be.
+    /// Creates a shared object, like [`new`](Self::new).
+    ///
+    /// # Errors
+    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K).
+    ///
+    /// ```
+    /// use hallpass_objects::ResilientCell;
+    ///
+    /// let error = ResilientCell::try_new(0, "value").unwrap_err();
+    /// assert!(error.to_string().starts_with("k must be between 1 and 64, got 0"));
+    /// ```
     pub fn try_new(k: usize, object: O) -> Result<Self, BuildError> {
-        BuildError::unless_possible(k)?;
-        let inside = match k {
-            1 => Inside::Alone(UnsafeCell::new(object)),
-            _ => Inside::Together(Box::new(Construction::new(k, object))),
+        BuildError::check(k)?;
+        let inner = match k {
+            1 => Inner::Single(UnsafeCell::new(object)),
+            _ => Inner::Shared(Box::new(Construction::new(k, object))),
         };
-        Ok(Resilient { turnstile: Turnstile::new(k), inside })
+        Ok(Resilient { turnstile: Turnstile::new(k), inner })
     }
 
-    /// Applies the operation.
+    /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// If the operation does; then it has not happened (k > 1). If copying the object panics, the
-    /// operation may have happened or not, and the thread counts as one that has stopped inside: after k
-    /// of these, nobody gets in.
+    /// If the operation panics; it then has no effect (k > 1). If cloning the object panics, the operation
+    /// may or may not have taken effect, and the thread counts as stopped inside: after k such panics, no
+    /// operation completes.
     pub fn apply(&self, op: O::Op) -> O::Ret {
-        match &self.inside {
-            // SAFETY: of those who visit, one is in at a time.
-            Inside::Alone(object) => self.visit(|| unsafe { &mut *object.get() }.apply(&op)),
-            Inside::Together(construction) => {
-                // SAFETY: nobody else who is in has this name.
-                let outcome = self.join(|name| unsafe { construction.operate(name, op) });
-                outcome.unwrap_or_else(|why| panic::resume_unwind(why))
+        match &self.inner {
+            // SAFETY: k = 1, so one thread at a time runs this closure.
+            Inner::Single(object) => self.exclusively(|| unsafe { &mut *object.get() }.apply(&op)),
+            Inner::Shared(construction) => {
+                // SAFETY: no other thread inside the turnstile has this slot.
+                let outcome = self.with_slot(|slot| unsafe { construction.apply(slot, op) });
+                outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
             }
         }
     }
 
-    /// Looks at the object as it is at one moment of the call, while others go on (k > 1). Nothing is
-    /// copied.
-    pub fn read<R>(&self, look: impl FnOnce(&O) -> R) -> R {
-        match &self.inside {
-            // SAFETY: of those who visit, one is in at a time.
-            Inside::Alone(object) => self.visit(|| look(unsafe { &*object.get() })),
-            Inside::Together(construction) => {
-                // SAFETY: nobody else who is in has this name.
-                let seen = self.join(|name| unsafe { construction.look(name, look) });
-                seen.unwrap_or_else(|why| panic::resume_unwind(why))
+    /// Calls `read` with the object as it is at one moment of the call, and returns its result. Other
+    /// operations continue meanwhile (k > 1). Copies nothing.
+    ///
+    /// # Panics
+    /// If `read` panics.
+    pub fn read<R>(&self, read: impl FnOnce(&O) -> R) -> R {
+        match &self.inner {
+            // SAFETY: k = 1, so one thread at a time runs this closure.
+            Inner::Single(object) => self.exclusively(|| read(unsafe { &*object.get() })),
+            Inner::Shared(construction) => {
+                // SAFETY: no other thread inside the turnstile has this slot.
+                let result = self.with_slot(|slot| unsafe { construction.read(slot, read) });
+                result.unwrap_or_else(|payload| panic::resume_unwind(payload))
             }
         }
     }
 
-    /// A copy of the object.
+    /// Returns a clone of the object.
     pub fn snapshot(&self) -> O {
         self.read(O::clone)
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.turnstile.k()
     }
 
-    /// The object, while nobody else can use it.
+    /// Returns a mutable reference to the object. No other thread can access it meanwhile.
     pub fn get_mut(&mut self) -> &mut O {
-        match &mut self.inside {
-            Inside::Alone(object) => object.get_mut(),
-            Inside::Together(construction) => construction.get_mut(),
+        match &mut self.inner {
+            Inner::Single(object) => object.get_mut(),
+            Inner::Shared(construction) => construction.get_mut(),
         }
     }
 
-    /// The object, when nobody shares it any more.
+    /// Consumes the shared object and returns the object inside.
     pub fn into_inner(self) -> O {
-        match self.inside {
-            Inside::Alone(object) => object.into_inner(),
-            Inside::Together(construction) => construction.into_inner(),
+        match self.inner {
+            Inner::Single(object) => object.into_inner(),
+            Inner::Shared(construction) => construction.into_inner(),
         }
     }
 
-    /// Is in while it does something. Who unwinds gets out too.
-    fn visit<R>(&self, inside: impl FnOnce() -> R) -> R {
-        let _visit = Visit { turnstile: &self.turnstile, inside: self.turnstile.enter() };
-        inside()
+    /// Runs `f` inside the turnstile. A thread that unwinds leaves the turnstile.
+    fn exclusively<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _leave = Leave { turnstile: &self.turnstile, admission: self.turnstile.enter() };
+        f()
     }
 
-    /// Is in, under a name, while it does something. Who unwinds stays in, and keeps its name: it was in
-    /// the middle of an operation.
-    fn join<R>(&self, inside: impl FnOnce(usize) -> R) -> R {
-        let here = self.turnstile.enter();
-        let result = inside(here.name);
-        self.turnstile.leave(here);
+    /// Runs `f` inside the turnstile with the slot of this thread. A thread that unwinds stays inside and
+    /// keeps its slot, because it was in the middle of an operation.
+    fn with_slot<R>(&self, f: impl FnOnce(usize) -> R) -> R {
+        let admission = self.turnstile.enter();
+        let result = f(admission.slot);
+        self.turnstile.leave(admission);
         result
     }
 }
 
-/// Somebody inside.
-struct Visit<'a> {
+/// Leaves the turnstile when dropped.
+struct Leave<'a> {
     turnstile: &'a Turnstile,
-    inside: turnstile::Inside,
+    admission: Admission,
 }
 
-impl Drop for Visit<'_> {
+impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.turnstile.leave(self.inside);
+        self.turnstile.leave(self.admission);
     }
 }
 

@@ -1,10 +1,11 @@
-//! The door: the machine of [`hallpass_algorithms::objects::turnstile`] with names, and how one waits there.
+//! The turnstile in front of a [`Resilient`](crate::Resilient) object: the step machine of
+//! [`hallpass_algorithms::objects::turnstile`] with slots, and how threads wait there.
 //!
-//! Two that operate at once on one object are slower than one after the other: they take turns with the
-//! cache lines, and one of them works in vain. So though k may be in, newcomers wait politely while those
-//! who are in make progress, and only when nobody has left for a while does one more go in. That
-//! number, `level`, is advice: the machine decides who gets in, and its promises hold whatever anybody
-//! takes for polite.
+//! Two threads that operate on one object at once are slower than one after the other: they compete for
+//! cache lines, and the work of one of them is lost. So although k threads may enter, newcomers hold back
+//! while the threads inside make progress. Only when no thread has left for a while does one more enter.
+//! The number of threads above which newcomers hold back, `level`, is advice. The step machine decides who
+//! enters, and its guarantees hold whatever `level` is.
 
 use std::{
     hint,
@@ -13,108 +14,112 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crossbeam_utils::CachePadded;
 use hallpass_algorithms::{
     Algorithm, Memory, Next, Op, Var, Word,
     objects::turnstile::{Line, Turnstile as Machine},
     papers::anderson_moir::{Named, names::At},
 };
 
-use crate::{bell::Bell, words::Apart};
+use crate::event::Event;
 
-/// How often to look again before lying down, after pauses that double each time.
+/// How often a waiter looks again before it sleeps, after pauses that double each time.
 const LOOKS: u32 = 3;
-/// After so long without anybody leaving, those who are in count as stalled.
+/// When no thread has left for this long, the threads inside count as stalled.
 const STALL: Duration = Duration::from_micros(200);
-/// After one was called in vain, so many leave before the next is called.
-const CALM: Word = 1024;
-/// How long one watches. Others may, when that time is over.
+/// After a call that admitted no sleeper, this many threads leave before the next call.
+const EXITS_BETWEEN_CALLS: Word = 1024;
+/// How long one sleeper watches for a stall. After that, another may watch.
 const WATCH: Duration = STALL;
-/// One during whose stay so many have left counts as one that had stalled.
+/// A thread counts as stalled if this many threads have left while it was inside.
 const OVERTAKEN: Word = 16;
-/// How long one lets others overtake before it draws a number.
+/// How long a waiter lets others overtake it before it draws a number.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// How long one with a number sleeps at most if nobody rings.
+/// How long a waiter with a number sleeps at most without a notification.
 const NAP: Duration = Duration::from_millis(10);
-/// Those who have a number sleep at one of so many bells.
-const BELLS: usize = 16;
+/// Waiters with a number sleep on one of this many events.
+const EVENTS: usize = 16;
 
-/// Lets at most k in at once, each with a name of its own from 0 to k-1. Whoever has stopped, wherever it
-/// did, keeps others out only if there are k of them.
+/// Admits at most k threads at once, each with a slot of its own from 0 to k-1. Stopped threads keep others
+/// out only if there are k of them.
 pub(crate) struct Turnstile {
     machine: Named<Machine>,
-    counters: Apart<Counters>,
-    waiting: Apart<Waiting>,
+    counters: CachePadded<Counters>,
+    waiting: CachePadded<Waiting>,
 }
 
-/// Every passage accesses all of these: they are on one line.
+/// The variables that every passage accesses. They share one cache line.
 struct Counters {
     drawn: AtomicI64,
     exits: AtomicI64,
-    names: AtomicI64,
-    /// How many are in before newcomers wait: one more than seem to have stalled there.
+    /// The slots in use, one bit each.
+    slots: AtomicI64,
+    /// Newcomers hold back while this many threads are inside: one more than seem to have stalled.
     level: AtomicI64,
 }
 
 struct Waiting {
-    /// How many sleep without a number.
+    /// The number of sleepers without a number.
     sleepers: AtomicU32,
-    /// Whether one of them has been woken and not yet looked.
+    /// Whether one of these sleepers has been woken and has not looked yet.
     called: AtomicBool,
-    /// From so many exits on, one of them is called. After a call in vain it is not done at once again:
-    /// a call costs more than several passages.
+    /// The number of exits from which a sleeper is called again. A call costs more than several passages,
+    /// so a call that admitted nobody is not repeated at once.
     next_call: AtomicI64,
-    /// Until when one of them watches: it sleeps for a short time only, to see whether anybody leaves.
-    /// In microseconds since `birth`.
+    /// Until when a sleeper watches for a stall, in microseconds since `created`. A watching sleeper sleeps
+    /// only for a short time.
     watched: AtomicU64,
-    birth: Instant,
-    bell: Bell,
-    turns: [Bell; BELLS],
+    created: Instant,
+    newcomers: Event,
+    turns: [Event; EVENTS],
 }
 
-/// Somebody who is in.
+/// A thread inside the turnstile.
 #[derive(Clone, Copy)]
-pub(crate) struct Inside {
-    /// A name that nobody else has who is in.
-    pub(crate) name: usize,
+pub(crate) struct Admission {
+    /// A slot that no other thread inside has.
+    pub(crate) slot: usize,
     exit: At<Line>,
-    /// How many had left when it came.
+    /// The number of exits when it entered.
     since: Word,
 }
 
-/// The counters, as one passage sees them.
-struct View<'a> {
+/// The counters as the memory of one passage.
+///
+/// The variables of the step machine are the two counters, then a flag for each slot. Here, the flags are
+/// bits of one word.
+struct CounterMemory<'a> {
     counters: &'a Counters,
-    /// The value of exits that the last access found.
+    /// The number of exits that the last access found.
     exits: Word,
 }
 
-/// The machine's variables are the two counters, then a flag for each name, which natively is a bit.
-impl Memory for View<'_> {
+impl Memory for CounterMemory<'_> {
     #[inline(always)]
     fn access(&mut self, var: Var, op: Op) -> Word {
-        let Counters { drawn, exits, names, .. } = self.counters;
+        let Counters { drawn, exits, slots, .. } = self.counters;
         match (var.index(), op) {
             (0, op) => op.apply(drawn),
             (1, op) => {
                 self.exits = op.apply(exits);
                 self.exits
             }
-            (name, Op::TestAndSet) => names.fetch_or(1 << (name - 2), SeqCst) >> (name - 2) & 1,
-            (name, Op::Write(0)) => names.fetch_and(!(1 << (name - 2)), SeqCst),
-            (_, op) => unreachable!("names are set and cleared only, not {op:?}"),
+            (flag, Op::TestAndSet) => slots.fetch_or(1 << (flag - 2), SeqCst) >> (flag - 2) & 1,
+            (flag, Op::Write(0)) => slots.fetch_and(!(1 << (flag - 2)), SeqCst),
+            (_, op) => unreachable!("slots are only set and cleared, not {op:?}"),
         }
     }
 }
 
 impl Turnstile {
     pub(crate) fn new(k: usize) -> Self {
-        // Nothing depends on how many processes there are.
+        // The step machine's behaviour does not depend on the number of processes.
         let machine = Named::new(Machine::new(k + 1, k));
         let initial = machine.layout().first_initial();
         let counters = Counters {
             drawn: AtomicI64::new(initial[0]),
             exits: AtomicI64::new(initial[1]),
-            names: AtomicI64::new(0),
+            slots: AtomicI64::new(0),
             level: AtomicI64::new(1),
         };
         let waiting = Waiting {
@@ -122,29 +127,33 @@ impl Turnstile {
             called: AtomicBool::new(false),
             next_call: AtomicI64::new(0),
             watched: AtomicU64::new(0),
-            birth: Instant::now(),
-            bell: Bell::new(),
-            turns: [const { Bell::new() }; BELLS],
+            created: Instant::now(),
+            newcomers: Event::new(),
+            turns: [const { Event::new() }; EVENTS],
         };
-        Turnstile { machine, counters: Apart(counters), waiting: Apart(waiting) }
+        Turnstile {
+            machine,
+            counters: CachePadded::new(counters),
+            waiting: CachePadded::new(waiting),
+        }
     }
 
     pub(crate) fn k(&self) -> usize {
         self.machine.k()
     }
 
-    /// Gets in.
+    /// Waits until a slot is free and takes it.
     #[inline]
-    pub(crate) fn enter(&self) -> Inside {
+    pub(crate) fn enter(&self) -> Admission {
         let mut patience = Patience::new();
         let mut at = match self.is_welcome() {
             true => self.machine.begin(0),
             false => self.wait(&mut patience),
         };
-        let mut view = View { counters: &self.counters.0, exits: 0 };
+        let mut memory = CounterMemory { counters: &self.counters, exits: 0 };
         loop {
-            at = match self.machine.step(&mut view, 0, at) {
-                // A first try in vain: the second is the last for who has no patience left.
+            at = match self.machine.step(&mut memory, 0, at) {
+                // The first try failed. The second try is the last if patience has run out.
                 Next::Goto(At::Exclusion(Line::E1 { .. })) => self.wait(&mut patience),
                 Next::Goto(next) => next,
                 Next::Spin(next) => {
@@ -152,63 +161,63 @@ impl Turnstile {
                     next
                 }
                 Next::Enter(exit) => {
-                    let name = self.machine.name(exit).expect("who is in has a name");
-                    return Inside { name, exit, since: view.exits };
+                    let slot = self.machine.name(exit).expect("`Named` assigns a slot");
+                    return Admission { slot, exit, since: memory.exits };
                 }
                 Next::Leave => unreachable!("a passage enters before it leaves"),
             }
         }
     }
 
-    /// Gets out.
+    /// Frees the slot and wakes a waiter.
     #[inline]
-    pub(crate) fn leave(&self, who: Inside) {
-        let mut at = who.exit;
-        let mut view = View { counters: &self.counters.0, exits: 0 };
-        while let Next::Goto(next) = self.machine.step(&mut view, 0, at) {
+    pub(crate) fn leave(&self, admission: Admission) {
+        let mut at = admission.exit;
+        let mut memory = CounterMemory { counters: &self.counters, exits: 0 };
+        while let Next::Goto(next) = self.machine.step(&mut memory, 0, at) {
             at = next;
         }
-        // Its own exit and not the latest: each has its own number to wake.
-        let exits = view.exits + 1;
-        let Counters { drawn, level, .. } = &self.counters.0;
+        // The count of this exit, not the latest one: each exit admits the holder of another number.
+        let exits = memory.exits + 1;
+        let Counters { drawn, level, .. } = &*self.counters;
         let inside = drawn.load(SeqCst) - exits;
         let level_now = level.load(SeqCst);
-        if level_now > 1 && (exits - who.since > OVERTAKEN || inside + 1 < level_now) {
-            level.store(level_now - 1, SeqCst); // one that had stalled has left
+        if level_now > 1 && (exits - admission.since > OVERTAKEN || inside + 1 < level_now) {
+            level.store(level_now - 1, SeqCst); // a thread that had stalled has left
         }
         if inside >= self.machine.k() as Word {
-            self.turn(exits + self.machine.k() as Word - 1).ring(true);
-        } else if self.waiting.0.sleepers.load(SeqCst) > 0 {
-            self.call(exits);
+            self.turn(exits + self.machine.k() as Word - 1).notify_all();
+        } else if self.waiting.sleepers.load(SeqCst) > 0 {
+            self.call_sleeper(exits);
         }
     }
 
-    /// Wakes one that sleeps, unless another is about to look already.
+    /// Wakes a sleeper, unless another one was woken and has not looked yet.
     #[cold]
-    fn call(&self, exits: Word) {
-        let Waiting { called, next_call, bell, .. } = &self.waiting.0;
+    fn call_sleeper(&self, exits: Word) {
+        let Waiting { called, next_call, newcomers, .. } = &*self.waiting;
         if exits >= next_call.load(SeqCst) && !called.swap(true, SeqCst) {
-            bell.ring(false);
+            newcomers.notify_one();
         }
     }
 
-    /// Where the holder of number `t` sleeps.
-    fn turn(&self, t: Word) -> &Bell {
-        &self.waiting.0.turns[t as usize % BELLS]
+    /// The event on which the holder of number `t` sleeps.
+    fn turn(&self, t: Word) -> &Event {
+        &self.waiting.turns[t as usize % EVENTS]
     }
 
-    /// How many are in or have a number, as it seems.
+    /// The number of threads that are inside or have a number; a snapshot that may already be stale.
     fn inside(&self) -> Word {
-        let exits = self.counters.0.exits.load(SeqCst);
-        self.counters.0.drawn.load(SeqCst) - exits
+        let exits = self.counters.exits.load(SeqCst);
+        self.counters.drawn.load(SeqCst) - exits
     }
 
-    /// Whether it is polite to try.
+    /// Whether a newcomer should try to enter now.
     fn is_welcome(&self) -> bool {
-        self.inside() < self.counters.0.level.load(SeqCst)
+        self.inside() < self.counters.level.load(SeqCst)
     }
 
-    /// Waits until it is time to try (again); says where to begin.
+    /// Waits until the thread should try (again). Returns the line to begin at.
     #[cold]
     fn wait(&self, patience: &mut Patience) -> At<Line> {
         loop {
@@ -219,29 +228,30 @@ impl Turnstile {
         }
     }
 
-    /// Waits a little, or until somebody leaves; says whether to be patient any longer.
+    /// Waits for a short time, or until a thread leaves. Returns whether patience is left.
     fn rest(&self, patience: &mut Patience) -> bool {
         if patience.looks_again() {
             return true;
         }
-        let left = patience.left(self.counters.0.exits.load(SeqCst));
+        let left = patience.left(self.counters.exits.load(SeqCst));
         if patience.sees_stall() {
             let one_more = (self.inside() + 1).min(self.machine.k() as Word);
-            self.counters.0.level.fetch_max(one_more, SeqCst);
+            self.counters.level.fetch_max(one_more, SeqCst);
             return left.is_some();
         }
         let Some(left) = left else { return false };
-        let waiting = &self.waiting.0;
+        let waiting = &*self.waiting;
         if patience.has_slept {
-            let exits = self.counters.0.exits.load(SeqCst);
-            waiting.next_call.store(exits + CALM, SeqCst);
+            let exits = self.counters.exits.load(SeqCst);
+            waiting.next_call.store(exits + EXITS_BETWEEN_CALLS, SeqCst);
         }
         patience.has_slept = true;
-        let count = waiting.bell.count();
+        let count = waiting.newcomers.count();
         waiting.sleepers.fetch_add(1, SeqCst);
-        waiting.called.store(false, SeqCst); // whoever was called has looked, or left
+        waiting.called.store(false, SeqCst); // a called sleeper has looked or entered
         if !self.is_welcome() {
-            waiting.bell.sleep(count, if waiting.is_to_watch() { left.min(STALL) } else { left });
+            let at_most = if waiting.becomes_watcher() { left.min(STALL) } else { left };
+            waiting.newcomers.wait(count, at_most);
         }
         waiting.sleepers.fetch_sub(1, SeqCst);
         waiting.called.store(false, SeqCst);
@@ -249,26 +259,26 @@ impl Turnstile {
         true
     }
 
-    /// With a number that is not in yet.
+    /// Waits with a number that is not admitted yet.
     #[cold]
     fn wait_for_turn(&self, at: At<Line>, patience: &mut Patience) {
         let At::Exclusion(Line::E5 { t }) = at else { return };
         if patience.looks_again() {
             return;
         }
-        let bell = self.turn(t);
-        let count = bell.count();
-        if t - self.counters.0.exits.load(SeqCst) >= self.machine.k() as Word {
-            bell.sleep(count, NAP);
+        let turn = self.turn(t);
+        let count = turn.count();
+        if t - self.counters.exits.load(SeqCst) >= self.machine.k() as Word {
+            turn.wait(count, NAP);
         }
     }
 }
 
 impl Waiting {
-    /// Whether the one who asks should watch. One of all who sleep is enough; should it stop, another
-    /// one takes over when its time is up.
-    fn is_to_watch(&self) -> bool {
-        let now = self.birth.elapsed();
+    /// Makes the calling sleeper the one that watches for a stall, if no other watches. One is enough; if
+    /// it stops, another one takes over after [`WATCH`].
+    fn becomes_watcher(&self) -> bool {
+        let now = self.created.elapsed();
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let until = self.watched.load(SeqCst);
         let next = micros(now + WATCH);
@@ -276,13 +286,13 @@ impl Waiting {
     }
 }
 
-/// What is left of one's patience.
+/// How long a waiter has waited and what it has seen.
 struct Patience {
     looks: u32,
     has_slept: bool,
     /// When it began to sleep.
     since: Option<Instant>,
-    /// How many had left when it first saw so many, and when that was.
+    /// The latest number of exits that it has seen, and when it first saw this number.
     seen: Option<(Word, Instant)>,
 }
 
@@ -291,7 +301,7 @@ impl Patience {
         Patience { looks: 0, has_slept: false, since: None, seen: None }
     }
 
-    /// Pauses, if there is any point in it: otherwise one should sleep.
+    /// Pauses shortly and returns `true`, or returns `false` if it is time to sleep.
     fn looks_again(&mut self) -> bool {
         self.looks += 1;
         match self.looks {
@@ -302,7 +312,7 @@ impl Patience {
         true
     }
 
-    /// How long one is still patient, now that so many have left.
+    /// Records the number of exits and returns how long the waiter remains patient.
     fn left(&mut self, exits: Word) -> Option<Duration> {
         let now = Instant::now();
         if self.seen.is_none_or(|(seen, _)| seen != exits) {
@@ -312,7 +322,7 @@ impl Patience {
         PATIENCE.checked_sub(now - since).filter(|left| !left.is_zero())
     }
 
-    /// Whether nobody has left for a while.
+    /// Returns whether no thread has left for [`STALL`], once for each such period.
     fn sees_stall(&mut self) -> bool {
         let is_old = |&(_, when): &(Word, Instant)| when.elapsed() >= STALL;
         self.seen.take_if(|seen| is_old(seen)).is_some()

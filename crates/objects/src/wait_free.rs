@@ -1,4 +1,4 @@
-//! The construction for those who have names.
+//! The construction for threads that own handles.
 #![allow(unsafe_code)]
 
 use std::{
@@ -6,15 +6,15 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-use hallpass_algorithms::objects::universal::MOST;
+use hallpass_algorithms::objects::universal::MAX_PROCESSES;
 
 use crate::{construction::Construction, error::BuildError, object::Object};
 
-/// A shared object for at most k participants, each with a [`Handle`]: every operation completes in
-/// a bounded number of its own steps, whatever the others do.
+/// A shared object with at most k [`Handle`]s. Every operation completes within a bounded number of its own
+/// steps, no matter what other threads do.
 ///
-/// That bound grows with k, and so does the time an operation takes. [`Resilient`](crate::Resilient) has
-/// any number of threads for the price of few.
+/// The bound grows with k, and so does the time that an operation takes. [`Resilient`](crate::Resilient)
+/// serves any number of threads at the cost of a small k.
 ///
 /// ```
 /// use hallpass_objects::{Object, WaitFree};
@@ -38,15 +38,15 @@ use crate::{construction::Construction, error::BuildError, object::Object};
 /// ```
 pub struct WaitFree<O: Object> {
     construction: Construction<O>,
-    /// The names that are in use, as bits.
-    names: AtomicU64,
+    /// The process numbers in use, one bit each.
+    used: AtomicU64,
 }
 
-/// A participant of a [`WaitFree`] object. Dropping it lets another take its place.
+/// Access to a [`WaitFree`] object for one thread at a time. Dropping it makes room for another handle.
 pub struct Handle<'a, O: Object> {
     shared: &'a WaitFree<O>,
-    name: usize,
-    /// Whether it is in the middle of an operation; after it has unwound, for ever.
+    process: usize,
+    /// Whether an operation is under way; stays set if that operation unwinds.
     inside: bool,
 }
 
@@ -56,46 +56,49 @@ where
     O::Op: Send + Sync,
     O::Ret: Send,
 {
-    /// The most participants there can be.
-    pub const MOST: usize = MOST;
+    /// The largest k.
+    pub const MAX_K: usize = MAX_PROCESSES;
 
-    /// For `k` participants, 1 to [`MOST`](Self::MOST).
+    /// Creates a shared object with at most `k` handles.
     ///
     /// # Panics
-    /// If k is 0 or too large; see [`try_new`](Self::try_new).
+    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
     #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The same, with an error for a k that cannot be.
+    /// Creates a shared object, like [`new`](Self::new).
+    ///
+    /// # Errors
+    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K).
     pub fn try_new(k: usize, object: O) -> Result<Self, BuildError> {
-        BuildError::unless_possible(k)?;
-        Ok(WaitFree { construction: Construction::new(k, object), names: AtomicU64::new(0) })
+        BuildError::check(k)?;
+        Ok(WaitFree { construction: Construction::new(k, object), used: AtomicU64::new(0) })
     }
 
-    /// A place among the participants, if there is one left.
+    /// Returns a handle, or `None` if k handles exist.
     pub fn handle(&self) -> Option<Handle<'_, O>> {
-        let free = |names: u64| {
-            let name = (!names).trailing_zeros() as usize;
-            (name < self.construction.names()).then(|| names | 1 << name)
+        let first_free = |used: u64| (!used).trailing_zeros() as usize;
+        let take = |used: u64| {
+            let process = first_free(used);
+            (process < self.construction.k()).then(|| used | 1 << process)
         };
-        let names = self.names.fetch_update(SeqCst, SeqCst, free).ok()?;
-        let name = (!names).trailing_zeros() as usize;
-        Some(Handle { shared: self, name, inside: false })
+        let used = self.used.fetch_update(SeqCst, SeqCst, take).ok()?;
+        Some(Handle { shared: self, process: first_free(used), inside: false })
     }
 
-    /// How many participants there can be.
+    /// Returns k, the largest number of handles.
     pub fn k(&self) -> usize {
-        self.construction.names()
+        self.construction.k()
     }
 
-    /// The object, while nobody has a handle.
+    /// Returns a mutable reference to the object. No handle exists meanwhile.
     pub fn get_mut(&mut self) -> &mut O {
         self.construction.get_mut()
     }
 
-    /// The object, when nobody shares it any more.
+    /// Consumes the shared object and returns the object inside.
     pub fn into_inner(self) -> O {
         self.construction.into_inner()
     }
@@ -107,33 +110,34 @@ where
     O::Op: Send + Sync,
     O::Ret: Send,
 {
-    /// Applies the operation.
+    /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// If the operation does; then it has not happened. If copying the object does, the handle is lost, and
-    /// its place with it.
+    /// If the operation panics; it then has no effect. If cloning the object panics, the handle becomes
+    /// unusable and is never replaced: every later call on it panics.
     pub fn apply(&mut self, op: O::Op) -> O::Ret {
         self.enter();
-        // SAFETY: the name is this handle's, which is borrowed exclusively, and `enter` has seen that it
-        // was not left in the middle of an operation.
-        let outcome = unsafe { self.shared.construction.operate(self.name, op) };
+        // SAFETY: the process number belongs to this handle, which is borrowed exclusively, and `enter` has
+        // checked that no operation of it has unwound.
+        let outcome = unsafe { self.shared.construction.apply(self.process, op) };
         self.inside = false;
-        outcome.unwrap_or_else(|why| panic::resume_unwind(why))
+        outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 
-    /// Looks at the object as it is at one moment of the call, while others go on.
+    /// Calls `read` with the object as it is at one moment of the call, and returns its result. Other
+    /// operations continue meanwhile.
     ///
     /// # Panics
-    /// If `look` does.
-    pub fn read<R>(&mut self, look: impl FnOnce(&O) -> R) -> R {
+    /// If `read` panics, or as for [`apply`](Self::apply).
+    pub fn read<R>(&mut self, read: impl FnOnce(&O) -> R) -> R {
         self.enter();
         // SAFETY: as in `apply`.
-        let seen = unsafe { self.shared.construction.look(self.name, look) };
+        let result = unsafe { self.shared.construction.read(self.process, read) };
         self.inside = false;
-        seen.unwrap_or_else(|why| panic::resume_unwind(why))
+        result.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 
-    /// A copy of the object.
+    /// Returns a clone of the object.
     pub fn snapshot(&mut self) -> O {
         self.read(O::clone)
     }
@@ -141,7 +145,7 @@ where
     fn enter(&mut self) {
         assert!(
             !self.inside,
-            "this handle was lost when copying the object panicked; others go on, with one place less"
+            "this handle is unusable, because cloning the object panicked in an earlier operation"
         );
         self.inside = true;
     }
@@ -149,21 +153,21 @@ where
 
 impl<O: Object> Drop for Handle<'_, O> {
     fn drop(&mut self) {
-        // Who was stopped in the middle of an operation keeps its name.
+        // A process that stopped in the middle of an operation is not replaced.
         if !self.inside {
-            self.shared.names.fetch_and(!(1 << self.name), SeqCst);
+            self.shared.used.fetch_and(!(1 << self.process), SeqCst);
         }
     }
 }
 
 impl<O: Object> fmt::Debug for WaitFree<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitFree").field("k", &self.construction.names()).finish_non_exhaustive()
+        f.debug_struct("WaitFree").field("k", &self.construction.k()).finish_non_exhaustive()
     }
 }
 
 impl<O: Object> fmt::Debug for Handle<'_, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Handle").field("process", &self.process).finish_non_exhaustive()
     }
 }

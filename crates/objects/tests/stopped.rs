@@ -241,9 +241,9 @@ fn all_handles_but_one_have_stopped() {
 
 #[test]
 fn there_are_as_many_handles_as_there_can_be() {
-    let shared = WaitFree::new(WaitFree::<Sum>::MOST, Sum(0));
+    let shared = WaitFree::new(WaitFree::<Sum>::MAX_K, Sum(0));
     let mut handles: Vec<_> =
-        (0..WaitFree::<Sum>::MOST).map(|_| shared.handle().unwrap()).collect();
+        (0..WaitFree::<Sum>::MAX_K).map(|_| shared.handle().unwrap()).collect();
     handles.iter_mut().for_each(|handle| _ = handle.apply(Op::Add(1)));
     assert!(shared.handle().is_none());
     handles.truncate(1);
@@ -254,7 +254,7 @@ fn there_are_as_many_handles_as_there_can_be() {
 #[test]
 fn sixty_three_have_stopped() {
     within("k = 64", || {
-        let k = Resilient::<Sum>::MOST;
+        let k = Resilient::<Sum>::MAX_K;
         let shared = Resilient::new(k, Sum(0));
         let gate = Arc::new(Gate::default());
         thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A question about a shared object, and the report.
+//! Questions about a shared object, and reports.
 
 use std::{
     fmt,
@@ -9,12 +9,13 @@ use std::{
 use hallpass_algorithms::objects::universal::copies;
 
 use super::{
-    normal::Depth,
+    bounds::step_bounds,
+    normal::Reduction,
+    object::{ObjectKind, SmallObject},
     observe::Fault,
-    space::{MOST, Programs, Runs, WORDS},
-    steps, text,
-    toys::{Kind, Toy},
-    variants::{SOUND, WRONG, wrong},
+    space::{MAX_PROCESSES, Runs, WORDS, Workload},
+    text,
+    variants::{SOUND, WRONG, wrong_variant},
 };
 use crate::{
     check::{Resources, Verdict},
@@ -23,76 +24,79 @@ use crate::{
     space::{Agent, Space},
 };
 
-/// A question.
+/// A model to explore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Question {
     /// The object.
-    pub kind: Kind,
-    /// How many share it.
+    pub kind: ObjectKind,
+    /// The number of processes that share it.
     pub k: usize,
-    /// How many operations each begins at most, 0 for no end; a single number is for all.
+    /// How many operations each process may begin, 0 for no limit; a single number applies to all.
     pub operations: Vec<u8>,
-    /// Which of the object's operations they choose from, a bit each; see [`Kind::operations`].
+    /// The operations that processes choose from, one bit each; see [`ObjectKind::operations`].
     pub only: u8,
-    /// What is wrong on purpose, by name.
+    /// The name of a wrong variant.
     pub wrong: Option<String>,
-    /// How much is left out of states; [`Depth::Full`] unless that is in question.
-    pub depth: Depth,
+    /// How much of a state is reduced; [`Reduction::Full`] except to check the reduction itself.
+    pub reduction: Reduction,
 }
 
 impl Question {
-    /// As it is, and for ever.
-    pub fn new(kind: Kind, k: usize) -> Self {
-        Question { kind, k, operations: vec![0], only: !0, wrong: None, depth: Depth::Full }
+    /// Asks about the sound construction, all operations and no limit.
+    pub fn new(kind: ObjectKind, k: usize) -> Self {
+        Question { kind, k, operations: vec![0], only: !0, wrong: None, reduction: Reduction::Full }
     }
 
-    /// All runs that it is about.
+    /// Returns the space of all runs of the model.
+    ///
+    /// # Errors
+    /// If the question is invalid; see [`Error`].
     pub fn runs(&self) -> Result<Runs, Error> {
-        if !(1..=MOST).contains(&self.k) {
+        if !(1..=MAX_PROCESSES).contains(&self.k) {
             return Err(Error::Size(self.k));
         }
         if ![1, self.k].contains(&self.operations.len()) {
-            return Err(Error::Programs);
+            return Err(Error::Operations);
         }
         if self.chosen().is_empty() {
-            return Err(Error::Nothing);
+            return Err(Error::NoOperation);
         }
         let variant = match &self.wrong {
             None => SOUND,
-            Some(name) => wrong(name).ok_or_else(|| Error::Unknown(name.clone()))?,
+            Some(name) => wrong_variant(name).ok_or_else(|| Error::Unknown(name.clone()))?,
         };
-        let toy = Toy { kind: self.kind, k: self.k };
-        let operations: [_; MOST] = std::array::from_fn(|name| {
-            let of = self.operations.get(name).or(self.operations.last());
+        let object = SmallObject { kind: self.kind, k: self.k };
+        let operations: [_; MAX_PROCESSES] = std::array::from_fn(|process| {
+            let of = self.operations.get(process).or(self.operations.last());
             of.copied().filter(|&operations| operations != 0)
         });
-        let programs = Programs { operations, only: self.only };
-        Ok(Runs::new(toy, variant, programs, self.depth))
+        let workload = Workload { operations, only: self.only };
+        Ok(Runs::new(object, variant, workload, self.reduction))
     }
 
-    /// The names of the operations they choose from.
+    /// Returns the names of the operations that processes choose from.
     pub fn chosen(&self) -> Vec<&'static str> {
         let all = self.kind.operations().iter().enumerate();
         all.filter(|(which, _)| self.only >> which & 1 != 0).map(|(_, name)| *name).collect()
     }
 
-    /// The same with all numbers as they are.
+    /// The same model without normal forms.
     fn raw(&self) -> Result<Runs, Error> {
-        Question { depth: Depth::Raw, ..self.clone() }.runs()
+        Question { reduction: Reduction::Raw, ..self.clone() }.runs()
     }
 }
 
-/// Why a question cannot be asked.
+/// An invalid question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// No wrong variant has this name.
     Unknown(String),
-    /// So many participants do not fit.
+    /// The number of processes is out of range.
     Size(usize),
-    /// It must be one number of operations for all, or one for each.
-    Programs,
-    /// There is no operation to choose from.
-    Nothing,
+    /// There must be one number of operations for all processes, or one for each.
+    Operations,
+    /// No operation is selected.
+    NoOperation,
 }
 
 impl fmt::Display for Error {
@@ -102,73 +106,75 @@ impl fmt::Display for Error {
                 let names: Vec<_> = WRONG.iter().filter_map(|variant| variant.name).collect();
                 write!(f, "no wrong variant is called `{name}`; there are {}", names.join(", "))
             }
-            Error::Size(k) => write!(f, "k = {k}: objects can be checked for k = 1 to {MOST}"),
-            Error::Programs => f.write_str("one number of operations for all, or one for each"),
-            Error::Nothing => f.write_str("the object has none of these operations"),
+            Error::Size(k) => write!(f, "k must be between 1 and {MAX_PROCESSES}, got {k}"),
+            Error::Operations => f.write_str(
+                "give one number of operations for all processes, or one for each process",
+            ),
+            Error::NoOperation => f.write_str("the object has none of these operations"),
         }
     }
 }
 
 impl std::error::Error for Error {}
 
-/// A run that shows what is violated.
+/// A run that violates a property.
 #[derive(Clone, Debug)]
-pub struct Shown {
-    /// What.
+pub struct Counterexample {
+    /// The property.
     pub fault: Fault,
-    /// Who moves.
+    /// The agent of each step.
     pub agents: Vec<Agent>,
-    /// The last so many steps are repeated for ever.
+    /// The length of the cycle at the end that repeats forever; 0 for none.
     pub cycle: usize,
-    /// A line a step.
+    /// The steps as text.
     pub lines: Vec<String>,
 }
 
-/// The answer.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The question.
     pub question: Question,
-    /// States seen.
+    /// The number of states.
     pub states: u64,
-    /// Steps between them.
+    /// The number of steps between states.
     pub transitions: u64,
-    /// The longest of all shortest ways to a state.
+    /// The length of the longest of all shortest paths to a state.
     pub depth: u32,
-    /// Whether these are all there are.
+    /// Whether every reachable state was explored.
     pub complete: bool,
-    /// What is violated, with a shortest run that shows it.
-    pub violated: Option<Shown>,
-    /// The most own steps of an operation that changes the object, and of one that looks at it.
-    pub most_steps: Option<(Option<Bound>, Option<Bound>)>,
-    /// The most copies in use at once.
+    /// The first violation, by a shortest run.
+    pub violated: Option<Counterexample>,
+    /// The most steps of its own that an applied operation takes, and a read; `None` if not computed.
+    pub max_steps: Option<(Option<Bound>, Option<Bound>)>,
+    /// The largest number of copies in use at once.
     pub copies: u32,
-    /// How long it took.
+    /// The duration of the check.
     pub seconds: f64,
 }
 
 impl Report {
-    /// Whether all is as it should be.
+    /// Returns the verdict on all properties together.
     pub fn verdict(&self) -> Verdict {
-        match (&self.violated, self.most_steps) {
+        match (&self.violated, self.max_steps) {
             (Some(_), _) => Verdict::Violated,
             (None, Some(_)) => Verdict::Holds,
             (None, None) => Verdict::Partial,
         }
     }
 
-    /// Whether a promise was kept.
+    /// Returns the verdict on one property.
     pub fn outcome(&self, fault: Fault) -> Verdict {
         match &self.violated {
-            Some(shown) if shown.fault == fault => Verdict::Violated,
+            Some(counterexample) if counterexample.fault == fault => Verdict::Violated,
             Some(_) if fault == Fault::WaitFree => Verdict::NotChecked,
-            _ if fault == Fault::WaitFree && self.most_steps.is_none() => Verdict::NotChecked,
+            _ if fault == Fault::WaitFree && self.max_steps.is_none() => Verdict::NotChecked,
             _ if self.complete => Verdict::Holds,
             _ => Verdict::Partial,
         }
     }
 
-    /// As one object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         let word = |verdict| match verdict {
             Verdict::Violated => "violated",
@@ -180,15 +186,15 @@ impl Report {
             .iter()
             .map(|&fault| (fault.name().into(), word(self.outcome(fault)).into()))
             .collect();
-        let run = self.violated.as_ref().map(|shown| {
+        let run = self.violated.as_ref().map(|counterexample| {
             serde_json::json!({
-                "shows": shown.fault.name(), "agents": shown.agents,
-                "cycle": shown.cycle, "steps": shown.lines,
+                "shows": counterexample.fault.name(), "agents": counterexample.agents,
+                "cycle": counterexample.cycle, "steps": counterexample.lines,
             })
         });
         let steps = self
-            .most_steps
-            .map(|(change, look)| serde_json::json!({ "change": change, "look": look }));
+            .max_steps
+            .map(|(apply, read)| serde_json::json!({ "change": apply, "look": read }));
         serde_json::json!({
             "object": self.question.kind.name(), "k": self.question.k,
             "operations": self.question.operations, "only": self.question.chosen(), "wrong": self.question.wrong,
@@ -201,12 +207,15 @@ impl Report {
     }
 }
 
-/// Answers a question.
+/// Explores the model of a question.
+///
+/// # Errors
+/// If the question is invalid; see [`Error`].
 pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let runs = question.runs()?;
     let begun = Instant::now();
     (resources.phase)(question.kind.name());
-    // The first fault is the end: what comes first has a shortest run.
+    // The search stops at the first fault, because its run is a shortest one.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
         let is_full = runs.bytes() > resources.bytes / 2;
@@ -230,50 +239,53 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         depth: found.depth,
         complete: found.is_complete(),
         violated: None,
-        most_steps: None,
-        copies: runs.most_in_use(),
+        max_steps: None,
+        copies: runs.max_in_use(),
         seconds: 0.0,
     };
     let flaws = Fault::ALL.iter().filter_map(|&fault| Some((found.flawed(fault.bit())?, fault)));
     if let Some((id, fault)) = flaws.min() {
         let (_, path) = found.path(&runs, id);
         let agents = path.into_iter().map(|(agent, _)| agent).collect();
-        report.violated = Some(shown(question, fault, agents, 0)?);
+        report.violated = Some(counterexample(question, fault, agents, 0)?);
     } else if found.is_complete() && found.graph_bytes(runs.agents()) < resources.bytes / 2 {
         (resources.phase)("wait-freedom");
         let graph = found.graph(&runs, resources.threads);
-        let most = steps::most(&runs, &found, &graph);
-        report.most_steps = Some((most.change, most.look));
-        if let Some((id, way, cycle)) = most.lasso {
+        let bounds = step_bounds(&runs, &found, &graph);
+        report.max_steps = Some((bounds.apply, bounds.read));
+        if let Some((id, way, cycle)) = bounds.lasso {
             let (_, path) = found.path(&runs, id);
             let mut agents: Vec<_> = path.into_iter().map(|(agent, _)| agent).collect();
             agents.extend(way.iter().chain(&cycle));
-            report.violated = Some(shown(question, Fault::WaitFree, agents, cycle.len())?);
+            report.violated = Some(counterexample(question, Fault::WaitFree, agents, cycle.len())?);
         }
     }
     report.seconds = begun.elapsed().as_secs_f64();
     Ok(report)
 }
 
-fn shown(
+fn counterexample(
     question: &Question,
     fault: Fault,
     agents: Vec<Agent>,
     cycle: usize,
-) -> Result<Shown, Error> {
+) -> Result<Counterexample, Error> {
     let lines = text::steps(&question.raw()?, &agents);
-    Ok(Shown { fault, agents, cycle, lines })
+    Ok(Counterexample { fault, agents, cycle, lines })
 }
 
-/// Runs these steps with all numbers as they are, and says what they violate: no normal form, no
-/// table and no explorer has a part in it.
+/// Replays these steps and returns the property that they violate. The replay uses no normal form, no
+/// table and no explorer.
+///
+/// # Errors
+/// If the question is invalid; see [`Error`].
 pub fn replay(question: &Question, agents: &[Agent]) -> Result<Option<Fault>, Error> {
     let runs = question.raw()?;
-    let mut watched = runs.start();
+    let mut monitored = runs.start();
     for &agent in agents {
-        if runs.step(agent, &mut watched, false).is_none() {
+        if runs.step(agent, &mut monitored, false).is_none() {
             break;
         }
     }
-    Ok(watched.2)
+    Ok(monitored.2)
 }

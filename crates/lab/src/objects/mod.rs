@@ -1,29 +1,29 @@
-//! Shared objects: the universal construction, every interleaving of it at small sizes.
+//! Shared objects: the universal construction, explored in every interleaving at small sizes.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`toys`] | the objects that are shared |
-//! | [`variants`] | the construction, and what is wrong on purpose |
-//! | [`state`], [`shop`], [`step`] | what there is, and what a step does to it; races |
-//! | [`normal`] | finitely many states, though numbers grow |
-//! | [`space`], [`observe`] | all runs, somebody watching; what can be wrong |
-//! | [`mod@check`], [`steps`] | a question, the report, the most steps of an operation |
-//! | [`text`] | a run, a line a step |
-//! | [`suite`] | what is expected |
+//! | [`object`] | the small objects that are shared |
+//! | [`variants`] | the construction and its wrong variants |
+//! | [`state`], [`environment`], [`step`] | the state, and what a step does to it; races |
+//! | [`normal`] | normal forms: finitely many states, although numbers grow |
+//! | [`space`], [`observe`] | all runs with a linearizability monitor; the properties |
+//! | [`mod@check`], [`bounds`] | questions and reports; the most steps that an operation takes |
+//! | [`text`] | a run as text, one line a step |
+//! | [`suite`] | the expected results |
 
+pub mod bounds;
 pub mod check;
+pub mod environment;
 pub mod normal;
 mod numbering;
+pub mod object;
 pub mod observe;
 mod pack;
-pub mod shop;
 pub mod space;
 pub mod state;
 pub mod step;
-pub mod steps;
 pub mod suite;
 pub mod text;
-pub mod toys;
 pub mod variants;
 
 pub use check::{Error, Question, Report, check};

@@ -1,66 +1,67 @@
-//! Finitely many states, though requests and versions are numbered without bound: each state is
-//! replaced by one that behaves the same for ever.
+//! Normal forms: each state is replaced by one that behaves the same forever, so that there are finitely
+//! many although request numbers and versions grow without bound.
 //!
-//! **Numbers.** A request's number is compared with that of the same participant's latest request only,
-//! and numbers grow, so what is not the latest never becomes it again. What else counts is parity, and
-//! nothing changes if all parities of a participant are turned around: in its numbers, its bit of flips
-//! and of what each copy has served, and its lines. So the latest becomes 2, the one that its owner is
-//! about to write 3, and an older one 0 if its parity is that of the latest, and 1 if not.
+//! **Numbers.** A request number is compared only with the number of the same process's latest request.
+//! Numbers grow, so a number that is not the latest never becomes the latest again. Beyond that, only
+//! parity matters, and flipping all parities of one process changes nothing: in its request numbers, its
+//! bit of flips and of what each copy has served, and its lines. So the latest number becomes 2, the
+//! number that its owner is about to write becomes 3, and an older number becomes 0 if it has the parity
+//! of the latest and 1 otherwise.
 //!
-//! **Versions.** These are asked only whether one is one more than another. A new one is one more than
-//! that of a copy that somebody holds, and becomes the version of the head or is never again added to.
-//! So differences count up to 2, and 3 stands for all larger ones.
+//! **Versions.** A version is compared only with another version plus one. A new version is one more than
+//! that of a copy that a process holds; it becomes the version of the head, or nothing is added to it
+//! again. So differences up to 2 matter, and 3 stands for all larger ones.
 //!
-//! **What nobody reads.** A copy is read by who holds it (see [`held`]), by whoever fetches an answer
-//! from it, and by who makes it catch up with the copy that replaced it, if it is the one that that
-//! copy replaced. Before anybody else can read it, it is written anew. So what is not for these is left
-//! out, field by field.
+//! **Fields that nobody reads.** A copy is read by a process that holds it (see [`held`]), by a process
+//! that fetches an answer from it, and by a process that makes it catch up with the copy that replaced
+//! it. It is rewritten before any other process can read it. So every field that none of these readers
+//! uses is cleared.
 //!
-//! **Those who come too late.** This part is for [orderly](Variant::orderly) variants, in which a head
-//! that somebody holds is not written until it lets go. [`Fault::Held`](super::observe::Fault::Held)
-//! is checked at every step, so this is no assumption: up to the first fault it is a fact. Then somebody
-//! that holds what is no longer the head will not see it become the head again: what it builds will be
-//! spoiled, and nobody reads it before. So neither what is in it counts, nor which operations it is made
-//! from; only who is to be served, and which places are marked for it.
+//! **Late processes.** This part applies to [orderly](Variant::orderly) variants, in which a held head is
+//! not written until it is released. The search checks [`Fault::Held`](super::observe::Fault::Held) at
+//! every step, so this is not an assumption: it is true up to the first fault. Then a process that holds a
+//! former head will never see it become the head again. The copy that it builds will be spoiled, and
+//! nobody reads it before. So the contents of that copy do not matter, nor do the operations applied to
+//! it. What matters is which requests the process will serve and which places it will mark.
 //!
-//! The lab compares: `tests/objects.rs` explores with and without the last two parts.
+//! `tests/objects.rs` compares explorations with and without the last two parts.
 
-use hallpass_algorithms::objects::universal::{Answer, Asked, Errand, Line};
+use hallpass_algorithms::objects::universal::{Answer, Intent, Line, Request};
 
 use super::{
     numbering::{numbers, serving, versions},
-    state::{Entry, Good, State, held},
+    state::{CopyState, ModelState, StoredAnswer, held},
     variants::Variant,
 };
 use Line::*;
 
-/// How much to leave out.
+/// How much of a state is reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Depth {
-    /// Nothing: numbers grow. For runs of so many steps.
+pub enum Reduction {
+    /// Nothing: numbers grow. Only for single runs.
     Raw,
-    /// Numbers and versions are small.
+    /// Numbers and versions.
     Small,
-    /// What nobody reads is left out too.
+    /// Also every field that nobody reads.
     Full,
 }
 
 /// Brings a state into its normal form.
-pub fn normalize(state: &mut State, variant: &Variant, depth: Depth) {
-    if depth == Depth::Raw {
+pub fn normalize(state: &mut ModelState, variant: &Variant, reduction: Reduction) {
+    if reduction == Reduction::Raw {
         return;
     }
     if variant.numbers {
         numbers(state);
     }
-    if depth == Depth::Full {
+    if reduction == Reduction::Full {
         let form = Form { head: state.shared.head as usize, variant };
-        let lines: Vec<_> = (0..state.participants.len()).map(|name| state.line(name)).collect();
+        let lines: Vec<_> = (0..state.processes.len()).map(|process| state.line(process)).collect();
         form.places(state, &lines);
-        form.goods(state, &lines);
-        form.participants(state);
+        form.copies(state, &lines);
+        form.processes(state);
     }
-    versions(&mut state.shared.goods);
+    versions(&mut state.shared.copies);
 }
 
 struct Form<'a> {
@@ -69,18 +70,18 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Whether who holds this copy comes too late.
+    /// Whether a process that holds this copy is late.
     fn is_late(&self, h: usize) -> bool {
         self.variant.orderly && h != self.head
     }
 
-    /// The copy that is being built at this line, with something in it that will count.
+    /// The copy that is being built at this line, if it may still become the head.
     fn builds(&self, at: Line) -> Option<usize> {
         Self::building(at).and_then(|(h, c)| (!self.is_late(h)).then_some(c))
     }
 
-    /// The copy that is being built at this line, or given up, and will be spoiled. Its version may be
-    /// one less than the head's by chance.
+    /// The copy that is being built or given up at this line and will be spoiled. Its version must be
+    /// cleared, because it may happen to be one less than the version of the head.
     fn ruins(&self, at: Line) -> Option<usize> {
         match at {
             U1 { c } => self.variant.orderly.then_some(c),
@@ -88,6 +89,7 @@ impl Form<'_> {
         }
     }
 
+    /// The head from which a copy is being built at this line, and the copy.
     fn building(at: Line) -> Option<(usize, usize)> {
         match at {
             B3 { h, c } | B4 { h, c, .. } | B5 { h, c, .. } | B6 { h, c, .. } => Some((h, c)),
@@ -96,127 +98,133 @@ impl Form<'_> {
         }
     }
 
-    /// An operation is read by who serves it: from its place, if the request is pending.
-    fn places(&self, state: &mut State, lines: &[Option<Line>]) {
+    /// Clears the places that no process will read. A place is read while its request is open or being
+    /// served.
+    fn places(&self, state: &mut ModelState, lines: &[Option<Line>]) {
         if !self.variant.orderly {
             return;
         }
         let k = lines.len();
         let shared = &mut state.shared;
-        let pending = shared.flips as u64 ^ u64::from(shared.goods[self.head].served);
-        for (name, line) in lines.iter().enumerate() {
+        let pending = shared.flips as u64 ^ u64::from(shared.copies[self.head].served);
+        for (process, line) in lines.iter().enumerate() {
             let mut read = 0u64;
-            let request = Asked::unpack(shared.requests[name]);
-            read |= (pending >> name & 1) << request.place;
-            if let Some(P5 { asked } | P6 { asked }) = line {
-                read |= 1 << asked.place;
+            let request = Request::unpack(shared.requests[process]);
+            read |= (pending >> process & 1) << request.place;
+            if let Some(P5 { request } | P6 { request }) = line {
+                read |= 1 << request.place;
             }
             for mut at in lines.iter().copied().flatten() {
                 if held(at, false).is_none_or(|h| self.is_late(h)) {
                     continue;
                 }
-                if let Some((_, asked)) = serving(&mut at).filter(|&(whose, _)| whose == name) {
-                    read |= 1 << asked.place;
+                if let Some((_, request)) = serving(&mut at).filter(|&(owner, _)| owner == process)
+                {
+                    read |= 1 << request.place;
                 }
             }
-            for (place, deed) in shared.places[name * k..][..k].iter_mut().enumerate() {
-                *deed = deed.filter(|_| read >> place & 1 != 0);
+            for (place, operation) in shared.places[process * k..][..k].iter_mut().enumerate() {
+                *operation = operation.filter(|_| read >> place & 1 != 0);
             }
-            // Who has no request under way has been answered, whether others or itself did it.
-            if !asks(line, state.participants[name].busy.map(|busy| busy.errand))
-                && pending >> name & 1 == 0
+            // A process without an open request has its answer, whether or not another process served it.
+            if !has_open_request(
+                line,
+                state.processes[process].ongoing.map(|ongoing| ongoing.intent),
+            ) && pending >> process & 1 == 0
             {
-                shared.requests[name] = request.answered(Answer::Fetched).pack();
+                shared.requests[process] = request.answered(Answer::Fetched).pack();
             }
         }
     }
 
-    fn goods(&self, state: &mut State, lines: &[Option<Line>]) {
+    /// Clears the fields of copies that no process will read.
+    fn copies(&self, state: &mut ModelState, lines: &[Option<Line>]) {
         let hasty = !self.variant.validates;
         let any = |test: &dyn Fn(Line) -> bool| lines.iter().copied().flatten().any(test);
-        let goods = &mut state.shared.goods;
+        let copies = &mut state.shared.copies;
         for c in lines.iter().flatten().filter_map(|&at| self.ruins(at)) {
-            goods[c] = Good::default();
+            copies[c] = CopyState::default();
         }
-        let versions: Vec<u32> = goods.iter().map(|good| good.version).collect();
-        let follows = |good: &Good| {
-            let before = versions[usize::from(good.previous)];
-            before != 0 && before + 1 == good.version
+        let versions: Vec<u32> = copies.iter().map(|copy| copy.version).collect();
+        let follows = |copy: &CopyState| {
+            let before = versions[usize::from(copy.previous)];
+            before != 0 && before + 1 == copy.version
         };
-        let whole: Vec<bool> = (0..goods.len())
+        let whole: Vec<bool> = (0..copies.len())
             .map(|c| c == self.head || any(&|at| self.builds(at) == Some(c)))
             .collect();
-        // Those from which others may be made, and those that may catch up with them.
+        // Copies from which others may be made, and copies that may catch up with them.
         let is_source =
             |c: usize| whole[c] || !self.variant.orderly && any(&|at| held(at, hasty) == Some(c));
         let mut behind = 0u64;
-        for (_, good) in goods.iter().enumerate().filter(|&(c, _)| is_source(c)) {
-            if follows(good) {
-                behind |= 1 << good.previous;
+        for (_, copy) in copies.iter().enumerate().filter(|&(c, _)| is_source(c)) {
+            if follows(copy) {
+                behind |= 1 << copy.previous;
             }
         }
-        for (c, good) in goods.iter_mut().enumerate() {
+        for (c, copy) in copies.iter_mut().enumerate() {
             let is_behind = behind >> c & 1 != 0;
             let is_source = is_source(c);
             if !is_source && !is_behind {
-                good.version = 0;
+                copy.version = 0;
                 if !any(&|at| matches!(at, R4 { h } | R5 { h } if h == c)) {
-                    good.object = None;
+                    copy.value = None;
                 }
             }
-            if !is_source || self.variant.orderly && !follows(good) {
-                good.batch.clear();
+            if !is_source || self.variant.orderly && !follows(copy) {
+                copy.batch.clear();
             }
             let holds = |at: Line| held(at, hasty) == Some(c);
             if !is_source && !any(&|at| holds(at) && !matches!(at, R4 { .. } | R5 { .. })) {
-                good.served = 0;
+                copy.served = 0;
             }
             let to_help = |at: Line| holds(at) && matches!(at, F1 { .. });
             if !is_source && !any(&|at| to_help(at) || holds(at) && matches!(at, G1 { i: 0, .. })) {
-                good.previous = 0;
+                copy.previous = 0;
             }
-            self.helped(&state.shared.requests, c, good, is_source || any(&to_help));
+            self.answers(&state.shared.requests, c, copy, is_source || any(&to_help));
         }
     }
 
-    /// An answer counts while it can still be assigned, or is to be fetched from here. Who goes through
-    /// them counts them all.
-    fn helped(&self, requests: &[i64], c: usize, good: &mut Good, is_list: bool) {
+    /// Replaces answers that can no longer be assigned or fetched from here. A process at line F1 takes a
+    /// step for each answer, so the list keeps its length while such a process may come.
+    fn answers(&self, requests: &[i64], c: usize, copy: &mut CopyState, is_list: bool) {
         if !self.variant.numbers {
             return;
         }
-        for entry in &mut good.helped {
-            if *entry == Entry::SPENT {
+        for answer in &mut copy.answers {
+            if *answer == StoredAnswer::SPENT {
                 continue;
             }
-            let request = requests[usize::from(entry.name)];
-            let (asked, latest) = (Asked::unpack(entry.asked), Asked::unpack(request));
-            let is_here = asked.number == latest.number && latest.answer == Answer::In(c);
-            let is_open = is_list && entry.asked == request;
+            let latest_word = requests[usize::from(answer.process)];
+            let (request, latest) = (Request::unpack(answer.request), Request::unpack(latest_word));
+            let is_here = request.number == latest.number && latest.answer == Answer::In(c);
+            let is_open = is_list && answer.request == latest_word;
             if !is_here && !is_open {
-                *entry = Entry::SPENT;
+                *answer = StoredAnswer::SPENT;
             }
         }
         if !is_list {
-            good.helped.retain(|entry| *entry != Entry::SPENT);
-            good.helped.sort_unstable_by_key(|entry| entry.name);
+            copy.answers.retain(|answer| *answer != StoredAnswer::SPENT);
+            copy.answers.sort_unstable_by_key(|answer| answer.process);
         }
     }
 
-    fn participants(&self, state: &mut State) {
-        for (me, participant) in state.participants.iter_mut().enumerate() {
-            let Some(busy) = &mut participant.busy else { continue };
-            let is_late = held(busy.at, false).is_some_and(|h| self.is_late(h));
-            if let Some((_, asked)) = serving(&mut busy.at)
+    /// Clears the private variables that their process will not use.
+    fn processes(&self, state: &mut ModelState) {
+        for (me, process) in state.processes.iter_mut().enumerate() {
+            let Some(ongoing) = &mut process.ongoing else { continue };
+            let is_late = held(ongoing.at, false).is_some_and(|h| self.is_late(h));
+            if let Some((_, request)) = serving(&mut ongoing.at)
                 && is_late
             {
-                *asked = Asked { number: 0, answer: Answer::None, ..*asked };
+                *request = Request { number: 0, answer: Answer::None, ..*request };
             }
-            if let P2 { last, .. } | P3 { last, .. } | P4 { last, .. } = &mut busy.at {
-                *last = Asked { number: last.number, ..Asked::NOTHING };
+            if let P2 { last, .. } | P3 { last, .. } | P4 { last, .. } = &mut ongoing.at {
+                *last = Request { number: last.number, ..Request::INITIAL };
             }
             let is_put = !matches!(
-                busy.at,
+                ongoing.at,
                 R1 { .. }
                     | R2 { .. }
                     | R3 { .. }
@@ -228,10 +236,10 @@ impl Form<'_> {
                     | P4 { .. }
             );
             if is_put {
-                busy.which = 0;
+                ongoing.which = 0;
             }
-            let is_kept = match busy.at {
-                // Before it has served itself, what it has is from an attempt that failed.
+            let keeps = match ongoing.at {
+                // Before the process has served itself, its answer is from a failed attempt.
                 B4 { todo, .. }
                 | B5 { todo, .. }
                 | B6 { todo, .. }
@@ -241,19 +249,19 @@ impl Form<'_> {
                 I2 { .. } | I3 { .. } | R6 | C3 { .. } | C4 => true,
                 _ => false,
             };
-            if !is_kept {
-                busy.aside = None;
+            if !keeps {
+                ongoing.kept = None;
             }
         }
     }
 }
 
-/// Whether a participant at this line has a request under way.
-fn asks(line: &Option<Line>, errand: Option<Errand>) -> bool {
+/// Whether a process at this line has an open request.
+fn has_open_request(line: &Option<Line>, intent: Option<Intent>) -> bool {
     match line {
         None | Some(C4 | R6 | P1 | P2 { .. } | P3 { .. } | P4 { .. } | P5 { .. }) => false,
         Some(R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. }) => false,
-        Some(I2 { .. } | I3 { .. }) => errand == Some(Errand::Look),
+        Some(I2 { .. } | I3 { .. }) => intent == Some(Intent::Read),
         Some(_) => true,
     }
 }

@@ -1,54 +1,55 @@
-//! The part of the [normal form](super::normal) that makes numbers small.
+//! The part of the [normal form](super::normal) that keeps numbers small.
 
-use hallpass_algorithms::objects::universal::{Asked, Line};
+use hallpass_algorithms::objects::universal::{Line, Request};
 
-use super::state::{Good, State};
+use super::state::{CopyState, ModelState};
 use Line::*;
 
-/// The request of another that a participant at this line is about to serve, and whose it is.
-pub fn serving(at: &mut Line) -> Option<(usize, &mut Asked)> {
+/// Returns the request that a process at this line serves, and its owner.
+pub fn serving(at: &mut Line) -> Option<(usize, &mut Request)> {
     match at {
-        B5 { todo, asked, .. } | B6 { todo, asked, .. } => Some((*todo, asked)),
-        B7 { todo, asked, .. } | B8 { todo, asked, .. } => Some((*todo, asked)),
+        B5 { todo, request, .. } | B6 { todo, request, .. } => Some((*todo, request)),
+        B7 { todo, request, .. } | B8 { todo, request, .. } => Some((*todo, request)),
         _ => None,
     }
-    .map(|(todo, asked)| (todo.trailing_zeros() as usize, asked))
+    .map(|(todo, request)| (todo.trailing_zeros() as usize, request))
 }
 
-/// Makes the numbers of requests small.
-pub fn numbers(state: &mut State) {
+/// Renumbers requests.
+pub fn numbers(state: &mut ModelState) {
     let latest: Vec<u64> =
-        state.shared.requests.iter().map(|&request| Asked::unpack(request).number).collect();
-    let renumber = |name: usize, asked: &mut Asked| {
-        asked.number = match asked.number {
-            number if number == latest[name] => 2,
-            number if number == latest[name] + 1 => 3, // its owner's at P5
-            number => (number ^ latest[name]) & 1,
+        state.shared.requests.iter().map(|&request| Request::unpack(request).number).collect();
+    let renumber = |owner: usize, request: &mut Request| {
+        request.number = match request.number {
+            number if number == latest[owner] => 2,
+            number if number == latest[owner] + 1 => 3, // its owner is at P5
+            number => (number ^ latest[owner]) & 1,
         };
     };
-    let odd = (0..).zip(&latest).fold(0u8, |odd, (name, number)| odd | (*number as u8 & 1) << name);
+    let odd =
+        (0..).zip(&latest).fold(0u8, |odd, (owner, number)| odd | (*number as u8 & 1) << owner);
     let shared = &mut state.shared;
     shared.flips ^= i64::from(odd);
-    for good in shared.goods.iter_mut() {
-        good.served ^= odd;
-        for entry in &mut good.helped {
-            let mut asked = Asked::unpack(entry.asked);
-            renumber(entry.name.into(), &mut asked);
-            entry.asked = asked.pack();
+    for copy in shared.copies.iter_mut() {
+        copy.served ^= odd;
+        for answer in &mut copy.answers {
+            let mut request = Request::unpack(answer.request);
+            renumber(answer.process.into(), &mut request);
+            answer.request = request.pack();
         }
     }
     for request in &mut shared.requests {
-        *request = Asked { number: 2, ..Asked::unpack(*request) }.pack();
+        *request = Request { number: 2, ..Request::unpack(*request) }.pack();
     }
-    for (me, participant) in state.participants.iter_mut().enumerate() {
-        let Some(busy) = &mut participant.busy else { continue };
-        if let Some((name, asked)) = serving(&mut busy.at) {
-            renumber(name, asked);
+    for (me, process) in state.processes.iter_mut().enumerate() {
+        let Some(ongoing) = &mut process.ongoing else { continue };
+        if let Some((owner, request)) = serving(&mut ongoing.at) {
+            renumber(owner, request);
         }
-        match &mut busy.at {
+        match &mut ongoing.at {
             P2 { last, .. } | P3 { last, .. } | P4 { last, .. } => renumber(me, last),
-            P5 { asked } | P6 { asked } => renumber(me, asked),
-            C1 { asked, .. } | C2 { asked, .. } | C3 { asked } => renumber(me, asked),
+            P5 { request } | P6 { request } => renumber(me, request),
+            C1 { request, .. } | C2 { request, .. } | C3 { request } => renumber(me, request),
             A2 { parity } | A3 { parity, .. } | A4 { parity, .. } | F1 { parity, .. } => {
                 *parity ^= u64::from(odd >> me & 1);
             }
@@ -57,11 +58,11 @@ pub fn numbers(state: &mut State) {
     }
 }
 
-/// Makes versions small.
-pub fn versions(goods: &mut [Good]) {
+/// Renumbers versions.
+pub fn versions(copies: &mut [CopyState]) {
     const APART: u32 = 3;
     let mut all: Vec<u32> =
-        goods.iter().map(|good| good.version).filter(|&version| version != 0).collect();
+        copies.iter().map(|copy| copy.version).filter(|&version| version != 0).collect();
     all.sort_unstable();
     all.dedup();
     let (mut before, mut small) = (0, 0);
@@ -73,9 +74,9 @@ pub fn versions(goods: &mut [Good]) {
             (version, small)
         })
         .collect();
-    for good in goods {
-        if let Ok(at) = renamed.binary_search_by_key(&good.version, |&(version, _)| version) {
-            good.version = renamed[at].1;
+    for copy in copies {
+        if let Ok(at) = renamed.binary_search_by_key(&copy.version, |&(version, _)| version) {
+            copy.version = renamed[at].1;
         }
     }
 }

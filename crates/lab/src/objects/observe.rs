@@ -1,27 +1,27 @@
-//! What can be wrong with a run.
+//! The properties that a run can violate.
 
-/// What is wrong.
+/// A property that a run violates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
-    /// An answer that nothing explains.
+    /// No order of the operations explains an answer.
     Linearizable,
-    /// Somebody writes what another is in the middle of reading or writing, or reads what another
-    /// writes.
+    /// A process writes a copy or place that another process reads or writes at the same time, or reads
+    /// one that another writes.
     Race,
-    /// Somebody fetches an answer that is not there, or the object is lost.
+    /// A process does not find its answer, or the value of the object is lost.
     Missing,
-    /// Somebody writes a copy that another has guarded and found to be the head.
+    /// A process writes a copy that another process has guarded and found to be the head.
     Held,
-    /// An operation takes steps without end.
+    /// An operation may take any number of steps.
     WaitFree,
 }
 
 impl Fault {
-    /// All of them.
+    /// All properties.
     pub const ALL: [Fault; 5] =
         [Fault::Linearizable, Fault::Race, Fault::Missing, Fault::Held, Fault::WaitFree];
 
-    /// Its name in JSON: what is violated.
+    /// Returns the name of the violated property in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Fault::Linearizable => "linearizable",
@@ -32,17 +32,17 @@ impl Fault {
         }
     }
 
-    /// What holds if there is no such fault.
+    /// Returns what holds in runs without this fault.
     pub fn promise(self) -> &'static str {
         match self {
             Fault::Linearizable => {
-                "each operation seems to happen at once, between call and return"
+                "each operation takes effect at one moment between its call and its return"
             }
-            Fault::Race => "nothing is read while it is written, or written by two",
-            Fault::Missing => "answers and the object are where they are looked for",
-            Fault::Held => "the head that somebody has guarded is not written until it lets go",
+            Fault::Race => "no copy is read while it is written, or written by two processes",
+            Fault::Missing => "answers and the object are found where they are expected",
+            Fault::Held => "a guarded head is not written until its guard is cleared",
             Fault::WaitFree => {
-                "each operation ends after so many own steps, wherever others have stopped"
+                "each operation ends within a bounded number of its own steps, wherever others stop"
             }
         }
     }

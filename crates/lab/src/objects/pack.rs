@@ -1,20 +1,20 @@
-//! What participants share, in few bytes: there are many of these.
+//! The shared state in few bytes, because a search keeps many of them.
 
 use hallpass_algorithms::Word;
 
 use super::{
-    state::{Entry, Good, Shared},
-    toys::Deed,
+    object::Operation,
+    state::{CopyState, SharedState, StoredAnswer},
 };
 
 const NOTHING: u8 = u8::MAX;
 
-fn deed(deed: Deed) -> u8 {
-    deed.name << 4 | deed.which
+fn pack_operation(operation: Operation) -> u8 {
+    operation.process << 4 | operation.which
 }
 
-fn undeed(byte: u8) -> Deed {
-    Deed { name: byte >> 4, which: byte & 15 }
+fn unpack_operation(byte: u8) -> Operation {
+    Operation { process: byte >> 4, which: byte & 15 }
 }
 
 fn small(word: Word) -> u8 {
@@ -25,27 +25,27 @@ fn long(bytes: &mut Vec<u8>, word: Word) {
     bytes.extend(u32::try_from(word).expect("normal forms have small numbers").to_le_bytes());
 }
 
-/// In bytes.
-pub fn pack(shared: &Shared) -> Vec<u8> {
+/// Packs a shared state in normal form.
+pub fn pack(shared: &SharedState) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(192);
     bytes.extend([small(shared.head), small(shared.flips)]);
     bytes.extend(shared.taken.to_le_bytes());
     shared.requests.iter().for_each(|&request| long(&mut bytes, request));
     bytes.extend(shared.guards.iter().chain(&shared.marks).map(|&word| small(word)));
-    bytes.extend(shared.places.iter().map(|place| place.map_or(NOTHING, deed)));
-    let is_empty = |good: &Good| *good == Good::default();
-    for good in &shared.goods {
-        if is_empty(good) {
+    bytes.extend(shared.places.iter().map(|place| place.map_or(NOTHING, pack_operation)));
+    let is_empty = |copy: &CopyState| *copy == CopyState::default();
+    for copy in &shared.copies {
+        if is_empty(copy) {
             bytes.push(NOTHING);
             continue;
         }
-        let version = u8::try_from(good.version).expect("normal forms have small versions");
-        bytes.extend([good.batch.len() as u8, good.helped.len() as u8]);
-        bytes.extend([good.object.unwrap_or(NOTHING), good.served, good.previous, version]);
-        bytes.extend(good.batch.iter().copied().map(deed));
-        for entry in &good.helped {
-            bytes.extend([entry.name, entry.ret]);
-            long(&mut bytes, entry.asked);
+        let version = u8::try_from(copy.version).expect("normal forms have small versions");
+        bytes.extend([copy.batch.len() as u8, copy.answers.len() as u8]);
+        bytes.extend([copy.value.unwrap_or(NOTHING), copy.served, copy.previous, version]);
+        bytes.extend(copy.batch.iter().copied().map(pack_operation));
+        for answer in &copy.answers {
+            bytes.extend([answer.process, answer.answer]);
+            long(&mut bytes, answer.request);
         }
     }
     bytes
@@ -65,35 +65,39 @@ impl Bytes<'_> {
     }
 }
 
-/// From bytes.
-pub fn unpack(bytes: &[u8], k: usize, copies: usize) -> Shared {
+/// Restores a shared state from its bytes.
+pub fn unpack(bytes: &[u8], k: usize, copies: usize) -> SharedState {
     let mut bytes = Bytes(bytes.iter());
-    Shared {
+    SharedState {
         head: bytes.byte().into(),
         flips: bytes.byte().into(),
         taken: u16::from_le_bytes([bytes.byte(), bytes.byte()]),
         requests: (0..k).map(|_| bytes.long()).collect(),
         guards: bytes.bytes(k, Word::from),
         marks: bytes.bytes(k, Word::from),
-        places: bytes.bytes(k * k, |byte| (byte != NOTHING).then(|| undeed(byte))),
-        goods: (0..copies).map(|_| good(&mut bytes)).collect(),
+        places: bytes.bytes(k * k, |byte| (byte != NOTHING).then(|| unpack_operation(byte))),
+        copies: (0..copies).map(|_| unpack_copy(&mut bytes)).collect(),
     }
 }
 
-fn good(bytes: &mut Bytes<'_>) -> Good {
-    let served = bytes.byte();
-    if served == NOTHING {
-        return Good::default();
+fn unpack_copy(bytes: &mut Bytes<'_>) -> CopyState {
+    let batch = bytes.byte();
+    if batch == NOTHING {
+        return CopyState::default();
     }
-    let (served, helped) = (served.into(), bytes.byte());
-    Good {
-        object: Some(bytes.byte()).filter(|&object| object != NOTHING),
+    let (batch, answers) = (batch.into(), bytes.byte());
+    CopyState {
+        value: Some(bytes.byte()).filter(|&value| value != NOTHING),
         served: bytes.byte(),
         previous: bytes.byte(),
         version: bytes.byte().into(),
-        batch: bytes.bytes(served, undeed),
-        helped: (0..helped)
-            .map(|_| Entry { name: bytes.byte(), ret: bytes.byte(), asked: bytes.long() })
+        batch: bytes.bytes(batch, unpack_operation),
+        answers: (0..answers)
+            .map(|_| StoredAnswer {
+                process: bytes.byte(),
+                answer: bytes.byte(),
+                request: bytes.long(),
+            })
             .collect(),
     }
 }

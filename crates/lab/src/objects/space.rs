@@ -1,20 +1,20 @@
-//! All runs of an object with somebody watching, as a space to explore.
+//! All runs of a shared object, with a linearizability monitor, as a space to explore.
 //!
-//! Participants begin operations as they like, for ever or so many times each. The first access of an
-//! operation counts as its call and the last as its return: with calls before and returns after, there
-//! would be more runs, but nothing more would be asked of them.
+//! Processes begin operations at any time, without limit or up to a limit for each process. The first
+//! access of an operation counts as its call and the last one as its return. Separate calls and returns
+//! would add runs, but those runs would be held to nothing more.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use hallpass_algorithms::objects::universal::{Errand, copies};
+use hallpass_algorithms::objects::universal::{Intent, copies};
 
 use super::{
-    normal::{Depth, normalize},
+    normal::{Reduction, normalize},
+    object::SmallObject,
     observe::Fault,
     pack::{pack, unpack},
-    state::{Participant, State},
-    step::{Happened, Mover},
-    toys::Toy,
+    state::{ModelState, ProcessState},
+    step::{StepRecord, Stepper},
     variants::Variant,
 };
 use crate::{
@@ -23,186 +23,208 @@ use crate::{
     space::{Agent, Space},
 };
 
-/// The words that a state takes, and the most participants that fit.
+/// The number of words of a packed state.
 pub const WORDS: usize = 2;
-/// The most participants.
-pub const MOST: usize = 4;
+/// The largest supported number of processes.
+pub const MAX_PROCESSES: usize = 4;
 
 const SHARED_BITS: u32 = 32;
-const PARTICIPANT_BITS: u32 = 18;
-const MONITOR_BITS: u32 = 128 - SHARED_BITS - MOST as u32 * PARTICIPANT_BITS;
+const PROCESS_BITS: u32 = 18;
+const MONITOR_BITS: u32 = 128 - SHARED_BITS - MAX_PROCESSES as u32 * PROCESS_BITS;
 
 type Packed = [u64; WORDS];
 
-/// A state with who watches, and what is wrong.
-pub type Watched = (State, Monitor<Toy>, Option<Fault>);
+/// A state, its monitor, and the property that is violated.
+pub type MonitoredState = (ModelState, Monitor<SmallObject>, Option<Fault>);
 
-/// What participants do.
+/// The operations that processes may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Programs {
-    /// How many operations each begins at most; none for no end.
-    pub operations: [Option<u8>; MOST],
-    /// Which of the object's operations they choose from, a bit each.
+pub struct Workload {
+    /// For each process, how many operations it may begin; `None` for no limit.
+    pub operations: [Option<u8>; MAX_PROCESSES],
+    /// The operations of the object that they choose from, one bit each.
     pub only: u8,
 }
 
-/// All runs.
+/// All runs of a model.
 pub struct Runs {
     /// The object.
-    pub toy: Toy,
-    /// The rules.
+    pub object: SmallObject,
+    /// The construction, or a wrong variant.
     pub variant: Variant,
-    /// What participants do.
-    pub programs: Programs,
-    /// The normal form.
-    pub depth: Depth,
+    /// The operations that processes may begin.
+    pub workload: Workload,
+    /// How much of a state is reduced.
+    pub reduction: Reduction,
     shared: Numbers<Box<[u8]>>,
-    participants: Numbers<Participant>,
-    monitors: Numbers<(Monitor<Toy>, Option<Fault>)>,
+    processes: Numbers<ProcessState>,
+    monitors: Numbers<(Monitor<SmallObject>, Option<Fault>)>,
     faulty: AtomicBool,
     in_use: AtomicU32,
 }
 
 impl Runs {
-    /// All runs.
-    pub fn new(toy: Toy, variant: Variant, programs: Programs, depth: Depth) -> Self {
-        assert!((1..=MOST).contains(&toy.k), "states have room for so many participants");
+    /// Creates the space of all runs.
+    ///
+    /// # Panics
+    /// If `object.k` is not between 1 and [`MAX_PROCESSES`].
+    pub fn new(
+        object: SmallObject,
+        variant: Variant,
+        workload: Workload,
+        reduction: Reduction,
+    ) -> Self {
+        assert!(
+            (1..=MAX_PROCESSES).contains(&object.k),
+            "k must be between 1 and {MAX_PROCESSES}, got {}",
+            object.k
+        );
         Runs {
-            toy,
+            object,
             variant,
-            programs,
-            depth,
+            workload,
+            reduction,
             shared: Numbers::new(),
-            participants: Numbers::new(),
+            processes: Numbers::new(),
             monitors: Numbers::new(),
             faulty: AtomicBool::new(false),
             in_use: AtomicU32::new(0),
         }
     }
 
-    /// Before the first step.
-    pub fn start(&self) -> Watched {
-        let mut state = State::new(&self.programs.operations[..self.toy.k]);
-        normalize(&mut state, &self.variant, self.depth);
-        (state, Monitor::new(Toy::INITIAL), None)
+    /// Returns the state before the first step.
+    pub fn start(&self) -> MonitoredState {
+        let mut state = ModelState::new(&self.workload.operations[..self.object.k]);
+        normalize(&mut state, &self.variant, self.reduction);
+        (state, Monitor::new(SmallObject::INITIAL), None)
     }
 
-    /// How many operations there are to choose from.
+    /// The number of operations of the object.
     fn choices(&self) -> usize {
-        self.toy.kind.operations().len()
+        self.object.kind.operations().len()
     }
 
-    /// The agents are, for each participant and each operation, who begins it; the first of these also
-    /// moves on. This is the participant, and the operation.
+    /// Returns the process and the operation of an agent. Each process has one agent for each operation
+    /// that it may begin; the first of them also continues an operation.
     pub fn agent(&self, agent: Agent) -> (usize, usize) {
         (agent / self.choices(), agent % self.choices())
     }
 
-    /// One step; none if the agent cannot move.
-    pub fn step(&self, agent: Agent, watched: &mut Watched, log: bool) -> Option<Happened> {
-        let (state, monitor, fault) = watched;
-        let happened = self.advance(agent, state, log)?;
-        *fault = self.judge(agent, &happened, monitor);
-        Some(happened)
+    /// Executes one step. Returns `None` if the agent cannot move.
+    pub fn step(
+        &self,
+        agent: Agent,
+        monitored: &mut MonitoredState,
+        log: bool,
+    ) -> Option<StepRecord> {
+        let (state, monitor, fault) = monitored;
+        let record = self.advance(agent, state, log)?;
+        *fault = self.judge(agent, &record, monitor);
+        Some(record)
     }
 
-    fn advance(&self, agent: Agent, state: &mut State, log: bool) -> Option<Happened> {
+    fn advance(&self, agent: Agent, state: &mut ModelState, log: bool) -> Option<StepRecord> {
         let (me, which) = self.agent(agent);
-        if state.participants[me].busy.is_none() && self.programs.only >> which & 1 == 0 {
+        if state.processes[me].ongoing.is_none() && self.workload.only >> which & 1 == 0 {
             return None;
         }
         let strict = self.variant.orderly;
-        let mover = Mover { toy: &self.toy, variant: &self.variant, strict, log };
-        let happened = mover.step(state, me, which)?;
-        if happened.fault.is_none() {
-            normalize(state, &self.variant, self.depth);
+        let stepper = Stepper { object: &self.object, variant: &self.variant, strict, log };
+        let record = stepper.step(state, me, which)?;
+        if record.fault.is_none() {
+            normalize(state, &self.variant, self.reduction);
         }
-        Some(happened)
+        Some(record)
     }
 
     fn judge(
         &self,
         agent: Agent,
-        happened: &Happened,
-        monitor: &mut Monitor<Toy>,
+        record: &StepRecord,
+        monitor: &mut Monitor<SmallObject>,
     ) -> Option<Fault> {
         let (me, _) = self.agent(agent);
-        if let Some(deed) = happened.began {
-            monitor.invoke(&self.toy, me, deed);
+        if let Some(operation) = record.began {
+            monitor.invoke(&self.object, me, operation);
         }
-        let explained = happened.returned.is_none_or(|ret| monitor.respond(&self.toy, me, &ret));
-        happened.fault.or((!explained).then_some(Fault::Linearizable))
+        let explained = record.returned.is_none_or(|ret| monitor.respond(&self.object, me, &ret));
+        record.fault.or((!explained).then_some(Fault::Linearizable))
     }
 
-    /// Packs a state. What is as it was `before` a step has the number it had.
-    fn pack(&self, state: &State, monitor: u64, before: Option<(&State, Packed)>) -> Packed {
+    /// Packs a state. A process that is unchanged since the state `before` the step keeps its number.
+    fn pack(
+        &self,
+        state: &ModelState,
+        monitor: u64,
+        before: Option<(&ModelState, Packed)>,
+    ) -> Packed {
         self.in_use.fetch_max(state.shared.in_use(), Relaxed);
         let mut packed = [0; WORDS];
         let bytes = pack(&state.shared);
         let shared = self.shared.number_of(&bytes[..], || bytes[..].into(), SHARED_BITS);
         set_bits(&mut packed, 0, SHARED_BITS, shared);
         set_bits(&mut packed, SHARED_BITS, MONITOR_BITS, monitor);
-        for (name, participant) in state.participants.iter().enumerate() {
-            let at = SHARED_BITS + MONITOR_BITS + name as u32 * PARTICIPANT_BITS;
+        for (index, process) in state.processes.iter().enumerate() {
+            let at = SHARED_BITS + MONITOR_BITS + index as u32 * PROCESS_BITS;
             let number = match before {
-                Some((old, packed)) if old.participants[name] == *participant => {
-                    bits(&packed, at, PARTICIPANT_BITS)
+                Some((old, packed)) if old.processes[index] == *process => {
+                    bits(&packed, at, PROCESS_BITS)
                 }
-                _ => self.participants.number(*participant, PARTICIPANT_BITS),
+                _ => self.processes.number(*process, PROCESS_BITS),
             };
-            set_bits(&mut packed, at, PARTICIPANT_BITS, number);
+            set_bits(&mut packed, at, PROCESS_BITS, number);
         }
         packed
     }
 
-    fn unpack(&self, packed: &Packed) -> State {
-        let k = self.toy.k;
+    fn unpack(&self, packed: &Packed) -> ModelState {
+        let k = self.object.k;
         let shared = bits(packed, 0, SHARED_BITS);
         let shared = self.shared.with(shared, |bytes| unpack(bytes, k, copies(k)));
-        let participants = (0..k).map(|name| self.participant(packed, name)).collect();
-        State { shared, participants }
+        let processes = (0..k).map(|process| self.process(packed, process)).collect();
+        ModelState { shared, processes }
     }
 
     fn fault(&self, packed: &Packed) -> Option<Fault> {
         self.monitors.with(bits(packed, SHARED_BITS, MONITOR_BITS), |(_, fault)| *fault)
     }
 
-    fn participant(&self, packed: &Packed, name: usize) -> Participant {
-        let at = SHARED_BITS + MONITOR_BITS + name as u32 * PARTICIPANT_BITS;
-        self.participants.thing(bits(packed, at, PARTICIPANT_BITS))
+    fn process(&self, packed: &Packed, process: usize) -> ProcessState {
+        let at = SHARED_BITS + MONITOR_BITS + process as u32 * PROCESS_BITS;
+        self.processes.thing(bits(packed, at, PROCESS_BITS))
     }
 
-    /// What a participant is at; none between two operations.
-    pub fn errand(&self, packed: &Packed, name: usize) -> Option<Errand> {
-        self.participant(packed, name).busy.map(|busy| busy.errand)
+    /// Returns the intent of the operation that a process executes; `None` between two operations.
+    pub fn intent(&self, packed: &Packed, process: usize) -> Option<Intent> {
+        self.process(packed, process).ongoing.map(|ongoing| ongoing.intent)
     }
 
-    /// Whether something was wrong with a state.
+    /// Returns whether a fault was found so far.
     pub fn is_faulty(&self) -> bool {
         self.faulty.load(Relaxed)
     }
 
-    /// The most copies that were in use at once.
-    pub fn most_in_use(&self) -> u32 {
+    /// Returns the largest number of copies that were in use at once.
+    pub fn max_in_use(&self) -> u32 {
         self.in_use.load(Relaxed)
     }
 
-    /// The bytes that the parts of states take, about.
+    /// Estimates the bytes that the tables of parts of states take.
     pub fn bytes(&self) -> u64 {
-        const SHARED: usize = 140; // with what the table takes beside it
+        const SHARED: usize = 140; // including the table's own entry
         const MONITOR: usize = 200;
         (self.shared.len() * SHARED + self.monitors.len() * MONITOR) as u64
     }
 
-    /// How many different shared parts, participants and monitors there are.
+    /// Returns how many different shared states, process states and monitors were seen.
     pub fn parts(&self) -> [usize; 3] {
-        [self.shared.len(), self.participants.len(), self.monitors.len()]
+        [self.shared.len(), self.processes.len(), self.monitors.len()]
     }
 }
 
 impl Space<WORDS> for Runs {
     fn agents(&self) -> usize {
-        self.toy.k * self.choices()
+        self.object.k * self.choices()
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = Packed> + '_> {
@@ -219,17 +241,17 @@ impl Space<WORDS> for Runs {
         let state = self.unpack(packed);
         for agent in 0..self.agents() {
             let (me, which) = self.agent(agent);
-            if which != 0 && state.participants[me].busy.is_some() {
+            if which != 0 && state.processes[me].ongoing.is_some() {
                 continue;
             }
             let mut next = state.clone();
-            let Some(happened) = self.advance(agent, &mut next, false) else { continue };
-            // Most steps are nothing to who watches.
-            let monitor = if happened.is_silent() {
+            let Some(record) = self.advance(agent, &mut next, false) else { continue };
+            // Most steps do not concern the monitor.
+            let monitor = if record.is_silent() {
                 number
             } else {
                 let (mut monitor, _) = self.monitors.thing(number);
-                let fault = self.judge(agent, &happened, &mut monitor);
+                let fault = self.judge(agent, &record, &mut monitor);
                 self.monitors.number((monitor, fault), MONITOR_BITS)
             };
             each(agent, self.pack(&next, monitor, Some((&state, *packed))));

@@ -1,122 +1,123 @@
-//! What there is: the words, the goods that they protect, and where everybody stands.
+//! The state of a model: the atomic words, the copies that they protect, and the line of each process.
 
 use hallpass_algorithms::{
     Word,
-    objects::universal::{Answer, Asked, Errand, Line, NOBODY, copies},
+    objects::universal::{Answer, Intent, Line, NONE, Request, copies},
 };
 
-use super::toys::{Deed, Toy};
+use super::object::{Operation, SmallObject};
 
-/// Somebody whose answer is in a copy.
+/// An answer that a copy holds for the process that made the request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Entry {
-    /// Who.
-    pub name: u8,
-    /// Its request, packed.
-    pub asked: Word,
+pub struct StoredAnswer {
+    /// The process that made the request.
+    pub process: u8,
+    /// The request, packed.
+    pub request: Word,
     /// The answer.
-    pub ret: u8,
+    pub answer: u8,
 }
 
-impl Entry {
-    /// In a normal form: an answer that nobody will fetch. It only takes a step to go past.
-    pub const SPENT: Entry = Entry { name: 0, asked: 0, ret: 0 };
+impl StoredAnswer {
+    /// In a normal form, stands for any answer that nobody will fetch. Line F1 still takes a step for it.
+    pub const SPENT: StoredAnswer = StoredAnswer { process: 0, request: 0, answer: 0 };
 }
 
 /// A copy of the object.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Good {
-    /// The object; none if it is not known or does not matter.
-    pub object: Option<u8>,
-    /// The parities that it has served.
+pub struct CopyState {
+    /// The value of the object; `None` if it is unknown or will not be read.
+    pub value: Option<u8>,
+    /// The parities of the requests that the copy has served.
     pub served: u8,
-    /// The copy it replaced.
+    /// The copy that this copy replaced.
     pub previous: u8,
-    /// One more than the version of what it was made from; 0 is none.
+    /// One more than the version of the copy that this one was made from; 0 for no version.
     pub version: u32,
-    /// What has been done to it since it was made.
-    pub batch: Vec<Deed>,
-    /// Whose answers are in it.
-    pub helped: Vec<Entry>,
+    /// The operations applied since it was made.
+    pub batch: Vec<Operation>,
+    /// The answers that it holds.
+    pub answers: Vec<StoredAnswer>,
 }
 
-/// What participants share.
+/// The state that processes share.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Shared {
-    /// Which copy is the object.
+pub struct SharedState {
+    /// The copy that is the object.
     pub head: Word,
     /// The parities of all requests.
     pub flips: Word,
     /// The requests, packed.
     pub requests: Vec<Word>,
-    /// One more than the copy that is guarded.
+    /// The guards: 1 + the guarded copy.
     pub guards: Vec<Word>,
-    /// The operations that are read, packed.
+    /// The marks, packed.
     pub marks: Vec<Word>,
-    /// A bit for each copy.
+    /// The copies that are taken, one bit each.
     pub taken: u16,
     /// The copies.
-    pub goods: Vec<Good>,
-    /// The operation in each place, participant by participant.
-    pub places: Vec<Option<Deed>>,
+    pub copies: Vec<CopyState>,
+    /// The operation in each place, k places for each process.
+    pub places: Vec<Option<Operation>>,
 }
 
-/// A participant between two lines.
+/// The private state of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Participant {
-    /// How many operations it may still begin; none if it goes on for ever.
+pub struct ProcessState {
+    /// How many more operations it may begin; `None` for no limit.
     pub left: Option<u8>,
-    /// What it does; none between two operations.
-    pub busy: Option<Busy>,
+    /// The operation that it executes; `None` between two operations.
+    pub ongoing: Option<Ongoing>,
 }
 
-/// An operation under way.
+/// An operation that a process executes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Busy {
-    /// Where it stands.
+pub struct Ongoing {
+    /// The next line.
     pub at: Line,
-    /// What it is for.
-    pub errand: Errand,
-    /// Which operation, as long as it has not put it into a place.
+    /// Whether it applies an operation or reads.
+    pub intent: Intent,
+    /// Which operation it is, until it has been written to a place.
     pub which: u8,
-    /// The answer it has kept aside.
-    pub aside: Option<u8>,
+    /// The answer that the process has kept for itself.
+    pub kept: Option<u8>,
 }
 
-/// All of it.
+/// The whole state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// What is shared.
-    pub shared: Shared,
-    /// Everybody.
-    pub participants: Vec<Participant>,
+pub struct ModelState {
+    /// The shared part.
+    pub shared: SharedState,
+    /// The processes.
+    pub processes: Vec<ProcessState>,
 }
 
-impl Shared {
-    /// Before the first step: copy 0 is the object, and the others hold nothing.
+impl SharedState {
+    /// Returns the state before the first step: copy 0 is the object, the others are empty.
     pub fn new(k: usize) -> Self {
-        let mut goods = vec![Good::default(); copies(k)];
-        goods[0] = Good { object: Some(Toy::INITIAL), version: 1, ..Good::default() };
-        Shared {
+        let mut copies = vec![CopyState::default(); copies(k)];
+        copies[0] =
+            CopyState { value: Some(SmallObject::INITIAL), version: 1, ..CopyState::default() };
+        SharedState {
             head: 0,
             flips: 0,
-            requests: vec![Asked::NOTHING.pack(); k],
-            guards: vec![NOBODY; k],
-            marks: vec![NOBODY; k],
+            requests: vec![Request::INITIAL.pack(); k],
+            guards: vec![NONE; k],
+            marks: vec![NONE; k],
             taken: 1,
-            goods,
+            copies,
             places: vec![None; k * k],
         }
     }
 
-    /// How many copies are not free: taken, guarded, or holding an answer that is to be fetched.
+    /// Counts the copies that are not free: taken, guarded, or holding an answer to be fetched.
     pub fn in_use(&self) -> u32 {
         let mut used = self.taken;
         for (&guard, &request) in self.guards.iter().zip(&self.requests) {
-            if guard != NOBODY {
+            if guard != NONE {
                 used |= 1 << (guard - 1);
             }
-            if let Answer::In(copy) = Asked::unpack(request).answer {
+            if let Answer::In(copy) = Request::unpack(request).answer {
                 used |= 1 << copy;
             }
         }
@@ -124,22 +125,23 @@ impl Shared {
     }
 }
 
-impl State {
-    /// Before the first step of participants that begin so many operations each.
+impl ModelState {
+    /// Returns the state before the first step. `operations` says how many operations each process
+    /// begins at most.
     pub fn new(operations: &[Option<u8>]) -> Self {
-        let idle = |&left: &Option<u8>| Participant { left, busy: None };
-        let participants = operations.iter().map(idle).collect();
-        State { shared: Shared::new(operations.len()), participants }
+        let idle = |&left: &Option<u8>| ProcessState { left, ongoing: None };
+        let processes = operations.iter().map(idle).collect();
+        ModelState { shared: SharedState::new(operations.len()), processes }
     }
 
-    /// Where a participant stands, if it is at an operation.
-    pub fn line(&self, name: usize) -> Option<Line> {
-        self.participants[name].busy.map(|busy| busy.at)
+    /// Returns the next line of a process; `None` between two operations.
+    pub fn line(&self, process: usize) -> Option<Line> {
+        self.processes[process].ongoing.map(|ongoing| ongoing.at)
     }
 }
 
-/// The copy of which a participant at this line may still read or replace, having found it to be the
-/// head; with `hasty`, having found it anywhere.
+/// Returns the copy that a process at this line holds: the process found it to be the head and may still
+/// read or replace it. With `hasty`, the process need not have found it to be the head.
 pub fn held(at: Line, hasty: bool) -> Option<usize> {
     use Line::*;
     match at {
@@ -152,7 +154,7 @@ pub fn held(at: Line, hasty: bool) -> Option<usize> {
     }
 }
 
-/// The copy that a participant at this line writes.
+/// Returns the copy that a process at this line writes.
 pub fn written(at: Line) -> Option<usize> {
     use Line::*;
     match at {
@@ -162,7 +164,7 @@ pub fn written(at: Line) -> Option<usize> {
     }
 }
 
-/// The copy that a participant at this line is in the middle of reading.
+/// Returns the copy that a process at this line has begun to read.
 pub fn read(at: Line) -> Option<usize> {
     match at {
         Line::R5 { h } | Line::B2 { h, .. } => Some(h),

@@ -1,102 +1,104 @@
-//! One step of one participant.
+//! One step of one process.
 
-use hallpass_algorithms::objects::universal::{Next, begin};
+use hallpass_algorithms::objects::universal::{Next, begin, is_local};
 
 use super::{
+    environment::{Access, ModelEnvironment},
+    object::{Operation, SmallObject},
     observe::Fault,
-    shop::{Access, Shop},
-    state::{Busy, State},
-    toys::{Deed, Toy},
+    state::{ModelState, Ongoing},
     variants::Variant,
 };
 
-/// What a step was, for who reads or observes a run.
+/// What happened in a step.
 #[derive(Clone, Debug, Default)]
-pub struct Happened {
-    /// An operation began.
-    pub began: Option<Deed>,
-    /// One ended with this answer.
+pub struct StepRecord {
+    /// The operation that began.
+    pub began: Option<Operation>,
+    /// The answer of the operation that ended.
     pub returned: Option<u8>,
-    /// Which line it was.
+    /// The line, if the step was logged.
     pub line: String,
-    /// What was accessed, if it was asked for.
+    /// The accesses, if the step was logged.
     pub accesses: Vec<Access>,
-    /// What is wrong.
+    /// The property that the step violates.
     pub fault: Option<Fault>,
 }
 
-impl Happened {
-    /// Whether an observer has nothing to note.
+impl StepRecord {
+    /// Returns whether an observer has nothing to note.
     pub fn is_silent(&self) -> bool {
         self.began.is_none() && self.returned.is_none() && self.fault.is_none()
     }
 }
 
-/// Who moves, and how.
-pub struct Mover<'a> {
+/// Executes steps.
+pub struct Stepper<'a> {
     /// The object.
-    pub toy: &'a Toy,
-    /// The rules.
+    pub object: &'a SmallObject,
+    /// The construction, or a wrong variant.
     pub variant: &'a Variant,
-    /// See [`Fault::Held`].
+    /// Whether to check [`Fault::Held`].
     pub strict: bool,
-    /// Whether to keep accesses.
+    /// Whether to record lines and accesses.
     pub log: bool,
 }
 
-impl Mover<'_> {
-    /// One step of `me`, which begins operation `which` if it is at none. None if it cannot move.
-    pub fn step(&self, state: &mut State, me: usize, which: usize) -> Option<Happened> {
-        let participant = &mut state.participants[me];
-        let mut happened = Happened::default();
-        let mut busy = match participant.busy {
+impl Stepper<'_> {
+    /// Executes one step of `me`, which begins operation `which` if it executes none. Lines without an
+    /// access are executed together with the line before them, because no process can observe when they
+    /// happen. Returns `None` if `me` cannot move.
+    pub fn step(&self, state: &mut ModelState, me: usize, which: usize) -> Option<StepRecord> {
+        let process = &mut state.processes[me];
+        let mut record = StepRecord::default();
+        let mut ongoing = match process.ongoing {
             Some(_) if which != 0 => return None,
-            Some(busy) => busy,
-            None if participant.left == Some(0) => return None,
+            Some(ongoing) => ongoing,
+            None if process.left == Some(0) => return None,
             None => {
-                participant.left = participant.left.map(|left| left - 1);
-                let errand = self.toy.errand(which);
-                happened.began = Some(Deed { name: me as u8, which: which as u8 });
-                Busy { at: begin(errand), errand, which: which as u8, aside: None }
+                process.left = process.left.map(|left| left - 1);
+                let intent = self.object.intent(which);
+                record.began = Some(Operation { process: me as u8, which: which as u8 });
+                Ongoing { at: begin(intent), intent, which: which as u8, kept: None }
             }
         };
-        let k = state.participants.len();
-        let mut lines: Vec<_> = (0..k).map(|name| state.line(name)).collect();
+        let k = state.processes.len();
+        let mut lines: Vec<_> = (0..k).map(|process| state.line(process)).collect();
         if self.log {
-            happened.line = format!("{:?}", busy.at);
+            record.line = format!("{:?}", ongoing.at);
         }
         loop {
-            lines[me] = Some(busy.at);
-            let mut shop = Shop {
+            lines[me] = Some(ongoing.at);
+            let mut environment = ModelEnvironment {
                 shared: &mut state.shared,
                 lines: &lines,
-                toy: self.toy,
+                object: self.object,
                 me,
-                errand: busy.errand,
-                which: busy.which,
-                aside: busy.aside,
+                intent: ongoing.intent,
+                which: ongoing.which,
+                kept: ongoing.kept,
                 fault: None,
                 strict: self.strict,
                 log: self.log.then(Vec::new),
             };
-            let next = (self.variant.step)(&mut shop, me, busy.errand, busy.at);
-            busy.aside = shop.aside;
-            happened.fault = happened.fault.or(shop.fault);
-            happened.accesses.extend(shop.log.into_iter().flatten());
+            let next = (self.variant.step)(&mut environment, me, ongoing.intent, ongoing.at);
+            ongoing.kept = environment.kept;
+            record.fault = record.fault.or(environment.fault);
+            record.accesses.extend(environment.log.into_iter().flatten());
             match next {
-                Next::Goto(line) => busy.at = line,
+                Next::Goto(line) => ongoing.at = line,
                 Next::Done => {
-                    happened.returned = busy.aside;
-                    if busy.aside.is_none() {
-                        happened.fault = happened.fault.or(Some(Fault::Missing));
+                    record.returned = ongoing.kept;
+                    if ongoing.kept.is_none() {
+                        record.fault = record.fault.or(Some(Fault::Missing));
                     }
-                    state.participants[me].busy = None;
-                    return Some(happened);
+                    state.processes[me].ongoing = None;
+                    return Some(record);
                 }
             }
-            if !(self.variant.is_local)(busy.at, me, k) {
-                state.participants[me].busy = Some(busy);
-                return Some(happened);
+            if !is_local(me, k, ongoing.at) && !(self.variant.skips)(me, ongoing.at) {
+                state.processes[me].ongoing = Some(ongoing);
+                return Some(record);
             }
         }
     }

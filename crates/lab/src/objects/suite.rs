@@ -1,45 +1,45 @@
-//! What is expected.
+//! Models with their expected results.
 
 use super::{
     check::{Question, Report},
-    normal::Depth,
+    normal::Reduction,
+    object::ObjectKind,
     observe::Fault,
-    toys::Kind,
     variants::WRONG,
 };
 use crate::{check::Verdict, graph::Bound};
 
-/// A model, and what is expected of it.
+/// A model and its expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// The object.
-    pub kind: Kind,
-    /// How many share it.
+    pub kind: ObjectKind,
+    /// The number of processes.
     pub k: usize,
-    /// How many operations each begins; 0 for no end.
+    /// How many operations each process may begin; 0 for no limit.
     pub operations: &'static [u8],
-    /// Which operations they choose from.
+    /// The operations that processes choose from, one bit each.
     pub only: u8,
-    /// What is wrong on purpose.
+    /// The name of a wrong variant.
     pub wrong: Option<&'static str>,
-    /// What is expected.
+    /// The expected result.
     pub expected: Expected,
-    /// Whether it takes a few seconds at most.
+    /// Whether the check takes at most a few seconds.
     pub quick: bool,
 }
 
-/// What is expected of a model.
+/// The expected result of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// All holds, in so many states; an operation that changes the object takes at most so many own
-    /// steps, and one that looks at it so many.
+    /// All properties hold. The numbers are the states, the most steps of an applied operation and the
+    /// most steps of a read; 0 if no process begins one.
     Holds(u64, u32, u32),
-    /// This is violated, by a shortest run of so many steps; 0 for any.
+    /// This property is violated. The number is the length of a shortest run, or 0 for any length.
     Violated(Fault, usize),
 }
 
 impl Case {
-    /// The question.
+    /// Returns the question.
     pub fn question(&self) -> Question {
         Question {
             kind: self.kind,
@@ -47,25 +47,26 @@ impl Case {
             operations: self.operations.to_vec(),
             only: self.only,
             wrong: self.wrong.map(String::from),
-            depth: Depth::Full,
+            reduction: Reduction::Full,
         }
     }
 }
 
 impl Expected {
-    /// Whether a report says so.
+    /// Returns whether a report agrees.
     pub fn is_met(&self, report: &Report) -> bool {
         match *self {
-            Expected::Holds(states, change, look) => {
-                let most = |most: u32| (most != 0).then_some(Bound::Most(most));
+            Expected::Holds(states, apply, read) => {
+                let bound = |max: u32| (max != 0).then_some(Bound::Most(max));
                 report.verdict() == Verdict::Holds
                     && report.states == states
-                    && report.most_steps == Some((most(change), most(look)))
+                    && report.max_steps == Some((bound(apply), bound(read)))
             }
             Expected::Violated(fault, steps) => {
                 let violated = report.violated.as_ref();
-                violated.is_some_and(|shown| {
-                    shown.fault == fault && (steps == ANY || shown.lines.len() == steps)
+                violated.is_some_and(|counterexample| {
+                    counterexample.fault == fault
+                        && (steps == ANY || counterexample.lines.len() == steps)
                 })
             }
         }
@@ -74,15 +75,15 @@ impl Expected {
 
 const ALL: u8 = !0;
 const FIRST: u8 = 1;
-/// Which loop is found depends on how many threads look for it.
+/// The number of threads decides which cycle is found.
 const ANY: usize = 0;
 
 const fn holds(
-    (kind, k, operations, only): (Kind, usize, &'static [u8], u8),
-    (states, change, look): (u64, u32, u32),
+    (kind, k, operations, only): (ObjectKind, usize, &'static [u8], u8),
+    (states, apply, read): (u64, u32, u32),
     quick: bool,
 ) -> Case {
-    let expected = Expected::Holds(states, change, look);
+    let expected = Expected::Holds(states, apply, read);
     Case { kind, k, operations, only, wrong: None, expected, quick }
 }
 
@@ -94,27 +95,28 @@ const fn violated(
 ) -> Case {
     let wrong = WRONG[variant].name;
     let expected = Expected::Violated(fault, steps);
-    Case { kind: Kind::Counter, k: 2, operations, only, wrong, expected, quick }
+    Case { kind: ObjectKind::Counter, k: 2, operations, only, wrong, expected, quick }
 }
 
-/// The models. Those that hold are all of what there is to see; a counter that two share for ever has
-/// more states than can be seen, but one of them may go on for ever.
+/// The models. Those that hold are explored completely. A counter that two processes use without limit has
+/// too many states; a limit for one of the two is enough.
 pub const SUITE: &[Case] = &[
-    holds((Kind::Counter, 1, &[0], ALL), (129, 22, 6), true),
-    holds((Kind::Counter, 2, &[1], ALL), (2_637, 50, 9), true),
-    holds((Kind::Counter, 2, &[2], ALL), (284_206, 67, 44), true),
-    holds((Kind::Counter, 2, &[1, 0], FIRST), (1_172_313, 66, 0), false),
-    holds((Kind::Counter, 3, &[1], FIRST), (1_245_067, 83, 0), false),
-    holds((Kind::Register, 2, &[1], ALL), (9_611, 50, 9), true),
-    holds((Kind::Queue, 2, &[1, 2], ALL), (181_881, 66, 43), true),
-    holds((Kind::Stack, 2, &[1], ALL), (9_657, 50, 9), true),
+    holds((ObjectKind::Counter, 1, &[0], ALL), (129, 22, 6), true),
+    holds((ObjectKind::Counter, 2, &[1], ALL), (2_637, 50, 9), true),
+    holds((ObjectKind::Counter, 2, &[2], ALL), (284_206, 67, 44), true),
+    holds((ObjectKind::Counter, 2, &[1, 0], FIRST), (1_172_313, 66, 0), false),
+    holds((ObjectKind::Counter, 3, &[1], FIRST), (1_245_067, 83, 0), false),
+    holds((ObjectKind::Register, 2, &[1], ALL), (9_611, 50, 9), true),
+    holds((ObjectKind::Queue, 2, &[1, 2], ALL), (181_881, 66, 43), true),
+    holds((ObjectKind::Stack, 2, &[1], ALL), (9_657, 50, 9), true),
     violated(0, (&[2], ALL), (Fault::Race, 45), true),
     violated(1, (&[2], ALL), (Fault::Race, 43), true),
     violated(2, (&[2], ALL), (Fault::Missing, 82), true),
     violated(3, (&[2], ALL), (Fault::Missing, 85), true),
     violated(4, (&[1], ALL), (Fault::WaitFree, ANY), true),
     violated(5, (&[2], ALL), (Fault::Race, 47), true),
-    // It takes a look that has to ask: who serves another leaves a mark, and the place stays out of use.
+    // This takes a read that makes a request: a process that serves another leaves its mark, and the marked
+    // place stays out of use.
     violated(6, (&[3], ALL), (Fault::Linearizable, 137), false),
     violated(7, (&[1, 0], FIRST), (Fault::WaitFree, ANY), true),
     violated(8, (&[3], FIRST), (Fault::Linearizable, 113), true),

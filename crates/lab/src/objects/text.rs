@@ -1,30 +1,31 @@
-//! A run, a line a step.
+//! A run as text, one line a step.
 
 use hallpass_algorithms::{
     Word,
-    objects::universal::{Answer, Asked, NOBODY},
+    objects::universal::{Answer, Mark, NONE, Request},
 };
 
-use super::{shop::Access, space::Runs};
+use super::{environment::Access, space::Runs};
 use crate::space::Agent;
 
-/// What a word holds, in words.
+/// Formats the value of a word.
 fn show(what: &str, value: Word) -> String {
     if what.starts_with("request") {
-        let asked = Asked::unpack(value);
-        let answer = match asked.answer {
+        let request = Request::unpack(value);
+        let answer = match request.answer {
             Answer::None => "no answer yet".into(),
             Answer::In(copy) => format!("answer in copy {copy}"),
             Answer::Fetched => "answered".into(),
         };
-        return format!("(number {}, place {}, {answer})", asked.number, asked.place);
+        return format!("(number {}, place {}, {answer})", request.number, request.place);
     }
     if what.starts_with("guard") {
-        return if value == NOBODY { "none".into() } else { format!("copy {}", value - 1) };
+        return if value == NONE { "none".into() } else { format!("copy {}", value - 1) };
     }
     if what.starts_with("mark") {
-        let (name, place) = ((value - 1) >> 6, (value - 1) & 63);
-        return if value == NOBODY { "none".into() } else { format!("({name}, place {place})") };
+        return Mark::unpack(value).map_or("none".into(), |Mark { owner, place }| {
+            format!("(process {owner}, place {place})")
+        });
     }
     if what.starts_with("flips") || what.ends_with("served") {
         return format!("{value:b}");
@@ -40,28 +41,28 @@ fn access(Access { what, old, new }: &Access) -> String {
     }
 }
 
-/// A run from the start.
+/// Formats the run of these agents from the initial state.
 pub fn steps(runs: &Runs, agents: &[Agent]) -> Vec<String> {
-    let mut watched = runs.start();
+    let mut monitored = runs.start();
     let mut lines = Vec::new();
     for &agent in agents {
         let (me, _) = runs.agent(agent);
-        let Some(happened) = runs.step(agent, &mut watched, true) else { continue };
-        let mut line = match happened.began {
-            Some(deed) => format!("{me} begins {:<9}", runs.toy.show(deed)),
+        let Some(record) = runs.step(agent, &mut monitored, true) else { continue };
+        let mut line = match record.began {
+            Some(operation) => format!("{me} begins {:<9}", runs.object.show(operation)),
             None => format!("{me}                 "),
         };
-        // What is accessed says enough; of goods, the line's own words do.
-        let label = happened.line.split(' ').next().unwrap_or_default();
-        line += if happened.accesses.is_empty() { &happened.line } else { label };
-        if !happened.accesses.is_empty() {
+        // A line that accesses words is shown by its label and its accesses, any other line in full.
+        let label = record.line.split(' ').next().unwrap_or_default();
+        line += if record.accesses.is_empty() { &record.line } else { label };
+        if !record.accesses.is_empty() {
             line += " ";
         }
-        happened.accesses.iter().for_each(|seen| line += &access(seen));
-        if let Some(ret) = happened.returned {
+        record.accesses.iter().for_each(|seen| line += &access(seen));
+        if let Some(ret) = record.returned {
             line += &format!("  returns {ret}");
         }
-        if let Some(fault) = watched.2 {
+        if let Some(fault) = monitored.2 {
             line += &format!("  violates: {}", fault.name());
         }
         lines.push(line);

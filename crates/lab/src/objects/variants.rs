@@ -1,31 +1,34 @@
-//! The construction, and what is wrong on purpose, by name.
+//! The construction and its wrong variants, by name.
 
-use std::marker::PhantomData;
-
-use hallpass_algorithms::objects::universal::{
-    Careless, Errand, Forgetful, Hasty, Hurried, Line, Next, Rules, Selfish, Sound, Unguarded,
-    Unmarked, Unpinned, Untagged, copies, step,
+use hallpass_algorithms::{
+    framework::changed::Change,
+    objects::universal::{
+        Intent, Line, Next, step,
+        wrong::{
+            Careless, Forgetful, Hasty, Hurried, Selfish, Unguarded, Unmarked, Unpinned, Untagged,
+        },
+    },
 };
 
-use super::shop::Shop;
+use super::environment::ModelEnvironment;
 
-/// One of them.
+/// The construction, or a wrong variant of it.
 #[derive(Clone, Copy)]
 pub struct Variant {
-    /// Its name on the command line; none of what is right.
+    /// The name on the command line; `None` for the sound construction.
     pub name: Option<&'static str>,
-    /// What is wrong with it.
+    /// What is wrong with the variant.
     pub title: &'static str,
-    /// One step.
-    pub step: fn(&mut Shop<'_>, usize, Errand, Line) -> Next,
-    /// Which steps access nothing.
-    pub is_local: fn(Line, usize, usize) -> bool,
-    /// Lines R3 and A4 look again.
+    /// Executes one line.
+    pub step: fn(&mut ModelEnvironment<'_>, usize, Intent, Line) -> Next,
+    /// Whether the variant replaces this line of process `me` by one that makes no access.
+    pub skips: fn(me: usize, at: Line) -> bool,
+    /// Whether lines R3 and A4 check the head again.
     pub validates: bool,
-    /// Request numbers grow.
+    /// Whether request numbers grow.
     pub numbers: bool,
-    /// Who has guarded the head keeps it as it is, and what was not installed is not read: all that
-    /// [`normal`](super::normal) relies on where it leaves out more.
+    /// Whether a guarded head stays unchanged and copies that were not installed are never read. The
+    /// [normal form](super::normal) leaves more out where this holds.
     pub orderly: bool,
 }
 
@@ -35,59 +38,71 @@ impl std::fmt::Debug for Variant {
     }
 }
 
-/// Whether the step from this line only decides where to go on: it is taken together with the one
-/// before it, since nobody can tell when it happens.
-fn is_local<L: Rules>(at: Line, me: usize, k: usize) -> bool {
-    use Line::*;
-    match at {
-        P2 { i, .. } => i == k || i == me || !L::MARKS,
-        G1 { h, i } => i == h + 1 || i > copies(k),
-        G2 { j, .. } => j == k || j == me || !L::GUARDS,
-        G3 { j, .. } => j == k || !L::KEEPS_ANSWERS || j == me && !L::KEEPS_OWN,
-        _ => false,
-    }
-}
+/// The sound construction.
+pub const SOUND: Variant = Variant {
+    name: None,
+    title: "the construction itself",
+    step: |environment, me, intent, at| step(environment, me, intent, at),
+    skips: |_, _| false,
+    validates: true,
+    numbers: true,
+    orderly: true,
+};
 
-fn run<L: Rules>(shop: &mut Shop<'_>, me: usize, errand: Errand, at: Line) -> Next {
-    step(shop, me, errand, at, PhantomData::<L>)
-}
-
-const fn variant<L: Rules>(name: Option<&'static str>, title: &'static str) -> Variant {
-    let orderly = L::VALIDATES
-        && L::GUARDS
-        && L::KEEPS_ANSWERS
-        && L::KEEPS_OWN
-        && L::MARKS
-        && L::NUMBERS
-        && L::SPOILS;
+/// The construction with the change `C`.
+const fn wrong<C>(name: &'static str, title: &'static str) -> Variant
+where
+    C: for<'e> Change<Intent, Line, Next, ModelEnvironment<'e>>,
+{
+    let name = Some(name);
     Variant {
         name,
         title,
-        step: run::<L>,
-        is_local: is_local::<L>,
-        validates: L::VALIDATES,
-        numbers: L::NUMBERS,
-        orderly,
+        step: |environment, me, intent, at| {
+            C::line(&intent, environment, me, at)
+                .unwrap_or_else(|| step(environment, me, intent, at))
+        },
+        ..SOUND
     }
 }
 
-/// What is right.
-pub const SOUND: Variant = variant::<Sound>(None, "as it is");
+/// The same for a change that breaks what [`Variant::orderly`] says.
+const fn disorderly<C>(name: &'static str, title: &'static str) -> Variant
+where
+    C: for<'e> Change<Intent, Line, Next, ModelEnvironment<'e>>,
+{
+    Variant { orderly: false, ..wrong::<C>(name, title) }
+}
 
-/// What is not.
+/// The wrong variants.
 pub const WRONG: [Variant; 9] = [
-    variant::<Hasty>(Some("hasty"), "guards without looking again"),
-    variant::<Unguarded>(Some("unguarded"), "does not look at guards"),
-    variant::<Unpinned>(Some("unpinned"), "writes over answers"),
-    variant::<Careless>(Some("careless"), "writes over its own answer"),
-    variant::<Hurried>(Some("hurried"), "replaces a head whose answers are not assigned"),
-    variant::<Unmarked>(Some("unmarked"), "reads the others' operations without a mark"),
-    variant::<Untagged>(Some("untagged"), "numbers requests modulo 2"),
-    variant::<Selfish>(Some("selfish"), "helps nobody"),
-    variant::<Forgetful>(Some("forgetful"), "takes what it did not install for what was installed"),
+    Variant {
+        validates: false,
+        ..disorderly::<Hasty>("hasty", "does not check the head again after guarding it")
+    },
+    Variant {
+        skips: |_, at| matches!(at, Line::G2 { .. }),
+        ..disorderly::<Unguarded>("unguarded", "does not check guards")
+    },
+    Variant {
+        skips: |_, at| matches!(at, Line::G3 { .. }),
+        ..disorderly::<Unpinned>("unpinned", "overwrites answers")
+    },
+    Variant {
+        skips: |me, at| matches!(at, Line::G3 { j, .. } if j == me),
+        ..disorderly::<Careless>("careless", "overwrites its own answer")
+    },
+    wrong::<Hurried>("hurried", "replaces a head whose answers are not assigned"),
+    Variant {
+        skips: |_, at| matches!(at, Line::P2 { .. }),
+        ..disorderly::<Unmarked>("unmarked", "reads operations of others without a mark")
+    },
+    Variant { numbers: false, ..disorderly::<Untagged>("untagged", "numbers requests modulo 2") },
+    wrong::<Selfish>("selfish", "serves nobody else"),
+    disorderly::<Forgetful>("forgetful", "takes a copy that was not installed for one that was"),
 ];
 
-/// A wrong one by its name.
-pub fn wrong(name: &str) -> Option<Variant> {
+/// Returns the wrong variant with this name.
+pub fn wrong_variant(name: &str) -> Option<Variant> {
     WRONG.into_iter().find(|variant| variant.name == Some(name))
 }

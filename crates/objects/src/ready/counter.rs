@@ -1,15 +1,14 @@
-//! A number.
+//! The counter.
 
 use std::fmt;
 
 use crate::{object::Object, resilient::Resilient};
 
-/// A number for any number of threads. An operation completes as long as fewer than k others have
+/// A counter for any number of threads. An operation completes as long as fewer than k other threads have
 /// stopped inside theirs.
 ///
-/// An [`AtomicI64`](std::sync::atomic::AtomicI64) does all of this at a fraction of the cost, except
-/// that its `fetch_update` may be disturbed for ever by others, and this one's not. As there, what
-/// is too large wraps around.
+/// An [`AtomicI64`](std::sync::atomic::AtomicI64) costs a fraction of this. But other threads can make its
+/// `fetch_update` retry forever, which cannot happen here. Overflow wraps around, as there.
 ///
 /// ```
 /// use hallpass_objects::Counter;
@@ -42,7 +41,7 @@ enum Op {
 
 impl Object for Number {
     type Op = Op;
-    /// What was there before.
+    /// The old value.
     type Ret = i64;
 
     fn apply(&mut self, op: &Op) -> i64 {
@@ -66,62 +65,65 @@ impl Object for Number {
 }
 
 impl Counter {
-    /// A number that at most `k` threads work on at once.
+    /// Creates a counter. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn new(k: usize, value: i64) -> Self {
         Counter { shared: Resilient::new(k, Number(value)) }
     }
 
-    /// What it is.
+    /// Returns the value.
     pub fn get(&self) -> i64 {
         self.shared.read(|number| number.0)
     }
 
-    /// Adds `n`, and returns what it is then.
+    /// Adds `n` and returns the new value.
     pub fn add(&self, n: i64) -> i64 {
         self.fetch_add(n).wrapping_add(n)
     }
 
-    /// Subtracts `n`, and returns what it is then.
+    /// Subtracts `n` and returns the new value.
     pub fn sub(&self, n: i64) -> i64 {
         self.fetch_sub(n).wrapping_sub(n)
     }
 
-    /// Adds `n`, and returns what it was.
+    /// Adds `n` and returns the old value.
     pub fn fetch_add(&self, n: i64) -> i64 {
         self.shared.apply(Op::Add(n))
     }
 
-    /// Subtracts `n`, and returns what it was.
+    /// Subtracts `n` and returns the old value.
     pub fn fetch_sub(&self, n: i64) -> i64 {
         self.shared.apply(Op::Add(n.wrapping_neg()))
     }
 
-    /// Makes it at least `n`, and returns what it was.
+    /// Sets the value to the maximum of itself and `n`. Returns the old value.
     pub fn fetch_max(&self, n: i64) -> i64 {
         self.shared.apply(Op::Max(n))
     }
 
-    /// Makes it at most `n`, and returns what it was.
+    /// Sets the value to the minimum of itself and `n`. Returns the old value.
     pub fn fetch_min(&self, n: i64) -> i64 {
         self.shared.apply(Op::Min(n))
     }
 
-    /// Makes it `n`, and returns what it was.
+    /// Sets the value to `n` and returns the old value.
     pub fn swap(&self, n: i64) -> i64 {
         self.shared.apply(Op::Swap(n))
     }
 
-    /// Makes it `new` if it is `current`. Returns what it was, as an error if that is something else.
+    /// Sets the value to `new` if it is `current`, and returns the old value.
+    ///
+    /// # Errors
+    /// Returns the value if it is not `current`.
     pub fn compare_exchange(&self, current: i64, new: i64) -> Result<i64, i64> {
         let before = self.shared.apply(Op::CompareExchange(current, new));
         if before == current { Ok(before) } else { Err(before) }
     }
 
-    /// Makes it what the closure makes of it, and returns what it was. The closure is called more
-    /// than once, by others too and also later, and must return the same each time.
+    /// Sets the value to the result of `update` and returns the old value. Several threads may call `update`,
+    /// also after this call has returned; it must return the same each time.
     ///
     /// ```
     /// # use hallpass_objects::Counter;
@@ -133,12 +135,12 @@ impl Counter {
         self.shared.apply(Op::Update(Box::new(update)))
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.shared.k()
     }
 
-    /// What it is, when nobody shares it any more.
+    /// Consumes the counter and returns its value.
     pub fn into_inner(self) -> i64 {
         self.shared.into_inner().0
     }

@@ -1,8 +1,8 @@
-//! What queues have in common: items go in, and come out in an order that the store knows.
+//! The object behind both queues: a store of items with a capacity.
 
 use crate::object::Object;
 
-/// Keeps items and knows which is next.
+/// A collection that decides which item is next.
 pub(super) trait Store: Clone {
     type Item: Clone;
 
@@ -13,39 +13,39 @@ pub(super) trait Store: Clone {
     fn clear(&mut self);
 }
 
-/// A store with room for so many.
+/// A store with at most `capacity` items.
 pub(super) struct Items<S> {
     pub store: S,
-    pub most: usize,
+    pub capacity: usize,
 }
 
 impl<S: Clone> Clone for Items<S> {
     fn clone(&self) -> Self {
-        Items { store: self.store.clone(), most: self.most }
+        Items { store: self.store.clone(), capacity: self.capacity }
     }
 
-    /// Copies are made over old ones, and stores can use the room that these have.
+    /// Clones into the old copy, so that the store can reuse its memory.
     fn clone_from(&mut self, other: &Self) {
         self.store.clone_from(&other.store);
-        self.most = other.most;
+        self.capacity = other.capacity;
     }
 }
 
 impl<S> Items<S> {
     pub fn unbounded(store: S) -> Self {
-        Items { store, most: usize::MAX }
+        Items { store, capacity: usize::MAX }
     }
 }
 
 pub(super) enum Op<T> {
-    /// Puts it in, or returns it if there is no room.
+    /// Adds the item, or returns it if the store is full.
     Put(T),
-    /// Puts it in. If there is no room, the next one goes and is returned.
+    /// Adds the item. If the store is full, removes the next item first and returns it.
     Force(T),
-    /// Puts all in, or returns them if there is not room for all.
+    /// Adds all items, or returns them if not all of them fit.
     PutAll(Vec<T>),
     Take,
-    /// Takes the next one if it is like that.
+    /// Removes the next item if it passes the test.
     TakeIf(Test<T>),
     TakeMany(usize),
     Clear,
@@ -53,7 +53,7 @@ pub(super) enum Op<T> {
 
 pub(super) type Test<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// What comes out.
+/// The items that an operation returns.
 pub(super) enum Out<T> {
     Nothing,
     One(T),
@@ -84,7 +84,7 @@ impl<T> From<Option<T>> for Out<T> {
 
 impl<S: Store> Items<S> {
     fn has_room(&self, items: usize) -> bool {
-        self.most - self.store.len() >= items
+        self.capacity - self.store.len() >= items
     }
 
     fn put(&mut self, item: &S::Item) {
@@ -104,9 +104,9 @@ impl<S: Store> Object for Items<S> {
                 Out::Nothing
             }
             Op::Force(item) => {
-                let gone = if self.has_room(1) { None } else { self.store.take() };
+                let removed = if self.has_room(1) { None } else { self.store.take() };
                 self.put(item);
-                gone.into()
+                removed.into()
             }
             Op::PutAll(items) if !self.has_room(items.len()) => Out::Many(items.clone()),
             Op::PutAll(items) => {
@@ -118,9 +118,9 @@ impl<S: Store> Object for Items<S> {
                 Some(next) if test(next) => self.store.take().into(),
                 _ => Out::Nothing,
             },
-            Op::TakeMany(most) => {
+            Op::TakeMany(count) => {
                 let items = std::iter::from_fn(|| self.store.take());
-                Out::Many(items.take(*most).collect())
+                Out::Many(items.take(*count).collect())
             }
             Op::Clear => {
                 self.store.clear();

@@ -1,16 +1,15 @@
-//! Keys and values.
+//! The sorted map.
 
 use std::{borrow::Borrow, collections::BTreeMap, fmt, iter, ops::RangeBounds};
 
 use super::tree::{Op, Tree};
 use crate::resilient::Resilient;
 
-/// A sorted map for any number of threads. An operation completes as long as fewer than k others have
+/// A sorted map for any number of threads. An operation completes as long as fewer than k other threads have
 /// stopped inside theirs.
 ///
-/// There are copies of the map, and each holds its own keys and values: heavy ones belong in an
-/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
-/// replace them.
+/// The map exists in several copies, each with its own clones of keys and values, so put large ones into an
+/// [`Arc`](std::sync::Arc). A removed entry may live on in a copy until a later operation replaces it.
 ///
 /// ```
 /// use hallpass_objects::Map;
@@ -32,48 +31,48 @@ fn cloned<K: Clone, V: Clone>((key, value): (&K, &V)) -> (K, V) {
     (key.clone(), value.clone())
 }
 
-/// Making one, and its end.
+/// Construction and destruction.
 impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
-    /// An empty map that at most `k` threads work on at once.
+    /// Creates an empty map. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_entries(k, iter::empty())
     }
 
-    /// A map of these.
+    /// Creates a map of these entries.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn with_entries(k: usize, entries: impl IntoIterator<Item = (K, V)>) -> Self {
         Map { shared: Resilient::new(k, Tree(entries.into_iter().collect())) }
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.shared.k()
     }
 
-    /// The entries, when nobody shares the map any more.
+    /// Consumes the map and returns its entries.
     pub fn into_inner(self) -> BTreeMap<K, V> {
         self.shared.into_inner().0
     }
 }
 
-/// Changing.
+/// Operations that change the map.
 impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
-    /// Puts the value there. Returns what was there before.
+    /// Sets the value of the key and returns the old value.
     pub fn insert(&self, key: K, value: V) -> Option<V> {
         self.shared.apply(Op::Insert(key, value)).value()
     }
 
-    /// Puts all of them there, in one operation: nobody sees some without the others.
+    /// Inserts all entries in one operation: no thread sees some of them without the others.
     pub fn extend(&self, entries: impl IntoIterator<Item = (K, V)>) {
         self.shared.apply(Op::InsertAll(entries.into_iter().collect()));
     }
 
-    /// Puts the value there if there is none. Returns what is there then.
+    /// Sets the value of the key unless it has one. Returns the value that the key has afterwards.
     ///
     /// ```
     /// # use hallpass_objects::Map;
@@ -82,13 +81,13 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     /// assert_eq!(map.get_or_insert("a", 2), 1);
     /// ```
     pub fn get_or_insert(&self, key: K, value: V) -> V {
-        let there = self.shared.apply(Op::InsertIfNone(key, value.clone())).value();
-        there.unwrap_or(value)
+        let found = self.shared.apply(Op::InsertIfNone(key, value.clone())).value();
+        found.unwrap_or(value)
     }
 
-    /// Puts there what the closure makes of what is there; `None` means no value. Returns what was
-    /// there before. The closure is called more than once, by others too and also later, and must return
-    /// the same each time.
+    /// Sets the value of the key to the result of `update`, where `None` means no value. Returns the old
+    /// value. Several threads may call `update`, also after this call has returned; it must return the same
+    /// each time.
     ///
     /// ```
     /// # use hallpass_objects::Map;
@@ -106,8 +105,10 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         self.shared.apply(Op::Update(key, Box::new(update))).value()
     }
 
-    /// Puts `new` there if `current` is there; `None` means no value. Otherwise the error says what
-    /// is there.
+    /// Sets the value of the key to `new` if it is `current`, where `None` means no value.
+    ///
+    /// # Errors
+    /// Returns the value of the key if it is not `current`.
     ///
     /// ```
     /// # use hallpass_objects::Map;
@@ -127,40 +128,40 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         V: PartialEq + 'static,
     {
         let expected = current.clone();
-        let there =
+        let old =
             self.update(
                 key,
-                move |there| {
-                    if there == expected.as_ref() { new.clone() } else { there.cloned() }
+                move |value| {
+                    if value == expected.as_ref() { new.clone() } else { value.cloned() }
                 },
             );
-        if there == current { Ok(()) } else { Err(there) }
+        if old == current { Ok(()) } else { Err(old) }
     }
 
-    /// Takes the value out.
+    /// Removes the key and returns its value.
     pub fn remove(&self, key: K) -> Option<V> {
         self.shared.apply(Op::Remove(key)).value()
     }
 
-    /// Takes the entry with the smallest key.
+    /// Removes the entry with the smallest key and returns it.
     pub fn pop_first(&self) -> Option<(K, V)> {
         self.shared.apply(Op::PopFirst).entry()
     }
 
-    /// Takes the entry with the greatest key.
+    /// Removes the entry with the greatest key and returns it.
     pub fn pop_last(&self) -> Option<(K, V)> {
         self.shared.apply(Op::PopLast).entry()
     }
 
-    /// Drops all entries.
+    /// Removes all entries.
     pub fn clear(&self) {
         self.shared.apply(Op::Clear);
     }
 }
 
-/// Looking.
+/// Operations that read the map.
 impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
-    /// What is there.
+    /// Returns a clone of the value of the key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -168,7 +169,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         self.shared.read(|tree| tree.0.get(key).cloned())
     }
 
-    /// Whether something is there.
+    /// Returns whether the key has a value.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -176,27 +177,27 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         self.shared.read(|tree| tree.0.contains_key(key))
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.shared.read(|tree| tree.0.len())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entry with the smallest key.
+    /// Returns a clone of the entry with the smallest key.
     pub fn first(&self) -> Option<(K, V)> {
         self.shared.read(|tree| tree.0.first_key_value().map(cloned))
     }
 
-    /// The entry with the greatest key.
+    /// Returns a clone of the entry with the greatest key.
     pub fn last(&self) -> Option<(K, V)> {
         self.shared.read(|tree| tree.0.last_key_value().map(cloned))
     }
 
-    /// The entries with these keys, as they are at one moment.
+    /// Returns clones of all entries in a range of keys, as they are at one moment.
     pub fn range<Q: Ord + ?Sized>(&self, keys: impl RangeBounds<Q>) -> Vec<(K, V)>
     where
         K: Borrow<Q>,
@@ -204,17 +205,17 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         self.shared.read(|tree| tree.0.range(keys).map(cloned).collect())
     }
 
-    /// All keys, in ascending order.
+    /// Returns clones of all keys in ascending order.
     pub fn keys(&self) -> Vec<K> {
         self.shared.read(|tree| tree.0.keys().cloned().collect())
     }
 
-    /// All values, in the order of their keys.
+    /// Returns clones of all values in the order of their keys.
     pub fn values(&self) -> Vec<V> {
         self.shared.read(|tree| tree.0.values().cloned().collect())
     }
 
-    /// A copy of the map.
+    /// Returns a clone of all entries.
     pub fn snapshot(&self) -> BTreeMap<K, V> {
         self.shared.read(|tree| tree.0.clone())
     }

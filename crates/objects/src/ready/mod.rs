@@ -1,7 +1,7 @@
-//! Objects that people ask for, each a [`Resilient`](crate::Resilient) around a plain one.
+//! Ready-made objects, each a [`Resilient`](crate::Resilient) around a plain one.
 //!
-//! Operations that change something are values, so that others can apply them; those that only look
-//! read the object in place, without a copy.
+//! Operations that change the object are values, so that other threads can apply them. Operations that only
+//! read access the object in place, without a copy.
 
 mod counter;
 mod items;

@@ -1,17 +1,17 @@
-//! Greatest first.
+//! The priority queue.
 
 use std::{collections::BinaryHeap, fmt, iter};
 
 use super::items::{Items, Op, Store};
 use crate::resilient::Resilient;
 
-/// A priority queue for any number of threads: the greatest item comes out first. An operation
-/// completes as long as fewer than k others have stopped inside theirs.
+/// A priority queue for any number of threads: the greatest item comes out first. An operation completes as
+/// long as fewer than k other threads have stopped inside theirs.
 ///
-/// There are copies of the queue, and each holds its own items: heavy ones belong in an
-/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
-/// replace them. For the smallest first, use [`Reverse`](std::cmp::Reverse). Items that
-/// are equal come out in any order.
+/// The queue exists in several copies, each with its own clones of the items, so put large items into an
+/// [`Arc`](std::sync::Arc). A removed item may live on in a copy until a later operation replaces it.
+///
+/// Use [`Reverse`](std::cmp::Reverse) to get the smallest item first. Equal items come out in any order.
 ///
 /// ```
 /// use hallpass_objects::PriorityQueue;
@@ -54,29 +54,29 @@ impl<T: Ord + Clone> Store for BinaryHeap<T> {
 }
 
 impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
-    /// An empty queue that at most `k` threads work on at once.
+    /// Creates an empty queue. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_items(k, iter::empty())
     }
 
-    /// A queue of these.
+    /// Creates a queue of these items.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
         let items = Items::unbounded(items.into_iter().collect());
         PriorityQueue { shared: Resilient::new(k, items) }
     }
 
-    /// Puts the item in.
+    /// Adds the item.
     pub fn push(&self, item: T) {
         self.shared.apply(Op::Put(item));
     }
 
-    /// Puts all of them in, in one operation: nobody sees some without the others.
+    /// Adds all items in one operation: no thread sees some of them without the others.
     ///
     /// ```
     /// # use hallpass_objects::PriorityQueue;
@@ -88,19 +88,19 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
         self.shared.apply(Op::PutAll(items.into_iter().collect()));
     }
 
-    /// Takes the greatest item.
+    /// Removes the greatest item and returns it.
     pub fn pop(&self) -> Option<T> {
         self.shared.apply(Op::Take).one()
     }
 
-    /// Takes the greatest item if the test says so. The test is run more than once, by others too and
-    /// also later, and must say the same each time.
+    /// Removes the greatest item and returns it, if `test` returns `true` for it. Several threads may call
+    /// `test`, also after this call has returned; it must return the same each time.
     ///
     /// ```
     /// # use hallpass_objects::PriorityQueue;
     /// use std::cmp::Reverse;
     ///
-    /// // Timers: the earliest first, and only when its time has come.
+    /// // Timers: the earliest first, and only when it is due.
     /// let timers = PriorityQueue::with_items(2, [Reverse(30), Reverse(10)]);
     /// let due = |now| timers.pop_if(move |&Reverse(at)| at <= now);
     /// assert_eq!(due(20), Some(Reverse(10)));
@@ -110,49 +110,48 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
         self.shared.apply(Op::TakeIf(Box::new(test))).one()
     }
 
-    /// Takes the so many greatest in one operation, or all if there are fewer; the greatest first.
-    pub fn pop_many(&self, most: usize) -> Vec<T> {
-        self.shared.apply(Op::TakeMany(most)).many()
+    /// Removes up to `count` items in one operation and returns them, the greatest first.
+    pub fn pop_many(&self, count: usize) -> Vec<T> {
+        self.shared.apply(Op::TakeMany(count)).many()
     }
 
-    /// Takes all there are, the greatest first.
+    /// Removes all items and returns them, the greatest first.
     pub fn drain(&self) -> Vec<T> {
         self.pop_many(usize::MAX)
     }
 
-    /// A copy of the greatest item.
+    /// Returns a clone of the greatest item.
     pub fn peek(&self) -> Option<T> {
         self.shared.read(|items| items.store.next().cloned())
     }
 
-    /// A copy of all there are, the greatest last, as in
-    /// [`BinaryHeap::into_sorted_vec`].
+    /// Returns clones of all items, the greatest last, like [`BinaryHeap::into_sorted_vec`].
     pub fn to_sorted_vec(&self) -> Vec<T> {
-        // Sorted outside of the reading, which should be short.
+        // Sort after the read, which should be short.
         self.shared.read(|items| items.store.clone()).into_sorted_vec()
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.shared.read(|items| items.store.len())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops all there are.
+    /// Removes all items.
     pub fn clear(&self) {
         self.shared.apply(Op::Clear);
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.shared.k()
     }
 
-    /// The items, when nobody shares the queue any more.
+    /// Consumes the queue and returns its items.
     pub fn into_inner(self) -> BinaryHeap<T> {
         self.shared.into_inner().store
     }

@@ -1,16 +1,15 @@
-//! First in, first out.
+//! The FIFO queue.
 
 use std::{collections::VecDeque, fmt, iter};
 
 use super::items::{Items, Op, Store};
 use crate::resilient::Resilient;
 
-/// A queue for any number of threads: first in, first out. An operation completes as long as fewer
-/// than k others have stopped inside theirs.
+/// A FIFO queue for any number of threads. An operation completes as long as fewer than k other threads have
+/// stopped inside theirs.
 ///
-/// There are copies of the queue, and each holds its own items: heavy ones belong in an
-/// [`Arc`](std::sync::Arc). What was taken out may live on in some of them until later operations
-/// replace them.
+/// The queue exists in several copies, each with its own clones of the items, so put large items into an
+/// [`Arc`](std::sync::Arc). A removed item may live on in a copy until a later operation replaces it.
 ///
 /// ```
 /// use hallpass_objects::Queue;
@@ -27,7 +26,7 @@ use crate::resilient::Resilient;
 /// ```
 pub struct Queue<T: Clone> {
     shared: Resilient<Items<VecDeque<T>>>,
-    most: usize,
+    capacity: usize,
 }
 
 impl<T: Clone> Store for VecDeque<T> {
@@ -55,24 +54,24 @@ impl<T: Clone> Store for VecDeque<T> {
 }
 
 impl<T: Clone + Send + Sync> Queue<T> {
-    /// An empty queue that at most `k` threads work on at once.
+    /// Creates an empty queue. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_items(k, iter::empty())
     }
 
-    /// A queue of these, the first one in front.
+    /// Creates a queue of these items, the first one in front.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
         let items = Items::unbounded(items.into_iter().collect());
-        Queue { most: items.most, shared: Resilient::new(k, items) }
+        Queue { capacity: items.capacity, shared: Resilient::new(k, items) }
     }
 
-    /// An empty queue with room for `most` items.
+    /// Creates an empty queue for at most `capacity` items.
     ///
     /// ```
     /// # use hallpass_objects::Queue;
@@ -83,56 +82,67 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// ```
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
-    pub fn bounded(k: usize, most: usize) -> Self {
-        let items = Items { store: VecDeque::new(), most };
-        Queue { most, shared: Resilient::new(k, items) }
+    /// If `k` is not between 1 and 64.
+    pub fn bounded(k: usize, capacity: usize) -> Self {
+        let items = Items { store: VecDeque::new(), capacity };
+        Queue { capacity, shared: Resilient::new(k, items) }
     }
 
-    /// Puts the item at the end.
+    /// Appends the item.
     ///
     /// # Panics
-    /// If the queue is full, which only a bounded one can be; see [`try_push`](Self::try_push).
+    /// If the queue is full, which only a [bounded](Self::bounded) queue can be; see
+    /// [`try_push`](Self::try_push).
     pub fn push(&self, item: T) {
-        assert!(self.try_push(item).is_ok(), "the queue is full: it has room for {}", self.most);
+        assert!(
+            self.try_push(item).is_ok(),
+            "the queue is full: its capacity is {}",
+            self.capacity
+        );
     }
 
-    /// Puts the item at the end, or gives it back if the queue is full.
+    /// Appends the item.
+    ///
+    /// # Errors
+    /// Returns the item if the queue is full.
     pub fn try_push(&self, item: T) -> Result<(), T> {
         self.shared.apply(Op::Put(item)).one().map_or(Ok(()), Err)
     }
 
-    /// Puts the item at the end. If the queue is full, the one in front makes room and is returned;
-    /// in a queue without room for any, the item is not kept either.
+    /// Appends the item. If the queue is full, removes the front item and returns it. If the capacity is 0,
+    /// returns `item` itself.
     pub fn force_push(&self, item: T) -> Option<T> {
-        if self.most == 0 {
+        if self.capacity == 0 {
             return Some(item);
         }
         self.shared.apply(Op::Force(item)).one()
     }
 
-    /// Puts all of them at the end, in one operation: nobody comes in between.
+    /// Appends all items in one operation: they stay together.
     ///
     /// # Panics
-    /// If they do not all fit; see [`try_extend`](Self::try_extend).
+    /// If not all of them fit; see [`try_extend`](Self::try_extend).
     pub fn extend(&self, items: impl IntoIterator<Item = T>) {
         let put = self.try_extend(items);
-        assert!(put.is_ok(), "too many at once: the queue has room for {}", self.most);
+        assert!(put.is_ok(), "too many items: the capacity of the queue is {}", self.capacity);
     }
 
-    /// Puts all of them at the end in one operation, or gives them back if they do not all fit.
+    /// Appends all items in one operation.
+    ///
+    /// # Errors
+    /// Returns the items if not all of them fit.
     pub fn try_extend(&self, items: impl IntoIterator<Item = T>) -> Result<(), Vec<T>> {
         let refused = self.shared.apply(Op::PutAll(items.into_iter().collect())).many();
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// Takes the item in front.
+    /// Removes the front item and returns it.
     pub fn pop(&self) -> Option<T> {
         self.shared.apply(Op::Take).one()
     }
 
-    /// Takes the item in front if the test says so. The test is run more than once, by others too and
-    /// also later, and must say the same each time.
+    /// Removes the front item and returns it, if `test` returns `true` for it. Several threads may call
+    /// `test`, also after this call has returned; it must return the same each time.
     ///
     /// ```
     /// # use hallpass_objects::Queue;
@@ -144,52 +154,52 @@ impl<T: Clone + Send + Sync> Queue<T> {
         self.shared.apply(Op::TakeIf(Box::new(test))).one()
     }
 
-    /// Takes so many from the front in one operation, or all if there are fewer.
-    pub fn pop_many(&self, most: usize) -> Vec<T> {
-        self.shared.apply(Op::TakeMany(most)).many()
+    /// Removes up to `count` items from the front in one operation and returns them.
+    pub fn pop_many(&self, count: usize) -> Vec<T> {
+        self.shared.apply(Op::TakeMany(count)).many()
     }
 
-    /// Takes all there are.
+    /// Removes all items and returns them.
     pub fn drain(&self) -> Vec<T> {
         self.pop_many(usize::MAX)
     }
 
-    /// A copy of the item in front.
+    /// Returns a clone of the front item.
     pub fn peek(&self) -> Option<T> {
         self.shared.read(|items| items.store.next().cloned())
     }
 
-    /// A copy of all there are, as they stand.
+    /// Returns clones of all items, front first.
     pub fn to_vec(&self) -> Vec<T> {
         self.shared.read(|items| items.store.iter().cloned().collect())
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.shared.read(|items| items.store.len())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops all there are.
+    /// Removes all items.
     pub fn clear(&self) {
         self.shared.apply(Op::Clear);
     }
 
-    /// How many there is room for, if the queue is bounded.
+    /// Returns the capacity; `None` if the queue is not bounded.
     pub fn capacity(&self) -> Option<usize> {
-        (self.most < usize::MAX).then_some(self.most)
+        (self.capacity < usize::MAX).then_some(self.capacity)
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.shared.k()
     }
 
-    /// The items, when nobody shares the queue any more.
+    /// Consumes the queue and returns its items.
     pub fn into_inner(self) -> VecDeque<T> {
         self.shared.into_inner().store
     }

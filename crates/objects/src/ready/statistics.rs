@@ -1,13 +1,13 @@
-//! Numbers that come in, and what they are like together.
+//! Statistics of recorded numbers.
 
 use std::fmt;
 
 use crate::{object::Object, resilient::Resilient};
 
-/// Count, sum, mean, variance and range of numbers that any number of threads record. An operation
-/// completes as long as fewer than k others have stopped inside theirs.
+/// Count, sum, mean, variance and range of numbers that any number of threads record. An operation completes
+/// as long as fewer than k other threads have stopped inside theirs.
 ///
-/// A [`Summary`] is of one moment: mean and count in it belong together.
+/// A [`Summary`] describes one moment, so its count and its mean belong together.
 ///
 /// ```
 /// use hallpass_objects::Statistics;
@@ -28,15 +28,15 @@ pub struct Statistics {
     shared: Resilient<Tally>,
 }
 
-/// What recorded numbers are like together.
+/// Statistics of recorded numbers at one moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
     count: u64,
-    /// What is too small for `sum` to hold is collected in `rest` (Neumaier 1974).
+    /// `rest` collects the digits that `sum` loses (Neumaier 1974).
     sum: f64,
     rest: f64,
-    /// Mean, and the sum of squared distances from it, brought up to date with each number: the sums
-    /// of numbers and squares would lose all digits where the mean is large (Welford 1962).
+    /// The mean and the sum of squared distances from it, updated with each number (Welford 1962). The sums
+    /// of numbers and of squares would lose all digits if the mean is large.
     mean: f64,
     squares: f64,
     min: f64,
@@ -71,38 +71,37 @@ impl Summary {
         (self.count > 0).then_some(value)
     }
 
-    /// How many numbers there are.
+    /// Returns how many numbers were recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Returns the sum.
     pub fn sum(&self) -> f64 {
         self.sum + self.rest
     }
 
-    /// Their mean, if there are any.
+    /// Returns the mean; `None` without numbers.
     pub fn mean(&self) -> Option<f64> {
         self.if_any(self.mean)
     }
 
-    /// The variance of what they are a sample of (divided by one less than there are), if there are
-    /// two or more.
+    /// Returns the sample variance (the divisor is count - 1); `None` for fewer than two numbers.
     pub fn variance(&self) -> Option<f64> {
         (self.count > 1).then(|| self.squares / (self.count - 1) as f64)
     }
 
-    /// The root of the variance.
+    /// Returns the square root of the [variance](Self::variance).
     pub fn standard_deviation(&self) -> Option<f64> {
         self.variance().map(f64::sqrt)
     }
 
-    /// The smallest, if there are any.
+    /// Returns the smallest number; `None` without numbers.
     pub fn min(&self) -> Option<f64> {
         self.if_any(self.min)
     }
 
-    /// The greatest, if there are any.
+    /// Returns the greatest number; `None` without numbers.
     pub fn max(&self) -> Option<f64> {
         self.if_any(self.max)
     }
@@ -119,7 +118,7 @@ enum Op {
 
 impl Object for Tally {
     type Op = Op;
-    /// All before.
+    /// The summary before the operation.
     type Ret = Summary;
 
     fn apply(&mut self, op: &Op) -> Summary {
@@ -134,10 +133,10 @@ impl Object for Tally {
 }
 
 impl Statistics {
-    /// Nothing recorded yet. At most `k` threads work on it at once.
+    /// Creates statistics without numbers. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If k is 0 or more than 64.
+    /// If `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Statistics { shared: Resilient::new(k, Tally(Summary::EMPTY)) }
     }
@@ -145,28 +144,29 @@ impl Statistics {
     /// Records a number.
     ///
     /// # Panics
-    /// If it is infinite or not a number: it would spoil all others for ever.
+    /// If `x` is infinite or not a number, because it would make every later summary useless.
     pub fn record(&self, x: f64) {
         assert!(x.is_finite(), "{x} cannot be averaged");
         self.shared.apply(Op::Record(x));
     }
 
-    /// Records all of them, in one operation.
+    /// Records all numbers in one operation.
     ///
     /// # Panics
-    /// If one is infinite or not a number. Then none is recorded.
+    /// If one of them is infinite or not a number. Then none is recorded.
     pub fn record_all(&self, all: impl IntoIterator<Item = f64>) {
         let all: Vec<_> = all.into_iter().collect();
         all.iter().for_each(|x| assert!(x.is_finite(), "{x} cannot be averaged"));
         self.shared.apply(Op::RecordAll(all));
     }
 
-    /// What the numbers so far are like.
+    /// Returns the summary of all numbers so far.
     pub fn summary(&self) -> Summary {
         self.shared.read(|tally| tally.0)
     }
 
-    /// The same, and begins anew: each number is in one summary. For reports at intervals.
+    /// Returns the summary and removes all numbers, so that each number is in exactly one summary. Use it for
+    /// reports at intervals.
     ///
     /// ```
     /// # use hallpass_objects::Statistics;
@@ -179,7 +179,7 @@ impl Statistics {
         self.shared.apply(Op::Take)
     }
 
-    /// How many may be in at once: one more than may stop.
+    /// Returns k: the object tolerates k - 1 stopped threads.
     pub fn k(&self) -> usize {
         self.shared.k()
     }
@@ -202,15 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn a_large_mean_leaves_the_variance_its_digits() {
-        // The sums of numbers and squares would make it negative.
+    fn variance_stays_exact_with_a_large_mean() {
+        // Computed from the sums of numbers and squares, it would be negative.
         let summary = of([4.0, 7.0, 13.0, 16.0].map(|x| x + 1e9));
         assert_eq!(summary.mean(), Some(1e9 + 10.0));
         assert_eq!(summary.variance(), Some(30.0));
     }
 
     #[test]
-    fn a_sum_keeps_what_large_numbers_would_swallow() {
+    fn sum_keeps_the_digits_that_large_numbers_hide() {
         assert_eq!(of([1.0, 1e100, 1.0, -1e100]).sum(), 2.0);
         let many = of((0..1_000_000).map(|_| 0.1));
         assert!((many.sum() - 100_000.0).abs() < 1e-9, "{}", many.sum());
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_are_special() {
+    fn summaries_of_no_number_and_one_number() {
         assert_eq!(of([]).mean(), None);
         assert_eq!(of([]).max(), None);
         assert_eq!((of([3.0]).mean(), of([3.0]).variance()), (Some(3.0), None));

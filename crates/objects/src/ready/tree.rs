@@ -1,4 +1,4 @@
-//! The plain map that is shared.
+//! The object behind the map.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) struct Tree<K, V>(pub BTreeMap<K, V>);
 pub(super) enum Op<K, V> {
     Insert(K, V),
     InsertAll(Vec<(K, V)>),
-    /// Returns what was there, and then changes nothing.
+    /// Inserts the value unless the key has one; returns the value that the key had.
     InsertIfNone(K, V),
     Update(K, Update<V>),
     Remove(K),
@@ -19,7 +19,7 @@ pub(super) enum Op<K, V> {
     Clear,
 }
 
-/// From what is there to what shall be there.
+/// Computes the new value from the old one; `None` means no value.
 pub(super) type Update<V> = Box<dyn Fn(Option<&V>) -> Option<V> + Send + Sync>;
 
 pub(super) enum Ret<K, V> {
@@ -62,11 +62,11 @@ impl<K: Ord + Clone, V: Clone> Object for Tree<K, V> {
                 None
             }
             Op::InsertIfNone(key, value) => {
-                let there = self.0.get(key).cloned();
-                if there.is_none() {
+                let found = self.0.get(key).cloned();
+                if found.is_none() {
                     self.insert(key, value);
                 }
-                there
+                found
             }
             Op::Update(key, update) => match update(self.0.get(key)) {
                 Some(value) => self.0.insert(key.clone(), value),

@@ -11,10 +11,10 @@ use hallpass_lab::{
     explore::MOST_STATES,
     objects::{
         Question, Report, check,
-        normal::Depth,
+        normal::Reduction,
+        object::ObjectKind,
         observe::Fault,
         suite::{Case, SUITE},
-        toys::Kind,
     },
     program::{self, HOLDS, PARTIAL, VIOLATED, output::outln},
 };
@@ -26,7 +26,7 @@ use crate::options::Effort;
 pub struct Args {
     /// The object that is shared [default: a suite of models, with what is expected of each]
     #[arg(value_parser = kind())]
-    object: Option<Kind>,
+    object: Option<ObjectKind>,
     /// How many share it
     #[arg(short, value_name = "K", default_value_t = 2, requires = "object")]
     k: usize,
@@ -48,9 +48,9 @@ pub struct Args {
     effort: Effort,
 }
 
-fn kind() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::name)).map(|name| {
-        let named = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+fn kind() -> impl TypedValueParser<Value = ObjectKind> {
+    PossibleValuesParser::new(ObjectKind::ALL.map(ObjectKind::name)).map(|name| {
+        let named = ObjectKind::ALL.into_iter().find(|kind| kind.name() == name);
         named.expect("the parser lets the names of objects through only")
     })
 }
@@ -74,7 +74,7 @@ pub fn run(args: Args) -> program::Result {
         operations: args.operations,
         only,
         wrong: args.wrong,
-        depth: Depth::Full,
+        reduction: Reduction::Full,
     };
     let report =
         args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
@@ -108,7 +108,7 @@ fn name(question: &Question) -> String {
 }
 
 fn most(report: &Report) -> [String; 2] {
-    let (change, look) = report.most_steps.unwrap_or_default();
+    let (change, look) = report.max_steps.unwrap_or_default();
     [change, look].map(|most| most.map_or("-".into(), |most| most.to_string()))
 }
 
@@ -135,7 +135,7 @@ fn print(report: &Report) {
         };
         outln!("  {:<12} {word:<9} {}", fault.name(), fault.promise());
     }
-    if report.most_steps.is_some() {
+    if report.max_steps.is_some() {
         let [change, look] = most(report);
         outln!(
             "\nmost own steps: of an operation that changes the object {change}, that looks {look}"

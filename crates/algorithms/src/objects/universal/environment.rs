@@ -1,0 +1,171 @@
+//! The shared state of the construction, as the lines see it.
+
+use crate::framework::memory::{Op, Word};
+
+/// The largest supported k: the parities of all requests are bits of one word.
+pub const MAX_PROCESSES: usize = 64;
+
+/// The number of copies that `k` processes need.
+///
+/// Each of the k - 1 other processes keeps at most three copies from being free: the one it writes, the
+/// one it guards and the one that holds its answer. The other three are the head, the copy that holds the
+/// answer of this process, and the copy that it takes.
+pub const fn copies(k: usize) -> usize {
+    3 * k
+}
+
+/// The value of a guard that protects no copy, and of a mark on no operation.
+pub const NONE: Word = 0;
+
+/// Where the answer to a request is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Answer {
+    /// Not assigned yet.
+    None,
+    /// In this copy.
+    In(usize),
+    /// Fetched by the process that made the request.
+    Fetched,
+}
+
+/// The latest request of a process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Request {
+    /// The number of the request. Each process counts its own requests, one by one.
+    pub number: u64,
+    /// Which of the process's k places holds the operation.
+    pub place: usize,
+    /// Where the answer is.
+    pub answer: Answer,
+}
+
+const PLACE_BITS: u32 = 6;
+const ANSWER_BITS: u32 = 9;
+
+impl Request {
+    /// The state before the first request.
+    pub const INITIAL: Request = Request { number: 0, place: 0, answer: Answer::Fetched };
+
+    /// Packs the request into a word.
+    pub const fn pack(self) -> Word {
+        let answer = match self.answer {
+            Answer::None => 0,
+            Answer::Fetched => 1,
+            Answer::In(copy) => 2 + copy as Word,
+        };
+        (((self.number as Word) << PLACE_BITS | self.place as Word) << ANSWER_BITS) | answer
+    }
+
+    /// Restores a request from a word made by [`pack`](Request::pack).
+    pub const fn unpack(word: Word) -> Self {
+        let answer = match word & ((1 << ANSWER_BITS) - 1) {
+            0 => Answer::None,
+            1 => Answer::Fetched,
+            copy => Answer::In(copy as usize - 2),
+        };
+        let place = (word >> ANSWER_BITS) & ((1 << PLACE_BITS) - 1);
+        let number = word as u64 >> (ANSWER_BITS + PLACE_BITS);
+        Request { number, place: place as usize, answer }
+    }
+
+    /// Returns the same request with this answer.
+    pub const fn answered(self, answer: Answer) -> Self {
+        Request { answer, ..self }
+    }
+
+    /// Returns the parity of the number, as a bit.
+    pub const fn parity(self) -> u64 {
+        self.number & 1
+    }
+}
+
+/// An operation that a process is reading.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Mark {
+    /// The process whose operation it is.
+    pub owner: usize,
+    /// The place of the owner that holds the operation.
+    pub place: usize,
+}
+
+impl Mark {
+    /// Packs the mark into a word other than [`NONE`].
+    pub const fn pack(self) -> Word {
+        1 + (self.owner << PLACE_BITS | self.place) as Word
+    }
+
+    /// Restores a mark from a word made by [`pack`](Mark::pack); `None` stands for [`NONE`].
+    pub const fn unpack(word: Word) -> Option<Self> {
+        match word {
+            NONE => None,
+            word => {
+                let word = word as usize - 1;
+                Some(Mark { owner: word >> PLACE_BITS, place: word & ((1 << PLACE_BITS) - 1) })
+            }
+        }
+    }
+}
+
+/// A process whose answer is in a copy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Helped {
+    /// The process.
+    pub process: usize,
+    /// Its request before the answer was assigned.
+    pub request: Request,
+}
+
+/// The state of a shared object, as one process sees it. Each call is one access.
+///
+/// In the lab, all of it is a model. On real memory, the first group of methods accesses atomic words.
+/// The second group accesses what these words protect and is not atomic: nobody writes a copy that another
+/// process reads or writes. Such an access takes a method for its beginning and one for its end, so that
+/// the lab sees every access that would overlap.
+pub trait Environment {
+    /// Returns k, the number of processes.
+    fn k(&self) -> usize;
+
+    /// Accesses the number of the copy that is the object.
+    fn head(&mut self, op: Op) -> Word;
+    /// Accesses the parities of all requests, one bit for each process.
+    fn flips(&mut self, op: Op) -> Word;
+    /// Accesses a process's [`Request`].
+    fn request(&mut self, process: usize, op: Op) -> Word;
+    /// Accesses a process's guard: [`NONE`], or 1 + the copy that it protects.
+    fn guard(&mut self, process: usize, op: Op) -> Word;
+    /// Accesses a process's mark: [`NONE`], or the operation that it reads, as a [`Mark`].
+    fn mark(&mut self, process: usize, op: Op) -> Word;
+    /// Accesses the flag that says whether a copy is taken.
+    fn taken(&mut self, copy: usize, op: Op) -> Word;
+
+    /// Returns the parities of the requests that a copy has served.
+    fn served(&mut self, copy: usize) -> u64;
+    /// Returns the copy that this copy replaced.
+    fn previous(&mut self, copy: usize) -> usize;
+    /// Returns the `index`th of the processes whose answers are in this copy.
+    fn helped(&mut self, copy: usize, index: usize) -> Option<Helped>;
+
+    /// Begins to write the operation of `me` to one of its places.
+    fn put_begins(&mut self, me: usize, place: usize);
+    /// Finishes writing the operation of `me` to one of its places.
+    fn put_ends(&mut self, me: usize, place: usize);
+    /// Begins to make `copy` equal to `from`.
+    fn copy_begins(&mut self, from: usize, copy: usize);
+    /// Finishes making `copy` equal to `from`. If `from` replaced `copy` and nobody has written `copy`
+    /// since, applying the operations that `from` has served is enough.
+    fn copy_ends(&mut self, from: usize, copy: usize);
+    /// Begins to apply the operation of this request of `owner` to `copy`.
+    fn serve_begins(&mut self, copy: usize, owner: usize, request: Request);
+    /// Finishes applying the operation of this request of `owner` to `copy`. The answer stays in the copy,
+    /// where its owner fetches it; but if `me` is the owner and applies an operation, it keeps the answer
+    /// itself.
+    fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request);
+    /// Records that `copy` will not become the head, so that its contents cannot be used to catch up.
+    fn spoil(&mut self, copy: usize);
+    /// Begins to read the object, or the answer of `me`, from this copy.
+    fn read_begins(&mut self, me: usize, copy: usize);
+    /// Finishes reading the object, or the answer of `me`, from this copy.
+    fn read_ends(&mut self, me: usize, copy: usize);
+    /// Records that `copy` has become the head and is no longer written.
+    fn published(&mut self, copy: usize);
+}
