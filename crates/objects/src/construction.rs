@@ -184,12 +184,12 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn head(&mut self, op: Op) -> Word {
-        op.apply(&self.shared.head)
+        op.apply(&*self.shared.head)
     }
 
     #[inline]
     fn flips(&mut self, op: Op) -> Word {
-        op.apply(&self.shared.flips)
+        op.apply(&*self.shared.flips)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
-//! The registry's entries of the turnstile.
+//! The registry entries of the turnstile.
 
-use super::{Turnstile, broken};
+use super::{Turnstile, wrong};
 use crate::{
     framework::changed::Changed,
     registry::{Entry, OURS, entries},
@@ -11,7 +11,7 @@ const TURNSTILE: Entry =
 
 entries! {
     "turnstile" + names => Turnstile::new, TURNSTILE.titled("who finds room goes through, who fails twice draws a number");
-    "turnstile:no-compare" => |n, k| Changed::<_, broken::NoCompare>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line E3 draws a number without looking which");
-    "turnstile:no-number" => |n, k| Changed::<_, broken::NoNumber>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line E4 draws no number");
-    "turnstile:no-exit" => |n, k| Changed::<_, broken::NoExit>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line X1 counts no exit");
+    "turnstile:no-compare" => |n, k| Changed::<_, wrong::NoCompare>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line E3 draws a number without looking which");
+    "turnstile:no-number" => |n, k| Changed::<_, wrong::NoNumber>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line E4 draws no number");
+    "turnstile:no-exit" => |n, k| Changed::<_, wrong::NoExit>::new(Turnstile::new(n, k)), TURNSTILE.wrong("line X1 counts no exit");
 }

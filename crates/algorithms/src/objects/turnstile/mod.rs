@@ -1,17 +1,17 @@
-//! The turnstile before a [`Resilient`](crate::objects::universal) object: who finds room goes through, and
-//! only one who has failed often enough draws a number.
+//! The turnstile in front of a resilient object (see [`universal`](crate::objects::universal)): a newcomer
+//! that finds room enters, and a process draws a number only after it has failed twice.
 //!
-//! Ours. A counting semaphore by two counters that only grow: numbers drawn, and exits. The holder of
-//! number t is in as soon as t - exits < k, so whoever has drawn a number is served in turn, and one
-//! that stops takes no more than its own place with it: everybody gets in while fewer than k have
-//! stopped, wherever they did. That is all a resilient object needs.
+//! Our own algorithm: a counting semaphore made of two counters that only grow, the numbers drawn and the
+//! exits. The holder of number t enters as soon as t - exits < k, so processes with a number enter in order.
+//! A process that stops takes no more than its own place with it: every process enters while fewer than k
+//! have stopped, wherever they stopped. A resilient object needs no more than that.
 //!
-//! What it needs as well is speed where threads are many and cores few, and numbers in turn are slow
-//! then: each passage waits for a thread that sleeps. So a number is first drawn only if there is room
-//! (lines E1 to E3), and who comes at the right time overtakes those that sleep. A waiter that
-//! has been patient draws one anyway (E4), and with that the door is closed to all who come later: there
-//! is no room for them before it has had its turn. Natively, it is the driver who says how long one is
-//! patient: until then, it has it begin at E1 again, as if it had come just now.
+//! It also has to be fast with many threads on few cores. Numbers in order alone are slow there, because
+//! each passage waits for a thread that sleeps. So a process first draws a number only if there is room
+//! (lines E1 to E3), and a newcomer may overtake sleeping waiters. A waiter that has been patient draws a
+//! number anyway (line E4). From then on there is no room for newcomers until it has entered. On real
+//! memory, the driver decides how long a waiter is patient: until then, the waiter starts again at E1 like a
+//! newcomer.
 //!
 //! Doorway: E1 to E4.
 
@@ -27,8 +27,9 @@ use crate::framework::{
 };
 
 pub mod entries;
+pub mod wrong;
 
-/// The turnstile for `n` processes of which `k` may be in.
+/// The turnstile for `n` processes, at most `k` of them inside.
 pub struct Turnstile {
     n: usize,
     k: usize,
@@ -37,8 +38,8 @@ pub struct Turnstile {
     exits: Var,
 }
 
-/// Where a process stands: e and t are what it has read of exits and of the numbers drawn, or its own
-/// number.
+/// The line that a process executes next. `e` is the value of exits that it has read; `t` is the value of
+/// drawn that it has read, or its own number. `last` says that a failure leads to E4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -52,24 +53,24 @@ pub enum Line {
 use Line::*;
 
 impl Turnstile {
-    /// With nobody in.
+    /// Creates a turnstile without a process inside.
     pub fn new(n: usize, k: usize) -> Self {
-        let (base, most) = (k as Word, (2 * k + n) as Word);
+        let (base, max) = (k as Word, (2 * k + n) as Word);
         let mut layout = Layout::default();
-        // From what a process may remember of the past, in a normal form, to one more than there can be;
-        // if exits were not counted, k more than there are processes could have a number.
-        let drawn = layout.add(Decl::number("drawn", base - 1, most + 1, base).unbounded());
+        // The range of a normal form: from the smallest old value that a process may remember to one more
+        // than the largest value. The variant that does not count exits needs k more numbers than processes.
+        let drawn = layout.add(Decl::number("drawn", base - 1, max + 1, base).unbounded());
         let exits = layout.add(Decl::number("exits", 0, base + 1, base).unbounded().waited_on());
         Turnstile { n, k, layout, drawn, exits }
     }
 
-    /// Whether number `t` is in when so many have left.
+    /// Whether the holder of number `t` may enter after this many exits.
     fn has_room(&self, t: Word, exits: Word) -> bool {
         t - exits < self.k as Word
     }
 
-    /// After a try in vain.
-    fn again(last: bool) -> Next<Line> {
+    /// Where a failed try leads.
+    fn try_again(last: bool) -> Next<Line> {
         Goto(if last { E4 } else { E1 { last: true } })
     }
 }
@@ -99,11 +100,11 @@ impl Algorithm for Turnstile {
             E1 { last } => Goto(E2 { last, e: m.read(self.exits) }),
             E2 { last, e } => {
                 let t = m.read(self.drawn);
-                if self.has_room(t, e) { Goto(E3 { last, t }) } else { Self::again(last) }
+                if self.has_room(t, e) { Goto(E3 { last, t }) } else { Self::try_again(last) }
             }
             E3 { last, t } => match m.compare_and_swap(self.drawn, t, t + 1) {
                 true => Enter(X1),
-                false => Self::again(last),
+                false => Self::try_again(last),
             },
             E4 => Goto(E5 { t: m.fetch_add(self.drawn, 1) }),
             E5 { t } => match self.has_room(t, m.read(self.exits)) {
@@ -141,11 +142,14 @@ impl Algorithm for Turnstile {
         true
     }
 
-    /// Only differences count, so all numbers are shifted until exits is k. Numbers of the past: the
-    /// e of line E2 finds no room if k or more have left since, whatever is drawn; it then becomes 0,
-    /// which finds none either. The compare-and-swap of line E3 fails for ever once more numbers have
-    /// been drawn than t; it then becomes k - 1. Who has a number that is in stays in, whatever the
-    /// number: it becomes k at least.
+    /// Only differences matter, so all numbers are shifted until exits is k. Old numbers are replaced:
+    ///
+    /// - The `e` of line E2 finds no room if k or more processes have left since, whatever is drawn. It
+    ///   becomes 0, which finds no room either.
+    /// - The compare-and-swap of line E3 fails forever once a number after `t` was drawn. Its `t` becomes
+    ///   k - 1.
+    /// - A process at line E5 whose number is admitted stays admitted, whatever the number. Its `t` becomes
+    ///   at least k.
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         let base = self.k as Word;
         let shift = memory[self.exits.index()] - base;
@@ -162,28 +166,6 @@ impl Algorithm for Turnstile {
                     _ => {}
                 }
             }
-        }
-    }
-}
-
-/// Variants that are wrong on purpose.
-pub mod broken {
-    use super::*;
-    use crate::changed_lines;
-
-    changed_lines! {
-        Turnstile, Line => Next<Line>;
-        /// Line E3 draws a number without looking whether it is the one there was room for.
-        NoCompare: |s, m, _p| {
-            E3 { .. } => { m.fetch_add(s.drawn, 1); Enter(X1) },
-        }
-        /// Line E4 does not draw a number: who was patient is no better off.
-        NoNumber: |s, m, _p| {
-            E4 => { m.read(s.drawn); Goto(E1 { last: true }) },
-        }
-        /// Line X1 tells nobody.
-        NoExit: |s, m, _p| {
-            X1 => { m.read(s.exits); Leave },
         }
     }
 }
