@@ -1,6 +1,4 @@
-//! The construction without a door: all participants are in at once, and some operations panic.
-
-mod common;
+//! The construction without a turnstile: all handles operate at once, and some operations panic.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -8,30 +6,30 @@ use std::{
     thread,
 };
 
-use common::{Recorder, dawdle, within};
+use crate::support::{Recorder, dawdle, within};
 use fastrand::Rng;
 use hallpass_lab::linear::{Specification, Violation, check};
 use hallpass_objects::{Handle, Object, WaitFree};
 
-/// First in, first out.
+/// A FIFO queue.
 #[derive(Clone)]
-struct Line(Vec<u8>);
+struct Fifo(Vec<u8>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Op {
-    /// Returns how many there are then: orders of pushes that nobody can tell apart would be many.
+    /// Returns the new length. Without it, many orders of pushes could not be told apart.
     Push(u8),
     Pop,
-    /// Takes all, and then panics.
+    /// Removes all items and then panics.
     Fail,
-    /// A read.
+    /// A read, not an operation of the object.
     First,
 }
 
-/// What comes out, or that it failed.
+/// The result of an operation, or `Err` if it panicked.
 type Ret = Result<Option<u8>, ()>;
 
-impl Object for Line {
+impl Object for Fifo {
     type Op = Op;
     type Ret = Option<u8>;
 
@@ -52,7 +50,7 @@ impl Object for Line {
                 self.0.clear();
                 panic::resume_unwind(Box::new("it fails"))
             }
-            Op::First => unreachable!("that is a read"),
+            Op::First => unreachable!("`First` is a read"),
         }
     }
 }
@@ -86,16 +84,16 @@ fn choose(random: &mut Rng) -> Op {
     }
 }
 
-fn perform(handle: &mut Handle<'_, Line>, op: &Op) -> Ret {
+fn perform(handle: &mut Handle<'_, Fifo>, op: &Op) -> Ret {
     match op {
-        Op::First => Ok(handle.read(|line| line.0.first().copied())),
+        Op::First => Ok(handle.read(|fifo| fifo.0.first().copied())),
         op => panic::catch_unwind(AssertUnwindSafe(|| handle.apply(*op))).map_err(|_| ()),
     }
 }
 
 fn history(k: usize, seed: u64) -> Result<(), Violation> {
     const OPERATIONS: usize = 8;
-    let shared = WaitFree::new(k, Line(Vec::new()));
+    let shared = WaitFree::new(k, Fifo(Vec::new()));
     let recorder = Recorder::new(k);
     let start = Barrier::new(k);
     thread::scope(|scope| {

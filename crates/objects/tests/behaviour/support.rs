@@ -1,5 +1,4 @@
-//! What the tests share: recorded histories, and threads that stop.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+//! Recorded histories, and threads that stop.
 
 use std::{
     cell::RefCell,
@@ -15,17 +14,19 @@ use std::{
 
 use hallpass_lab::linear::Event;
 
-/// Long enough for any machine: who needs longer is stuck.
+/// Long enough for any machine: a test that takes longer is stuck.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs it, and fails if it does not end: a test that hangs tells nothing.
+/// Runs the closure in a thread, and fails if it does not end within [`PATIENCE`].
 pub fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     let thread = thread::spawn(move || done.send(run()).expect("the test waits"));
     match result.recv_timeout(PATIENCE) {
         Ok(result) => result,
         Err(mpsc::RecvTimeoutError::Timeout) => {
-            panic!("{what}: not done after {PATIENCE:?}, though fewer than k have stopped")
+            panic!(
+                "{what}: not done after {PATIENCE:?}, although fewer than k threads have stopped"
+            )
         }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             panic::resume_unwind(thread.join().expect_err("it sent nothing"))
@@ -33,10 +34,10 @@ pub fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 's
     }
 }
 
-/// What happened, and in which order: all ends of operations get their numbers from one clock.
+/// Records calls and returns. One clock gives their order.
 pub struct Recorder<Op, Ret> {
     clock: AtomicUsize,
-    /// One for each process, so that recording does not make them wait for each other.
+    /// One log for each process, so that recording does not make processes wait for each other.
     logs: Vec<Mutex<Vec<Stamped<Op, Ret>>>>,
 }
 
@@ -60,7 +61,7 @@ impl<Op: Clone, Ret: Clone> Recorder<Op, Ret> {
         log.push((self.clock.fetch_add(1, SeqCst), event));
     }
 
-    /// All so far, also of operations that are under way.
+    /// Returns all events so far, including the calls of operations that are under way.
     pub fn history(&self) -> Vec<Event<Op, Ret>> {
         let logs: Vec<_> = self.logs.iter().map(|log| log.lock().unwrap()).collect();
         let mut all: Vec<_> = logs.iter().flat_map(|log| log.iter()).collect();
@@ -69,7 +70,7 @@ impl<Op: Clone, Ret: Clone> Recorder<Op, Ret> {
     }
 }
 
-/// Where threads stop until it opens.
+/// A gate at which threads stop until it opens.
 #[derive(Default)]
 pub struct Gate {
     state: Mutex<(usize, bool)>,
@@ -84,23 +85,28 @@ impl Gate {
         drop(self.changed.wait_while(state, |state| !state.1).unwrap());
     }
 
-    /// Waits until so many have stopped here.
+    /// Waits until this many threads have stopped here.
     pub fn wait_for(&self, stopped: usize) {
         let state = self.state.lock().unwrap();
         let (state, _) =
             self.changed.wait_timeout_while(state, PATIENCE, |state| state.0 < stopped).unwrap();
-        assert!(state.0 >= stopped, "{} of {stopped} have stopped after {PATIENCE:?}", state.0);
+        assert!(
+            state.0 >= stopped,
+            "{} of {stopped} threads have stopped after {PATIENCE:?}",
+            state.0
+        );
     }
 
-    /// Opens it when that is dropped: also when a test fails, so that it does not hang.
-    pub fn opens_at_end(&self) -> Opens<'_> {
-        Opens(self)
+    /// Returns a guard that opens the gate when it is dropped, also if the test fails, so that it does not
+    /// hang.
+    pub fn open_on_drop(&self) -> OpenOnDrop<'_> {
+        OpenOnDrop(self)
     }
 }
 
-pub struct Opens<'a>(&'a Gate);
+pub struct OpenOnDrop<'a>(&'a Gate);
 
-impl Drop for Opens<'_> {
+impl Drop for OpenOnDrop<'_> {
     fn drop(&mut self) {
         self.0.state.lock().unwrap().1 = true;
         self.0.changed.notify_all();
@@ -111,19 +117,19 @@ thread_local! {
     static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 
-/// This thread stops there, the next time it comes to [`stop_if_told`].
-pub fn tell_to_stop(gate: &Arc<Gate>) {
+/// Makes this thread stop at the gate when it next calls [`stop_if_armed`].
+pub fn arm(gate: &Arc<Gate>) {
     GATE.set(Some(Arc::clone(gate)));
 }
 
-/// Called by operations, whoever applies them: only a thread that was told so stops, and once.
-pub fn stop_if_told() {
+/// Stops the thread if it is armed, once. Operations call this in every thread that applies them.
+pub fn stop_if_armed() {
     if let Some(gate) = GATE.take() {
         gate.stop();
     }
 }
 
-/// Called by operations: now and then one takes so long that others come in past it.
+/// Sleeps in one call out of four, so that other threads overtake the operation that calls it.
 pub fn dawdle() {
     if fastrand::u8(..4) == 0 {
         thread::sleep(Duration::from_micros(200));

@@ -1,7 +1,5 @@
-//! Every value that is made is dropped once, and there are never many copies of the object, whoever
-//! has stopped.
-
-mod common;
+//! Every value is dropped exactly once, and the number of copies of the object stays small, whichever
+//! threads have stopped.
 
 use std::{
     sync::{
@@ -11,34 +9,34 @@ use std::{
     thread,
 };
 
-use common::{Gate, stop_if_told, tell_to_stop, within};
+use crate::support::{Gate, arm, stop_if_armed, within};
 use hallpass_objects::{Object, Resilient, WaitFree};
 
-/// Who is there of a kind.
+/// Counts the live values of one kind.
 #[derive(Default)]
 struct Census {
     live: AtomicIsize,
-    most: AtomicIsize,
+    max: AtomicIsize,
 }
 
-/// Stands in a census from when it is made until it is dropped.
+/// A value that a census counts from its creation until it is dropped.
 struct Counted {
     census: Arc<Census>,
-    /// On the heap, so that a memory checker would see if one were used or dropped too often.
+    /// On the heap, so that a memory checker notices a use after drop or a double drop.
     alive: Box<bool>,
 }
 
 impl Counted {
     fn new(census: &Arc<Census>) -> Self {
         let live = census.live.fetch_add(1, SeqCst) + 1;
-        census.most.fetch_max(live, SeqCst);
+        census.max.fetch_max(live, SeqCst);
         Counted { census: Arc::clone(census), alive: Box::new(true) }
     }
 }
 
 impl Clone for Counted {
     fn clone(&self) -> Self {
-        assert!(*self.alive, "a copy of something that was dropped");
+        assert!(*self.alive, "cloned after it was dropped");
         Counted::new(&self.census)
     }
 }
@@ -47,11 +45,11 @@ impl Drop for Counted {
     fn drop(&mut self) {
         assert!(std::mem::replace(&mut *self.alive, false), "dropped twice");
         let live = self.census.live.fetch_sub(1, SeqCst);
-        assert!(live > 0, "more were dropped than made");
+        assert!(live > 0, "more values were dropped than created");
     }
 }
 
-/// Objects, operations and results are counted each for themselves.
+/// Counts objects, operations and results separately.
 #[derive(Clone, Default)]
 struct Censuses {
     objects: Arc<Census>,
@@ -68,12 +66,12 @@ impl Censuses {
         Counted::new(&self.ops)
     }
 
-    fn assert_all_gone(&self) {
+    fn assert_all_dropped(&self) {
         for (what, census) in
             [("objects", &self.objects), ("operations", &self.ops), ("results", &self.rets)]
         {
-            assert_eq!(census.live.load(SeqCst), 0, "{what} that were never dropped");
-            println!("at most {} {what} at once", census.most.load(SeqCst));
+            assert_eq!(census.live.load(SeqCst), 0, "{what} were never dropped");
+            println!("at most {} {what} at once", census.max.load(SeqCst));
         }
     }
 }
@@ -92,7 +90,7 @@ impl Object for Tally {
     fn apply(&mut self, op: &Counted) -> (usize, Counted) {
         assert!(*op.alive && *self.counted.alive, "used after it was dropped");
         self.sum += 1;
-        stop_if_told();
+        stop_if_armed();
         (self.sum, Counted::new(&self.rets))
     }
 }
@@ -100,23 +98,23 @@ impl Object for Tally {
 const OPERATIONS: usize = 100_000;
 const WORKERS: usize = 4;
 
-/// k - 1 stop in operations and reads while many operations pass.
-fn few_copies(k: usize) {
+/// Stops k - 1 threads in operations and reads while others complete many operations.
+fn check_few_copies(k: usize) {
     let censuses = Censuses::default();
     let shared = Resilient::new(k, censuses.object());
     let gate = Arc::new(Gate::default());
     thread::scope(|scope| {
-        let _opens = gate.opens_at_end();
+        let _open = gate.open_on_drop();
         for process in 0..k - 1 {
             let (shared, gate, censuses) = (&shared, &gate, &censuses);
             scope.spawn(move || {
-                tell_to_stop(gate);
+                arm(gate);
                 if process % 2 == 0 {
                     shared.apply(censuses.op());
                 } else {
                     shared.read(|tally| {
-                        stop_if_told();
-                        assert!(*tally.counted.alive, "what is read was dropped");
+                        stop_if_armed();
+                        assert!(*tally.counted.alive, "the object was dropped while it was read");
                     });
                 }
             });
@@ -131,33 +129,33 @@ fn few_copies(k: usize) {
                 });
             }
         });
-        let copies = censuses.objects.most.load(SeqCst);
+        let copies = censuses.objects.max.load(SeqCst);
         assert!(copies <= 4 * k as isize + 4, "{copies} copies of the object for k = {k}");
     });
     assert_eq!(shared.read(|tally| tally.sum), OPERATIONS + k / 2);
-    // One that is taken out lives on, and only that.
+    // Only the object that `into_inner` returns is left.
     let tally = shared.into_inner();
     assert_eq!(censuses.objects.live.load(SeqCst), 1);
     drop(tally);
-    censuses.assert_all_gone();
+    censuses.assert_all_dropped();
 }
 
 #[test]
 fn few_copies_with_one_stopped() {
-    within("k = 2", || few_copies(2));
+    within("k = 2", || check_few_copies(2));
 }
 
 #[test]
 fn few_copies_with_three_stopped() {
-    within("k = 4", || few_copies(4));
+    within("k = 4", || check_few_copies(4));
 }
 
 #[test]
 fn few_copies_with_seven_stopped() {
-    within("k = 8", || few_copies(8));
+    within("k = 8", || check_few_copies(8));
 }
 
-/// All are at work and nobody stops; the object is dropped, not taken out.
+/// No thread stops, and the shared object is dropped instead of consumed.
 #[test]
 fn nothing_is_left_when_the_object_is_dropped() {
     for k in 1..=6 {
@@ -177,24 +175,25 @@ fn nothing_is_left_when_the_object_is_dropped() {
                     });
                 }
             });
-            // Copies that readers keep are theirs.
-            let copies = censuses.objects.most.load(SeqCst);
+            // Each reader may keep one more.
+            let copies = censuses.objects.max.load(SeqCst);
             assert!(copies <= 4 * k as isize + 4 + 6, "{copies} copies of the object for k = {k}");
             drop(shared);
-            censuses.assert_all_gone();
+            censuses.assert_all_dropped();
         });
     }
 }
 
 #[test]
-fn nothing_is_left_of_handles() {
+fn nothing_is_left_when_a_wait_free_object_is_dropped() {
     within("handles", || {
         let censuses = Censuses::default();
         let shared = WaitFree::new(3, censuses.object());
         for _ in 0..3 {
             thread::scope(|scope| {
                 for _ in 0..3 {
-                    let mut handle = shared.handle().expect("the last ones were given back");
+                    let mut handle =
+                        shared.handle().expect("the handles of the last round were dropped");
                     let censuses = &censuses;
                     scope.spawn(move || {
                         for _ in 0..1_000 {
@@ -204,9 +203,9 @@ fn nothing_is_left_of_handles() {
                 }
             });
         }
-        let copies = censuses.objects.most.load(SeqCst);
+        let copies = censuses.objects.max.load(SeqCst);
         assert!(copies <= 16, "{copies} copies of the object for k = 3");
         drop(shared);
-        censuses.assert_all_gone();
+        censuses.assert_all_dropped();
     });
 }
