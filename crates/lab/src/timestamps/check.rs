@@ -201,9 +201,9 @@ pub fn entry(id: &str) -> Result<&'static Entry, Error> {
 pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let entry = entry(&question.system)?;
     let n = question.n;
-    if !(2..=entry.most_processes).contains(&n) {
-        let most = entry.most_processes;
-        return Err(Error::Size(format!("{} can be checked for n = 2 to {most}", entry.id)));
+    if !(2..=entry.max_processes).contains(&n) {
+        let max = entry.max_processes;
+        return Err(Error::Size(format!("{} can be checked for n = 2 to {max}", entry.id)));
     }
     let mut report = Report {
         question: question.clone(),

@@ -5,8 +5,8 @@
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,
     papers::timestamps::{
-        All, Collect, Marked, Rules, Shape, Stamp, Timestamps, Turn,
-        marked::{Renew, fresh},
+        All, Collect, Labels, Marked, Shape, Stamp, Timestamps, Turn,
+        marked::{MARK_BITS, Renew},
     },
 };
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use Turn::{Done, Goto};
 /// Labels in registers of their own; a Scan sees them all in one step. With `WEAK`, it sees instead
 /// of a label that is being written at that time either that or the new one, and ends only when
 /// the new one is written.
-pub struct Model<R, const WEAK: bool> {
+pub struct Model<L, const WEAK: bool> {
     n: usize,
     labels: Array,
     /// With `WEAK`: what each process is writing, and whether it is.
@@ -26,16 +26,17 @@ pub struct Model<R, const WEAK: bool> {
     coin: Option<Var>,
     /// With `WEAK`: for each writer and scanner, whether the scanner waits for the write.
     awaited: Array,
-    rules: PhantomData<R>,
+    order: PhantomData<fn() -> L>,
 }
 
 /// Where a process stands in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Scanning<C> {
+#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
+pub enum Scanning {
     /// It sees all labels.
     See,
     /// It waits until r has written the label that it has seen.
-    Wait(u8, C),
+    Wait(u8, All<Stamp>),
 }
 
 /// Where a process stands in Label.
@@ -43,17 +44,15 @@ pub enum Scanning<C> {
 #[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
 pub enum Labelling {
     /// It scans.
-    Scan(Scanning<All<Stamp>>),
+    Scan(Scanning),
     /// It writes.
     Write(Stamp),
 }
 
-const MARKED_BITS: u32 = hallpass_algorithms::papers::timestamps::wrong::MARK_BITS;
-
-impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
+impl<L: Labels, const WEAK: bool> Model<L, WEAK> {
     fn stamp(&self, word: Word) -> Stamp {
         // A label of up to five processes, and its mark above.
-        let (label, mark) = (word as u64 & 0xfff, word as u64 >> 12 & ((1 << MARKED_BITS) - 1));
+        let (label, mark) = (word as u64 & 0xfff, word as u64 >> 12 & ((1 << MARK_BITS) - 1));
         Stamp::from_label(label).marked(mark)
     }
 
@@ -62,12 +61,7 @@ impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
     }
 
     /// The next one after `r` whose write the scanner waits for.
-    fn wait<M: Memory, C: Collect<Stamp>>(
-        &self,
-        m: &mut M,
-        p: Pid,
-        seen: C,
-    ) -> Turn<Scanning<C>, C> {
+    fn wait<M: Memory>(&self, m: &mut M, p: Pid, seen: All<Stamp>) -> Turn<Scanning, All<Stamp>> {
         let open = (0..self.n).find(|&r| WEAK && m.read(self.awaited.at(r * self.n + p)) != 0);
         match open {
             Some(r) => Goto(Scanning::Wait(r as u8, seen)),
@@ -75,12 +69,7 @@ impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
         }
     }
 
-    fn step<M: Memory, C: Collect<Stamp>>(
-        &self,
-        m: &mut M,
-        p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+    fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Scanning) -> Turn<Scanning, All<Stamp>> {
         let seen = match at {
             Scanning::Wait(_, seen) => seen,
             Scanning::See => {
@@ -95,7 +84,7 @@ impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
                     }
                     self.stamp(m.read(self.labels.at(r)))
                 };
-                let own = C::begin(p, see(p));
+                let own = All::begin(p, see(p));
                 (0..self.n).filter(|&q| q != p).fold(own, |seen, q| seen.see::<Self>(p, q, see(q)))
             }
         };
@@ -103,18 +92,17 @@ impl<R: Rules, const WEAK: bool> Model<R, WEAK> {
     }
 }
 
-impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
-    const NAME: &'static str = "model";
-    const MOST_PROCESSES: usize = 5;
+impl<L: Labels, const WEAK: bool> Timestamps for Model<L, WEAK> {
+    const MAX_PROCESSES: usize = 5;
 
     type Stamp = Stamp;
     type Labelling = Labelling;
-    type Scanning<C: Collect<Stamp>> = Scanning<C>;
+    type Scanning = Scanning;
+    type Collected = All<Stamp>;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
-        let shape =
-            Shape { labels: 1, digits: 4, mark_bits: MARKED_BITS as u8, ..Shape::default() };
-        let wide = |name: String| Decl::wide(name, Kind::custom(shape), 12 + MARKED_BITS, 0);
+        let shape = Shape { labels: 1, digits: 4, mark_bits: MARK_BITS as u8, ..Shape::default() };
+        let wide = |name: String| Decl::wide(name, Kind::custom(shape), 12 + MARK_BITS, 0);
         let labels = layout.array(n, |i| wide(format!("LABEL[{i}]")).at(i));
         let pairs = if WEAK { n * n } else { 0 };
         let writing = layout.array(if WEAK { n } else { 0 }, |i| Decl {
@@ -126,11 +114,11 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
             layout.array(pairs, |i| Decl::flag(format!("AWAITED[{}][{}]", i / n, i % n), false));
         let coins = (0..1 << n).collect();
         let coin = WEAK.then(|| layout.add(Decl::listed(COIN, Kind::Number, coins, Init::Is(0))));
-        Model { n, labels, writing, coin, awaited, rules: PhantomData }
+        Model { n, labels, writing, coin, awaited, order: PhantomData }
     }
 
     fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
-        Stamp::precedes(R::CHAIN, a, b)
+        L::precedes(a, b)
     }
 
     fn begin_label(&self, _: Pid) -> Labelling {
@@ -143,11 +131,9 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
                 Goto(scan) => Goto(Labelling::Scan(scan)),
                 Done(view) => {
                     let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-                    let Some(new) = Stamp::later(R::CHAIN, self.n, p, stamp) else {
+                    let Some(new) = L::next(self.n, p, stamp) else {
                         return Done(());
                     };
-                    let new = if R::RENEW { new } else { Stamp::FIRST };
-                    let new = new.marked(fresh(MARKED_BITS));
                     if WEAK {
                         m.write(self.writing.at(p), Self::word(new) + 1);
                     }
@@ -165,16 +151,16 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
         }
     }
 
-    fn begin_scan<C: Collect<Stamp>>(&self, _: Pid) -> Scanning<C> {
+    fn begin_scan(&self, _: Pid) -> Self::Scanning {
         Scanning::See
     }
 
-    fn scan<M: Memory, C: Collect<Stamp>>(
+    fn scan<M: Memory>(
         &self,
         m: &mut M,
         p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+        at: Self::Scanning,
+    ) -> Turn<Self::Scanning, All<Stamp>> {
         self.step(m, p, at)
     }
 
@@ -185,7 +171,7 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
         }
     }
 
-    fn scan_line<C: Collect<Stamp>>(at: Scanning<C>) -> &'static str {
+    fn scan_line(at: Self::Scanning) -> &'static str {
         match at {
             Scanning::See => "see all",
             Scanning::Wait(..) => "wait",
@@ -193,10 +179,10 @@ impl<R: Rules, const WEAK: bool> Timestamps for Model<R, WEAK> {
     }
 }
 
-impl<R: Rules, const WEAK: bool> Marked for Model<R, WEAK> {
-    const MARK_BITS: u32 = MARKED_BITS;
+impl<L: Labels, const WEAK: bool> Marked for Model<L, WEAK> {
+    const MARK_BITS: u32 = MARK_BITS;
 
-    fn inner_scan(at: Labelling) -> Option<Scanning<All<Stamp>>> {
+    fn inner_scan(at: Labelling) -> Option<Scanning> {
         match at {
             Labelling::Scan(scan) => Some(scan),
             Labelling::Write(_) => None,
@@ -210,7 +196,7 @@ impl<R: Rules, const WEAK: bool> Marked for Model<R, WEAK> {
         }
     }
 
-    fn renew_scan(_: Pid, at: Scanning<All<Stamp>>, renew: Renew<'_>) -> Scanning<All<Stamp>> {
+    fn renew_scan(_: Pid, at: Scanning, renew: Renew<'_>) -> Scanning {
         match at {
             Scanning::See => at,
             Scanning::Wait(r, seen) => Scanning::Wait(r, seen.renewed(renew)),

@@ -4,7 +4,7 @@ use std::sync::RwLock;
 
 use hallpass_algorithms::{
     Layout, Memory, Op, Pid, Var, Word,
-    papers::timestamps::{All, Inside, Marked, Stamp, Timestamps, Turn},
+    papers::timestamps::{All, Inside, InsideOf, Marked, Part, Stamp, Timestamps, Turn},
 };
 use indexmap::IndexMap;
 
@@ -107,7 +107,7 @@ pub trait Subject: Send + Sync {
     /// One step of `p`, which begins `start` if it is in neither procedure.
     fn step(&self, p: Pid, start: Procedure, coin: Word, state: &mut State) -> Happened;
     /// The marks in a place, for each process as bits.
-    fn marks(&self, p: Pid, at: Place) -> [u32; MOST];
+    fn marks(&self, p: Pid, at: Place) -> [u32; MAX_PROCESSES];
     /// Changes the marks in a place.
     fn renew(&self, p: Pid, at: Place, renew: Renew<'_>) -> Place;
     /// Changes the marks in registers.
@@ -123,18 +123,16 @@ pub trait Subject: Send + Sync {
 }
 
 /// The most processes a system with marks has here.
-pub const MOST: usize = 8;
+pub const MAX_PROCESSES: usize = 8;
 
-type Scanning<T> = <T as Timestamps>::Scanning<All<<T as Timestamps>::Stamp>>;
-type At<T> = Inside<<T as Timestamps>::Labelling, Scanning<T>>;
-
-type Places<T> = IndexMap<(u8, At<T>), Option<[u32; MOST]>, foldhash::fast::FixedState>;
+type Places<T> =
+    IndexMap<(u8, InsideOf<T>), Option<[u32; MAX_PROCESSES]>, foldhash::fast::FixedState>;
 
 /// What only a system with marks can do.
 struct Hooks<T: Timestamps> {
     mark_bits: u32,
-    inner_scan: fn(T::Labelling) -> Option<Scanning<T>>,
-    renew: fn(Pid, At<T>, Renew<'_>) -> At<T>,
+    inner_scan: fn(T::Labelling) -> Option<T::Scanning>,
+    renew: fn(Pid, InsideOf<T>, Renew<'_>) -> InsideOf<T>,
     renew_memory: fn(&T, &mut [Word], Renew<'_>),
     mark: fn(T::Stamp) -> u64,
 }
@@ -153,7 +151,7 @@ struct Numbered<T: Timestamps> {
 }
 
 /// A system without marks.
-pub fn plain<T: Timestamps>(n: usize) -> Box<dyn Subject> {
+pub fn plain<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>(n: usize) -> Box<dyn Subject> {
     Box::new(number::<T>(n, None))
 }
 
@@ -184,18 +182,18 @@ fn number<T: Timestamps>(n: usize, hooks: Option<Hooks<T>>) -> Numbered<T> {
     let coin = layout.decls().iter().find(|decl| decl.name == COIN);
     let coins = coin.map_or(1, |decl| decl.domain.listed().len() as Word);
     let mut places = IndexMap::default();
-    places.insert((0, Inside::Neither), Some([0; MOST]));
+    places.insert((0, Inside::Neither), Some([0; MAX_PROCESSES]));
     Numbered { system, layout, n, coins, hooks, places: RwLock::new(places) }
 }
 
-impl<T: Timestamps> Numbered<T> {
-    fn at(&self, place: Place) -> At<T> {
+impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
+    fn at(&self, place: Place) -> InsideOf<T> {
         let places = self.places.read().expect("no panic while held");
         places.get_index(place as usize).expect("a number given out").0.1
     }
 
     /// Numbers are of places of one process each: what they hold may be its own.
-    fn place(&self, p: Pid, at: At<T>) -> Place {
+    fn place(&self, p: Pid, at: InsideOf<T>) -> Place {
         if at == Inside::Neither {
             return IDLE;
         }
@@ -209,7 +207,7 @@ impl<T: Timestamps> Numbered<T> {
         number as Place
     }
 
-    fn seen(&self, seen: All<T::Stamp>) -> Seen {
+    fn seen(&self, seen: All<S>) -> Seen {
         let before = |j: Pid| {
             let before = |&i: &Pid| i != j && seen.orders::<T>(i, j);
             (0..self.n).filter(before).fold(0, |set, i| set | 1 << i)
@@ -222,7 +220,13 @@ impl<T: Timestamps> Numbered<T> {
     }
 
     /// What the Scan inside Label has seen if a step was its last.
-    fn decided(&self, p: Pid, from: T::Labelling, to: At<T>, after: &Watch<'_>) -> Option<Seen> {
+    fn decided(
+        &self,
+        p: Pid,
+        from: T::Labelling,
+        to: InsideOf<T>,
+        after: &Watch<'_>,
+    ) -> Option<Seen> {
         let hooks = self.hooks.as_ref()?;
         let scan = (hooks.inner_scan)(from)?;
         if matches!(to, Inside::Label(label) if (hooks.inner_scan)(label).is_some()) {
@@ -263,7 +267,7 @@ impl Memory for Watch<'_> {
     }
 }
 
-impl<T: Timestamps> Subject for Numbered<T> {
+impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered<T> {
     fn n(&self) -> usize {
         self.n
     }
@@ -329,13 +333,13 @@ impl<T: Timestamps> Subject for Numbered<T> {
         happened
     }
 
-    fn marks(&self, p: Pid, at: Place) -> [u32; MOST] {
+    fn marks(&self, p: Pid, at: Place) -> [u32; MAX_PROCESSES] {
         let known = {
             let places = self.places.read().expect("no panic while held");
             *places.get_index(at as usize).expect("a number given out").1
         };
         known.unwrap_or_else(|| {
-            let mut marks = [0; MOST];
+            let mut marks = [0; MAX_PROCESSES];
             if let Some(hooks) = &self.hooks {
                 (hooks.renew)(p, self.at(at), &mut |q, mark| {
                     marks[q] |= 1 << mark;

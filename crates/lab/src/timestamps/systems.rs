@@ -1,8 +1,18 @@
 //! Every system by its identifier.
 
-use hallpass_algorithms::papers::timestamps::{
-    Linear, Quadratic, Rules, Timestamps, Uctss,
-    wrong::{self, *},
+use hallpass_algorithms::{
+    Word,
+    framework::changed::Changed,
+    papers::timestamps::{
+        All, FiveDigits, Labels, Linear, Marked, Quadratic, Stamp, Timestamps, Uctss,
+        linear::{
+            Fitting, Registers, SplitBy,
+            wrong::{Collected, GroupedBy, NoAgain, NoAnnounce, NoAvoid, NoCopy, NoNone, SameCopy},
+        },
+        marked::{AlwaysFirst, WithMarks},
+        quadratic::wrong::{NoBorrow, NoShake, NoToggle},
+        wrong::{Constant, FourDigits, Printed},
+    },
 };
 
 use super::{
@@ -21,7 +31,7 @@ pub struct Entry {
     /// Whether it is meant to be right.
     pub sound: bool,
     /// The most processes it exists for here: marks take room in registers.
-    pub most_processes: usize,
+    pub max_processes: usize,
     /// With marks, if it can have them.
     pub marked: Option<Build>,
     /// Without, if it can be without.
@@ -50,94 +60,147 @@ impl Snapshot {
     }
 }
 
-const fn linear<R: Rules>(id: &'static str, title: &'static str) -> Entry {
+/// [`Linear`] as the lab checks it: Scans return all that they have seen, labels carry marks.
+type MarkedLinear<L = FiveDigits, F = Fitting> = Linear<All<Stamp>, WithMarks<L>, F>;
+/// [`Quadratic`] as the lab checks it.
+type MarkedQuadratic<L = FiveDigits> = Quadratic<All<Stamp>, WithMarks<L>>;
+
+/// A [`Linear`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
         title,
         sound: false,
-        most_processes: 8,
-        marked: Some(marked::<Linear<R>>),
-        plain: marked::<Linear<R>>,
-        alone: Some((Snapshot::Weak, marked::<Linear<Alone<R>>>)),
+        max_processes: 8,
+        marked: Some(marked::<T>),
+        plain: marked::<T>,
+        alone: Some((Snapshot::Weak, marked::<A>)),
     }
 }
 
-const fn quadratic<R: Rules>(id: &'static str, title: &'static str) -> Entry {
+/// A [`Quadratic`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+const fn quadratic<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
         title,
         sound: false,
-        most_processes: Quadratic::<R>::MOST_PROCESSES - 1,
-        marked: Some(marked::<Quadratic<R>>),
-        plain: marked::<Quadratic<R>>,
-        alone: Some((Snapshot::Atomic, marked::<Quadratic<Alone<R>>>)),
+        max_processes: T::MAX_PROCESSES - 1,
+        marked: Some(marked::<T>),
+        plain: marked::<T>,
+        alone: Some((Snapshot::Atomic, marked::<A>)),
     }
 }
 
-const fn model<R: Rules, const WEAK: bool>(id: &'static str, title: &'static str) -> Entry {
+const fn model<L: Labels, const WEAK: bool>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
         title,
         sound: false,
-        most_processes: Model::<R, WEAK>::MOST_PROCESSES,
-        marked: Some(marked::<Model<R, WEAK>>),
-        plain: marked::<Model<R, WEAK>>,
+        max_processes: Model::<WithMarks<L>, WEAK>::MAX_PROCESSES,
+        marked: Some(marked::<Model<WithMarks<L>, WEAK>>),
+        plain: marked::<Model<WithMarks<L>, WEAK>>,
         alone: None,
     }
 }
 
-const fn uctss<const PRINTED: bool>(id: &'static str, title: &'static str) -> Entry {
-    let plain = plain::<Uctss<PRINTED>>;
-    Entry { id, title, sound: false, most_processes: 8, marked: None, plain, alone: None }
+const fn uctss<T: Timestamps<Stamp = Word, Collected = All<Word>>>(
+    id: &'static str,
+    title: &'static str,
+) -> Entry {
+    let plain = plain::<Word, T>;
+    Entry { id, title, sound: false, max_processes: 8, marked: None, plain, alone: None }
 }
 
 const fn sound(entry: Entry) -> Entry {
     Entry { sound: true, ..entry }
 }
 
+/// An entry of [`Linear`] with changed lines.
+macro_rules! changed_linear {
+    ($change:ty, $id:literal, $title:literal $(,)?) => {
+        linear::<Changed<MarkedLinear, $change>, Changed<MarkedLinear<AlwaysFirst>, $change>>(
+            $id, $title,
+        )
+    };
+}
+
+/// An entry of [`Quadratic`] with changed lines.
+macro_rules! changed_quadratic {
+    ($change:ty, $id:literal, $title:literal $(,)?) => {
+        quadratic::<Changed<MarkedQuadratic, $change>, Changed<MarkedQuadratic<AlwaysFirst>, $change>>(
+            $id, $title,
+        )
+    };
+}
+
+/// An entry of [`Linear`] with registers of another form.
+const fn formed<F: Registers>(id: &'static str, title: &'static str) -> Entry {
+    linear::<MarkedLinear<FiveDigits, F>, MarkedLinear<AlwaysFirst, F>>(id, title)
+}
+
 /// The systems; what follows a colon is a variant, and stands after all that are sound if it is wrong.
 pub const SYSTEMS: &[Entry] = &[
-    sound(uctss::<false>("uctss", "unbounded counters: Afek et al., Figure 1")),
+    sound(uctss::<Uctss<All<Word>>>("uctss", "unbounded counters: Afek et al., Figure 1")),
     sound(Entry {
-        plain: plain::<Linear>,
-        ..linear::<wrong::Marked>("linear", "labels over a weak snapshot")
+        plain: plain::<Stamp, Linear<All<Stamp>>>,
+        ..formed::<Fitting>("linear", "labels over a weak snapshot")
     }),
-    sound(linear::<Split>("linear:split", "registers as for more than eight processes")),
-    sound(linear::<SplitSingly>("linear:split-singly", "the same, one reader in a group")),
-    sound(linear::<SameCopy>(
+    sound(formed::<SplitBy<12>>("linear:split", "registers as for more than eight processes")),
+    sound(formed::<SplitBy<1>>("linear:split-singly", "the same, one reader in a group")),
+    sound(changed_linear!(
+        SameCopy,
         "linear:same-copy",
         "a writer that finds another colour leaves its copy as it was",
     )),
     sound(Entry {
-        plain: plain::<Quadratic>,
-        ..quadratic::<wrong::Marked>("quadratic", "labels over an atomic snapshot")
+        plain: plain::<Stamp, Quadratic<All<Stamp>>>,
+        ..quadratic::<MarkedQuadratic, MarkedQuadratic<AlwaysFirst>>(
+            "quadratic",
+            "labels over an atomic snapshot",
+        )
     }),
-    sound(model::<wrong::Marked, true>("labels-weak", "a model: a weak snapshot is assumed")),
-    sound(model::<wrong::Marked, false>("labels-atomic", "a model: an atomic one is assumed")),
-    uctss::<true>("uctss:printed", "Label keeps a timestamp that equals the largest, as printed"),
-    linear::<Grouped>(
+    sound(model::<FiveDigits, true>("labels-weak", "a model: a weak snapshot is assumed")),
+    sound(model::<FiveDigits, false>("labels-atomic", "a model: an atomic one is assumed")),
+    uctss::<Changed<Uctss<All<Word>>, Printed>>(
+        "uctss:printed",
+        "Label keeps a timestamp that equals the largest, as printed",
+    ),
+    formed::<GroupedBy<1>>(
         "linear:grouped",
         "a label is committed to one group of readers after another",
     ),
-    linear::<NoAnnounce>(
+    changed_linear!(
+        NoAnnounce,
         "linear:no-announce",
         "a writer does not announce the colours it has seen",
     ),
-    linear::<NoCopy>("linear:no-copy", "a reader takes the label, whatever copy was made for it"),
-    linear::<NoAvoid>("linear:no-avoid", "a reader takes the next colour, used or not"),
-    linear::<NoAgain>("linear:no-again", "a writer does not look at the colours a second time"),
-    linear::<NoNone>(
+    changed_linear!(
+        NoCopy,
+        "linear:no-copy",
+        "a reader takes the label, whatever copy was made for it"
+    ),
+    changed_linear!(NoAvoid, "linear:no-avoid", "a reader takes the next colour, used or not"),
+    changed_linear!(
+        NoAgain,
+        "linear:no-again",
+        "a writer does not look at the colours a second time"
+    ),
+    changed_linear!(
+        NoNone,
         "linear:no-none",
         "a writer that finds another colour claims a copy for the first",
     ),
     Entry {
         alone: None,
-        ..linear::<Collected>("linear:collect", "labels are read one after the other")
+        ..changed_linear!(Collected, "linear:collect", "labels are read one after the other")
     },
-    linear::<Constant>("linear:constant", "Label always takes the first label"),
-    quadratic::<NoBorrow>("quadratic:no-borrow", "a scanner does not borrow a view"),
-    quadratic::<NoToggle>("quadratic:no-toggle", "a writer's toggle stays as it is"),
-    quadratic::<NoShake>("quadratic:no-shake", "a writer does not answer handshakes"),
+    linear::<MarkedLinear<Constant>, MarkedLinear<AlwaysFirst>>(
+        "linear:constant",
+        "Label always takes the first label",
+    ),
+    changed_quadratic!(NoBorrow, "quadratic:no-borrow", "a scanner does not borrow a view"),
+    changed_quadratic!(NoToggle, "quadratic:no-toggle", "a writer's toggle stays as it is"),
+    changed_quadratic!(NoShake, "quadratic:no-shake", "a writer does not answer handshakes"),
     model::<FourDigits, false>("labels-atomic:four-digits", "digits of 1 to 4"),
     model::<Constant, false>("labels-atomic:constant", "Label always takes the first label"),
 ];

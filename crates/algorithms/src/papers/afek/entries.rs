@@ -2,7 +2,8 @@
 
 use super::{Afek, wrong};
 use crate::{
-    papers::timestamps::{Linear, Quadratic, Timestamps, Uctss},
+    framework::changed::Changed,
+    papers::timestamps::{Linear, Quadratic, Timestamps, Uctss, wrong::Printed},
     registry::{Entry, changed, entries},
 };
 
@@ -10,9 +11,9 @@ const AFEK: Entry = Entry::new("Afek et al. 1994", "Fig. 2").fife_strong();
 
 entries! {
     "afek" + names => Afek::<Uctss>::new, AFEK.titled("on unbounded timestamps");
-    "afek@linear" + names => Afek::<Linear>::new, AFEK.titled("on bounded timestamps in linear time").max_processes(<Linear as Timestamps>::MOST_PROCESSES);
-    "afek@quadratic" + names => Afek::<Quadratic>::new, AFEK.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MOST_PROCESSES);
-    "afek:printed" => Afek::<Uctss<true>>::new, AFEK.figure("Fig. 2 over Fig. 1").printed("Label keeps a timestamp that equals the largest, as printed");
+    "afek@linear" + names => Afek::<Linear>::new, AFEK.titled("on bounded timestamps in linear time").max_processes(<Linear as Timestamps>::MAX_PROCESSES);
+    "afek@quadratic" + names => Afek::<Quadratic>::new, AFEK.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MAX_PROCESSES);
+    "afek:printed" => Afek::<Changed<Uctss, Printed>>::new, AFEK.figure("Fig. 2 over Fig. 1").printed("Label keeps a timestamp that equals the largest, as printed");
     "afek:no-second-label" => |n, k| changed::<_, wrong::NoSecondLabel>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 12 dropped");
     "afek:no-label" => |n, k| changed::<_, wrong::NoLabel>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 2 dropped");
     "afek:late-flag" => |n, k| changed::<_, wrong::LateFlag>(Afek::<Uctss>::new, n, k), AFEK.wrong("lines 1 and 2 swapped");

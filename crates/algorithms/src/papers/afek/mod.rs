@@ -22,7 +22,7 @@ use crate::{
         memory::{Memory, Pid, Word},
         pids::Pids,
     },
-    papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
+    papers::timestamps::{Collect, Inside, InsideOf, Timestamps, Turn},
 };
 
 pub mod entries;
@@ -54,7 +54,7 @@ use Line::*;
 /// Where a process stands on the system `T`.
 pub type At<T> = Line<
     <T as Timestamps>::Labelling,
-    <T as Timestamps>::Scanning<Before<<T as Timestamps>::Stamp>>,
+    <T as Timestamps>::Scanning,
 >;
 
 impl<T: Timestamps> Afek<T> {
@@ -138,7 +138,7 @@ impl<T: Timestamps> Algorithm for Afek<T> {
             L7 { s, y, scan } => match self.stamps.scan(m, p, scan) {
                 Turn::Goto(scan) => Goto(L7 { s, y, scan }),
                 Turn::Done(seen) => {
-                    let test = y.and(seen.before); // line 8
+                    let test = y.and(seen.before::<T>(p)); // line 8
                     if test.len() < self.k { Enter(L11) } else { Spin(self.line_6(p, s)) }
                 }
             },

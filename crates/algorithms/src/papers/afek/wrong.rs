@@ -8,7 +8,7 @@ use crate::{
         memory::{Memory, Pid},
         pids::Pids,
     },
-    papers::timestamps::{Timestamps, Turn},
+    papers::timestamps::{Collect, Timestamps, Turn},
 };
 
 changed_lines! {
@@ -44,7 +44,7 @@ changed_lines! {
     OneTooMany: |s, m, p| {
         L7 { s: seen, y, scan } => match s.stamps.scan(m, p, scan) {
             Turn::Goto(scan) => Goto(L7 { s: seen, y, scan }),
-            Turn::Done(found) if y.and(found.before).len() <= s.k => Enter(L11),
+            Turn::Done(found) if y.and(found.before::<T>(p)).len() <= s.k => Enter(L11),
             Turn::Done(_) => Next::Spin(s.line_6(p, seen)),
         },
     }

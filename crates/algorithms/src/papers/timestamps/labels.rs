@@ -17,7 +17,7 @@ use core::fmt::Write as _;
 use crate::framework::memory::Pid;
 
 /// The most processes there are labels for.
-pub const MOST_PROCESSES: usize = 16;
+pub const MAX_PROCESSES: usize = 16;
 
 const DIGIT_BITS: u32 = 3;
 const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
@@ -34,7 +34,7 @@ pub const fn bits(n: usize) -> u32 {
 }
 
 /// A label, and a mark that only the lab uses: it tells apart two timestamps of one process that
-/// have the same label. Without [mark bits](super::Rules::MARK_BITS) it is always 0.
+/// have the same label. Without [mark bits](Labels::MARK_BITS) it is always 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Stamp(u64);
 
@@ -110,6 +110,31 @@ impl Stamp {
     }
 }
 
+/// The labels of a system: their order, and which one a process takes next.
+pub trait Labels: Send + Sync + 'static {
+    /// Bits of a [mark](Stamp::mark) with each label, for the lab.
+    const MARK_BITS: u32 = 0;
+
+    /// Whether the first of two processes with these labels is ordered before the second.
+    fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool;
+
+    /// The label that process `i` of `n` takes when it sees these; none if it keeps its own.
+    fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
+}
+
+/// The labels described above, with digits of 1 to 5.
+pub struct FiveDigits;
+
+impl Labels for FiveDigits {
+    fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
+        Stamp::precedes(CHAIN, a, b)
+    }
+
+    fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp> {
+        Stamp::later(CHAIN, n, i, view)
+    }
+}
+
 /// The digit after this one.
 const fn next(chain: u64, digit: u64) -> u64 {
     if digit == chain + 2 { chain } else { digit + 1 }
@@ -156,7 +181,7 @@ mod tests {
 
     #[test]
     fn one_after_another_each_is_later() {
-        for n in 2..=MOST_PROCESSES {
+        for n in 2..=MAX_PROCESSES {
             let mut held: Vec<Stamp> = (0..n).map(|_| Stamp::FIRST).collect();
             for round in 0..200 {
                 let i = (round * 7 + round / n) % n;

@@ -14,6 +14,7 @@
 use core::{fmt::Debug, hash::Hash};
 
 use crate::framework::{
+    changed::{Change, Changed},
     layout::Layout,
     memory::{Memory, Pid, Word},
     pids::Pids,
@@ -23,7 +24,6 @@ pub mod labels;
 pub mod linear;
 pub mod marked;
 pub mod quadratic;
-pub mod rules;
 pub mod shape;
 pub mod unbounded;
 pub mod wrong;
@@ -31,11 +31,10 @@ pub mod wrong;
 #[cfg(test)]
 mod tests;
 
-pub use labels::Stamp;
+pub use labels::{FiveDigits, Labels, Stamp};
 pub use linear::Linear;
 pub use marked::Marked;
 pub use quadratic::Quadratic;
-pub use rules::{Form, Rules, Sound};
 pub use shape::Shape;
 pub use unbounded::Uctss;
 
@@ -62,6 +61,10 @@ pub trait Collect<S>: Part {
     fn begin(p: Pid, own: S) -> Self;
     /// It sees the timestamp of `q`.
     fn see<T: Timestamps<Stamp = S>>(self, p: Pid, q: Pid, stamp: S) -> Self;
+    /// The processes seen so far that are ordered before the scanner `p`.
+    fn before<T: Timestamps<Stamp = S>>(&self, p: Pid) -> Pids;
+    /// Changes every timestamp in it.
+    fn renew(&mut self, renew: impl FnMut(&mut S));
 }
 
 /// The processes that are ordered before the scanner.
@@ -84,14 +87,22 @@ impl<S: Part> Collect<S> for Before<S> {
         }
         self
     }
+
+    fn before<T: Timestamps<Stamp = S>>(&self, _: Pid) -> Pids {
+        self.before
+    }
+
+    fn renew(&mut self, mut renew: impl FnMut(&mut S)) {
+        renew(&mut self.own);
+    }
 }
 
 /// The most processes whose timestamps [`All`] holds.
-pub const MOST_STAMPS: usize = 16;
+pub const MAX_STAMPS: usize = 16;
 
 /// Every timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct All<S>([Option<S>; MOST_STAMPS]);
+pub struct All<S>([Option<S>; MAX_STAMPS]);
 
 impl<S: Part> All<S> {
     /// The timestamp of `q`, if it has been seen.
@@ -110,7 +121,7 @@ impl<S: Part> All<S> {
 
 impl<S: Part> Collect<S> for All<S> {
     fn begin(p: Pid, own: S) -> Self {
-        let mut stamps = [None; MOST_STAMPS];
+        let mut stamps = [None; MAX_STAMPS];
         stamps[p] = Some(own);
         All(stamps)
     }
@@ -118,6 +129,15 @@ impl<S: Part> Collect<S> for All<S> {
     fn see<T: Timestamps<Stamp = S>>(mut self, _: Pid, q: Pid, stamp: S) -> Self {
         self.0[q] = Some(stamp);
         self
+    }
+
+    fn before<T: Timestamps<Stamp = S>>(&self, p: Pid) -> Pids {
+        let before = (0..MAX_STAMPS).filter(|&q| q != p && self.orders::<T>(q, p));
+        before.fold(Pids::NONE, Pids::with)
+    }
+
+    fn renew(&mut self, renew: impl FnMut(&mut S)) {
+        self.0.iter_mut().flatten().for_each(renew);
     }
 }
 
@@ -132,27 +152,31 @@ pub enum Inside<L, S> {
     Scan(S),
 }
 
-/// Where a process stands in `T` when its Scans ask who is before it.
-pub type InsideOf<T> = Inside<
-    <T as Timestamps>::Labelling,
-    <T as Timestamps>::Scanning<Before<<T as Timestamps>::Stamp>>,
+/// Where a process stands in `T`.
+pub type InsideOf<T> = Inside<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
+
+/// Where a line of either procedure of `T` leads: a line of Label to a place in Label or to its end, a
+/// line of Scan likewise.
+pub type TurnOf<T> = Inside<
+    Turn<<T as Timestamps>::Labelling, ()>,
+    Turn<<T as Timestamps>::Scanning, <T as Timestamps>::Collected>,
 >;
 
 /// A concurrent timestamp system for n processes.
 ///
 /// A process runs at most one procedure at a time, to its end, and keeps nothing in between.
 pub trait Timestamps: Sized + Send + Sync + 'static {
-    /// Its name in messages.
-    const NAME: &'static str;
     /// The most processes it can be built for.
-    const MOST_PROCESSES: usize = MOST_STAMPS;
+    const MAX_PROCESSES: usize = MAX_STAMPS;
 
     /// One timestamp. Two are compared together with the processes that hold them.
     type Stamp: Part;
     /// Where a process stands in Label.
     type Labelling: Part;
     /// Where a process stands in Scan.
-    type Scanning<C: Collect<Self::Stamp>>: Part;
+    type Scanning: Part;
+    /// What a Scan returns.
+    type Collected: Collect<Self::Stamp>;
 
     /// Declares the registers.
     fn new(layout: &mut Layout, n: usize) -> Self;
@@ -168,25 +192,90 @@ pub trait Timestamps: Sized + Send + Sync + 'static {
     -> Turn<Self::Labelling, ()>;
 
     /// The first line of Scan.
-    fn begin_scan<C: Collect<Self::Stamp>>(&self, p: Pid) -> Self::Scanning<C>;
+    fn begin_scan(&self, p: Pid) -> Self::Scanning;
 
     /// Executes a line of Scan.
-    fn scan<M: Memory, C: Collect<Self::Stamp>>(
+    fn scan<M: Memory>(
         &self,
         m: &mut M,
         p: Pid,
-        at: Self::Scanning<C>,
-    ) -> Turn<Self::Scanning<C>, C>;
+        at: Self::Scanning,
+    ) -> Turn<Self::Scanning, Self::Collected>;
 
     /// What a line of Label does, in a word or two.
     fn label_line(at: Self::Labelling) -> &'static str;
 
     /// What a line of Scan does, in a word or two.
-    fn scan_line<C: Collect<Self::Stamp>>(at: Self::Scanning<C>) -> &'static str;
+    fn scan_line(at: Self::Scanning) -> &'static str;
 
     /// Whether registers grow without bound.
     const UNBOUNDED: bool = false;
 
     /// See [`Algorithm::normalize`](crate::Algorithm::normalize); one entry per process.
     fn normalize(&self, _inside: &mut [InsideOf<Self>], _memory: &mut [Word]) {}
+}
+
+/// Changes to lines of a timestamp system: lines of Label lead to `Inside::Label`, lines of Scan to
+/// `Inside::Scan`.
+impl<T, C> Timestamps for Changed<T, C>
+where
+    T: Timestamps,
+    C: for<'m> Change<T, InsideOf<T>, TurnOf<T>, dyn Memory + 'm> + 'static,
+{
+    const MAX_PROCESSES: usize = T::MAX_PROCESSES;
+    const UNBOUNDED: bool = T::UNBOUNDED;
+
+    type Stamp = T::Stamp;
+    type Labelling = T::Labelling;
+    type Scanning = T::Scanning;
+    type Collected = T::Collected;
+
+    fn new(layout: &mut Layout, n: usize) -> Self {
+        Changed::new(T::new(layout, n))
+    }
+
+    fn precedes(a: (T::Stamp, Pid), b: (T::Stamp, Pid)) -> bool {
+        T::precedes(a, b)
+    }
+
+    fn begin_label(&self, p: Pid) -> T::Labelling {
+        self.original().begin_label(p)
+    }
+
+    fn label<M: Memory>(&self, m: &mut M, p: Pid, at: T::Labelling) -> Turn<T::Labelling, ()> {
+        match C::line(self.original(), m, p, Inside::Label(at)) {
+            Some(Inside::Label(turn)) => turn,
+            Some(_) => unreachable!("a line of Label leads to Label"),
+            None => self.original().label(m, p, at),
+        }
+    }
+
+    fn begin_scan(&self, p: Pid) -> T::Scanning {
+        self.original().begin_scan(p)
+    }
+
+    fn scan<M: Memory>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        at: T::Scanning,
+    ) -> Turn<T::Scanning, T::Collected> {
+        match C::line(self.original(), m, p, Inside::Scan(at)) {
+            Some(Inside::Scan(turn)) => turn,
+            Some(_) => unreachable!("a line of Scan leads to Scan"),
+            None => self.original().scan(m, p, at),
+        }
+    }
+
+    fn label_line(at: T::Labelling) -> &'static str {
+        T::label_line(at)
+    }
+
+    fn scan_line(at: T::Scanning) -> &'static str {
+        T::scan_line(at)
+    }
+
+    fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
+        self.original().normalize(inside, memory);
+    }
 }

@@ -19,9 +19,9 @@ pub(super) const HAND_BITS: u32 = 5;
 pub(super) const NONE: u64 = COLOURS;
 
 /// The most bits of a register: a [`Word`] that is not negative.
-pub(super) const MOST_BITS: u32 = 63;
+pub(super) const MAX_BITS: u32 = 63;
 /// The most values that are listed for the explorer.
-const MOST_LISTED: u64 = 1000;
+const MAX_LISTED: u64 = 1000;
 
 /// The parts of a word, from its lowest bit up: labels, each with its mark; hands; colours; flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,7 +61,7 @@ impl Shape {
     pub(super) fn declare(self, name: String) -> Decl {
         let kind = Kind::custom(self);
         let mut count = self.fields().map(|(_, values)| values);
-        if count.try_fold(1, u64::checked_mul).is_none_or(|count| count > MOST_LISTED) {
+        if count.try_fold(1, u64::checked_mul).is_none_or(|count| count > MAX_LISTED) {
             return Decl::wide(name, kind, self.bits(), 0);
         }
         let (mut words, mut below) = (vec![0], 0);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::*;
+use super::{marked::WithMarks, *};
 use crate::framework::memory::{Op, Var};
 
 struct Plain {
@@ -18,9 +18,6 @@ impl Memory for Plain {
         old
     }
 }
-
-type Place<T> = <T as Timestamps>::Scanning<All<<T as Timestamps>::Stamp>>;
-type Seen<T> = All<<T as Timestamps>::Stamp>;
 
 struct World<T> {
     system: T,
@@ -51,14 +48,14 @@ impl<T: Timestamps> World<T> {
         }
     }
 
-    fn scan_step(&mut self, p: Pid, at: Place<T>) -> Turn<Place<T>, Seen<T>> {
+    fn scan_step(&mut self, p: Pid, at: T::Scanning) -> Turn<T::Scanning, T::Collected> {
         let before = self.memory.accesses;
         let turn = self.system.scan(&mut self.memory, p, at);
         assert_eq!(self.memory.accesses, before + 1, "one access a step");
         turn
     }
 
-    fn scan(&mut self, p: Pid) -> All<T::Stamp> {
+    fn scan(&mut self, p: Pid) -> T::Collected {
         let mut at = self.system.begin_scan(p);
         loop {
             match self.scan_step(p, at) {
@@ -74,8 +71,8 @@ impl<T: Timestamps> World<T> {
 }
 
 /// One procedure after another, in an order that looks like none.
-fn one_after_another<T: Timestamps>() {
-    for n in 2..=T::MOST_PROCESSES {
+fn one_after_another<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>() {
+    for n in 2..=T::MAX_PROCESSES {
         let mut world = World::<T>::new(n);
         let mut order: Vec<Pid> = (0..n).collect();
         for round in 0..300usize {
@@ -97,10 +94,10 @@ fn one_after_another<T: Timestamps>() {
 
 #[test]
 fn labels_one_after_another_are_in_that_order() {
-    one_after_another::<Uctss>();
-    one_after_another::<Linear>();
-    one_after_another::<Linear<wrong::Marked>>();
-    one_after_another::<Quadratic>();
+    one_after_another::<_, Uctss<All<Word>>>();
+    one_after_another::<_, Linear<All<Stamp>>>();
+    one_after_another::<_, Linear<All<Stamp>, WithMarks>>();
+    one_after_another::<_, Quadratic<All<Stamp>>>();
 }
 
 /// The steps of a Scan during which everybody else labels right after the line `after`.
@@ -146,7 +143,7 @@ fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
 
 #[test]
 fn linear_costs_what_it_says() {
-    for n in 2..=Linear::<Sound>::MOST_PROCESSES {
+    for n in 2..=<Linear>::MAX_PROCESSES {
         let groups = (n - 1).div_ceil(12);
         let (scan, label) =
             if n <= 8 { (3 * n, 6 * n) } else { (4 * n - 1, 7 * n - 3 + 3 * groups) };

@@ -10,7 +10,7 @@
 //! printed, Label keeps a timestamp that equals the largest. With two equal largest ones that is
 //! wrong for the one which the tie puts first: it stays before a process whose Label was finished
 //! when its own began, against property (1). [`Uctss`] therefore keeps a timestamp only if no
-//! other process is ordered after it; `Uctss<true>` is what is printed.
+//! other process is ordered after it; [`Printed`](super::wrong::Printed) is what is printed.
 //!
 //! Normal form. Only the order of timestamps matters, and how many new ones still fit between two
 //! that are there. Let u < v be neighbours among all timestamps, registers and private maxima
@@ -24,18 +24,20 @@
 //! before it whose timestamp is gone, and the explorer must find a smaller number for that one.)
 
 use alloc::{format, vec::Vec};
+use core::{cmp::Ordering, marker::PhantomData};
 
-use super::{Collect, Inside, InsideOf, Timestamps, Turn};
+use super::{Before, Collect, Inside, InsideOf, Timestamps, Turn};
 use crate::framework::{
     layout::{Array, Decl, Layout},
     memory::{Memory, Pid, Word},
 };
 use Turn::{Done, Goto};
 
-/// The system; with `PRINTED`, as the figure prints it.
-pub struct Uctss<const PRINTED: bool = false> {
+/// The system, and what a Scan collects.
+pub struct Uctss<C = Before<Word>> {
     n: usize,
-    label: Array,
+    pub(super) label: Array,
+    collected: PhantomData<fn() -> C>,
 }
 
 /// Where a process stands in Label.
@@ -71,28 +73,37 @@ pub enum Scanning<C> {
     },
 }
 
-impl<const PRINTED: bool> Uctss<PRINTED> {
+impl<C> Uctss<C> {
     /// The next process to read, after those below `j`.
     fn other(&self, p: Pid, j: usize) -> Option<u8> {
         let j = if j == p { j + 1 } else { j };
         (j < self.n).then_some(j as u8)
     }
+
+    /// Where Label goes after it has read label\[j\].
+    pub(super) fn after_read(&self, j: u8, max: Word, own: bool) -> Turn<Labelling, ()> {
+        match j as usize + 1 {
+            j if j < self.n => Goto(Labelling::Read { j: j as u8, max, own }),
+            _ if own => Done(()),
+            _ => Goto(Labelling::Write { max }),
+        }
+    }
 }
 
-impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
-    const NAME: &'static str = "UCTSS";
+impl<C: Collect<Word>> Timestamps for Uctss<C> {
     const UNBOUNDED: bool = true;
 
     type Stamp = Word;
     type Labelling = Labelling;
-    type Scanning<C: Collect<Word>> = Scanning<C>;
+    type Scanning = Scanning<C>;
+    type Collected = C;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
         // In normal form: from 1 on at most 2n numbers, with gaps of at most n + 1; and a step more.
         let most = ((2 * n - 1) * (n + 1) + 2) as Word;
         let label =
             layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, most, 0).at(i).unbounded());
-        Uctss { n, label }
+        Uctss { n, label, collected: PhantomData }
     }
 
     fn precedes(a: (Word, Pid), b: (Word, Pid)) -> bool {
@@ -109,17 +120,11 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
                 let x = m.read(self.label.at(j as usize));
                 let mine = j as Pid == p;
                 let own = match x.cmp(&max) {
-                    core::cmp::Ordering::Greater => mine,
-                    core::cmp::Ordering::Equal if PRINTED => own || mine,
-                    core::cmp::Ordering::Equal => mine, // of equal ones the last is ordered last
-                    core::cmp::Ordering::Less => own,
+                    Ordering::Greater => mine,
+                    Ordering::Equal => mine, // of equal ones the last is ordered last
+                    Ordering::Less => own,
                 };
-                let max = max.max(x);
-                match j as usize + 1 {
-                    j if j < self.n => Goto(Labelling::Read { j: j as u8, max, own }),
-                    _ if own => Done(()),
-                    _ => Goto(Labelling::Write { max }),
-                }
+                self.after_read(j, max.max(x), own)
             }
             Labelling::Write { max } => {
                 m.write(self.label.at(p), max + 1);
@@ -128,16 +133,11 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
         }
     }
 
-    fn begin_scan<C: Collect<Word>>(&self, _: Pid) -> Scanning<C> {
+    fn begin_scan(&self, _: Pid) -> Scanning<C> {
         Scanning::Own
     }
 
-    fn scan<M: Memory, C: Collect<Word>>(
-        &self,
-        m: &mut M,
-        p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+    fn scan<M: Memory>(&self, m: &mut M, p: Pid, at: Scanning<C>) -> Turn<Scanning<C>, C> {
         let (seen, next) = match at {
             Scanning::Own => (C::begin(p, m.read(self.label.at(p))), 0),
             Scanning::Read { j, seen } => {
@@ -158,7 +158,7 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
         }
     }
 
-    fn scan_line<C: Collect<Word>>(_: Scanning<C>) -> &'static str {
+    fn scan_line(_: Scanning<C>) -> &'static str {
         "read"
     }
 
@@ -197,7 +197,7 @@ impl<const PRINTED: bool> Timestamps for Uctss<PRINTED> {
         for inside in inside {
             match inside {
                 Inside::Label(Labelling::Read { max, .. } | Labelling::Write { max }) => renew(max),
-                Inside::Scan(Scanning::Read { seen, .. }) => renew(&mut seen.own),
+                Inside::Scan(Scanning::Read { seen, .. }) => seen.renew(renew),
                 _ => {}
             }
         }

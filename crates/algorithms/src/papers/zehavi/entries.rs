@@ -27,8 +27,8 @@ const DSM_LINEAR_BOUND: RmrBound =
 
 entries! {
     "zehavi" + names => Zehavi::<Uctss>::new, ZEHAVI.titled("on unbounded timestamps").with_bound(CC_BOUND).with_bound(DSM_BOUND);
-    "zehavi@linear" + names => Zehavi::<Linear>::new, ZEHAVI.titled("on bounded timestamps in linear time").with_bound(CC_LINEAR_BOUND).with_bound(DSM_LINEAR_BOUND).max_processes(<Linear as Timestamps>::MOST_PROCESSES);
-    "zehavi@quadratic" + names => Zehavi::<Quadratic>::new, ZEHAVI.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MOST_PROCESSES);
+    "zehavi@linear" + names => Zehavi::<Linear>::new, ZEHAVI.titled("on bounded timestamps in linear time").with_bound(CC_LINEAR_BOUND).with_bound(DSM_LINEAR_BOUND).max_processes(<Linear as Timestamps>::MAX_PROCESSES);
+    "zehavi@quadratic" + names => Zehavi::<Quadratic>::new, ZEHAVI.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MAX_PROCESSES);
     "bakery" + names => Bakery::new, BAKERY;
     "zehavi:one-cell" => |n, k| changed::<_, wrong::OneCell>(Zehavi::<Uctss>::new, n, k), ZEHAVI.wrong("one cell of Discover instead of two");
     "zehavi:no-ignore" => |n, k| changed::<_, wrong::NoIgnore>(Zehavi::<Uctss>::new, n, k), ZEHAVI.wrong("line 11(a)ii does not read Ignore");

@@ -30,7 +30,7 @@ use crate::{
         memory::{Memory, Pid, Var, Word},
         pids::Pids,
     },
-    papers::timestamps::{Before, Inside, InsideOf, Timestamps, Turn},
+    papers::timestamps::{Collect, Inside, InsideOf, Timestamps, Turn},
 };
 
 pub mod bakery;
@@ -61,7 +61,7 @@ use Line::*;
 /// Where a process stands on the system `T`.
 pub type At<T> = Line<
     <T as Timestamps>::Labelling,
-    <T as Timestamps>::Scanning<Before<<T as Timestamps>::Stamp>>,
+    <T as Timestamps>::Scanning,
 >;
 
 impl<T: Timestamps> Zehavi<T> {
@@ -202,7 +202,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
             L5 => { m.write(self.reveal.at(p), 1); Goto(L6(self.stamps.begin_scan(p))) }
             L6(scan) => match self.stamps.scan(m, p, scan) {
                 Turn::Goto(scan) => Goto(L6(scan)),
-                Turn::Done(seen) => Goto(L7 { i: first, before: seen.before }),
+                Turn::Done(seen) => Goto(L7 { i: first, before: seen.before::<T>(p) }),
             },
             L7 { i, before } => {
                 m.write(self.told(self.order, p, i as Pid), (!before.contains(i as Pid)).into());

@@ -7,7 +7,7 @@ use crate::{
         machine::Next::{self, Goto, Leave},
         memory::{Memory, Pid},
     },
-    papers::timestamps::{Timestamps, Turn},
+    papers::timestamps::{Collect, Timestamps, Turn},
 };
 
 changed_lines! {
@@ -89,11 +89,11 @@ changed_lines! {
     LateReveal: |s, m, p| {
         L5 => match s.stamps.scan(m, p, s.stamps.begin_scan(p)) {
             Turn::Goto(scan) => Goto(L6(scan)),
-            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before.with(p) }),
+            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before::<T>(p).with(p) }),
         },
         L6(scan) => match s.stamps.scan(m, p, scan) {
             Turn::Goto(scan) => Goto(L6(scan)),
-            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before.with(p) }),
+            Turn::Done(seen) => Goto(L7 { i: s.first(p), before: seen.before::<T>(p).with(p) }),
         },
         L7 { i, before } if before.contains(p) => {
             m.write(s.reveal.at(p), 1);

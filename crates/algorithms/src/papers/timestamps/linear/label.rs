@@ -1,14 +1,12 @@
 //! Label: a scan, and an update for every reader.
 
-use super::{Hand, Linear, scan::Scanning};
+use super::{Form, Hand, Linear, Registers, scan::Scanning};
 use crate::{
     framework::memory::{Memory, Pid, Word},
     papers::timestamps::{
-        All,
+        All, Collect,
         Turn::{self, Done, Goto},
-        labels::Stamp,
-        marked::fresh,
-        rules::{Form, Otherwise, Rules},
+        labels::{Labels, Stamp},
         shape::NONE,
     },
 };
@@ -46,7 +44,7 @@ pub enum Labelling {
     Commit(Stamp),
 }
 
-impl<R: Rules> Linear<R> {
+impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
     pub(super) fn label_step<M: Memory>(
         &self,
         m: &mut M,
@@ -54,32 +52,20 @@ impl<R: Rules> Linear<R> {
         at: Labelling,
     ) -> Turn<Labelling, ()> {
         match at {
-            Labelling::Scan(scan) => match self.wscan(m, p, scan) {
-                Goto(scan) => Goto(Labelling::Scan(scan)),
-                Done(view) => self.decide(p, view),
-            },
+            Labelling::Scan(scan) => self.inner_scanned(p, self.scan_step(m, p, scan)),
             Labelling::Mine(update) => {
                 let word = m.read(self.hand_var(p, update.slot as usize)) as u64;
                 // The label in it is `own`, which is put back where it is written.
                 Goto(Labelling::Ask(Update { word: self.with(word, Stamp::FIRST), ..update }))
             }
-            Labelling::Ask(update) => {
-                let slot = update.slot as usize;
-                let ann = self.colour_of(m, p, slot);
-                let Hand { copy, .. } = self.hand(update.word, slot);
-                let word = self.with_hand(update.word, slot, Hand { ann, copy });
-                let last = if R::ANNOUNCE { Labelling::Announce } else { Labelling::Again };
-                self.next_reader(Update { word, ..update }, Labelling::Ask, last)
-            }
+            Labelling::Ask(update) => self.ask(m, p, update, Labelling::Announce),
             Labelling::Announce(update) => {
                 let word = self.with(update.word, update.own);
                 m.write(self.hand_var(p, update.slot as usize), word as Word);
                 Goto(Labelling::Again(update))
             }
             Labelling::Again(update) => {
-                let slot = update.slot as usize;
-                let seen = self.colour_of(m, p, slot);
-                let colour = if R::AGAIN { seen } else { self.hand(update.word, slot).ann };
+                let colour = self.colour_of(m, p, update.slot as usize);
                 self.answer(update, colour)
             }
             Labelling::Save(update) => {
@@ -101,18 +87,40 @@ impl<R: Rules> Linear<R> {
         }
     }
 
+    /// Where a line of Label's own Scan leads.
+    pub(super) fn inner_scanned(
+        &self,
+        p: Pid,
+        turn: Turn<Scanning<All<Stamp>>, All<Stamp>>,
+    ) -> Turn<Labelling, ()> {
+        match turn {
+            Goto(scan) => Goto(Labelling::Scan(scan)),
+            Done(view) => self.decide(p, view),
+        }
+    }
+
     /// What Label does with the view of its Scan.
     fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
         let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-        let later = Stamp::later(R::CHAIN, self.n, p, stamp);
-        let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
-            return Done(());
-        };
-        let new = if R::RENEW { new } else { Stamp::FIRST }.marked(fresh(R::MARK_BITS));
-        match self.form {
-            Form::Whole if !R::SNAPSHOT => Goto(Labelling::Commit(new)),
-            _ => Goto(Labelling::Mine(Update { own: stamp(p), new, slot: 0, word: 0 })),
+        match L::next(self.n, p, stamp) {
+            Some(new) => Goto(Labelling::Mine(Update { own: stamp(p), new, slot: 0, word: 0 })),
+            None => Done(()),
         }
+    }
+
+    /// Reads the colour that a reader shows. After the last reader of the group comes `last`.
+    pub(super) fn ask<M: Memory>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        update: Update,
+        last: fn(Update) -> Labelling,
+    ) -> Turn<Labelling, ()> {
+        let slot = update.slot as usize;
+        let ann = self.colour_of(m, p, slot);
+        let Hand { copy, .. } = self.hand(update.word, slot);
+        let word = self.with_hand(update.word, slot, Hand { ann, copy });
+        self.next_reader(Update { word, ..update }, Labelling::Ask, last)
     }
 
     /// The part of Label that comes after an `update` for one reader: the same for the next one of
@@ -132,18 +140,19 @@ impl<R: Rules> Linear<R> {
     }
 
     /// S2: what the writer says to the reader at `slot`, who has shown `colour` at the second look.
-    fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
+    pub(super) fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
         let slot = update.slot as usize;
         let Hand { ann, copy } = self.hand(update.word, slot);
         if colour == ann && ann != copy {
             return Goto(Labelling::Save(update));
         }
-        let copy = match R::OTHERWISE {
-            Otherwise::None if colour != ann => NONE,
-            Otherwise::Made => ann,
-            _ => copy,
-        };
-        let word = self.with_hand(update.word, slot, Hand { ann, copy });
+        let copy = if colour == ann { copy } else { NONE };
+        self.answered(update, Hand { ann, copy })
+    }
+
+    /// The writer will say this to the reader.
+    pub(super) fn answered(&self, update: Update, hand: Hand) -> Turn<Labelling, ()> {
+        let word = self.with_hand(update.word, update.slot as usize, hand);
         self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
     }
 

@@ -1,7 +1,7 @@
 //! Marks on timestamps, for the check against UCTSS.
 
 use super::{
-    Linear,
+    Form, Linear, Registers,
     label::{Labelling, Update},
     scan::Scanning,
 };
@@ -9,14 +9,13 @@ use crate::{
     framework::memory::{Pid, Word},
     papers::timestamps::{
         All,
-        labels::Stamp,
+        labels::{Labels, Stamp},
         marked::{Marked, Renew},
-        rules::{Form, Rules},
     },
 };
 
-impl<R: Rules> Marked for Linear<R> {
-    const MARK_BITS: u32 = R::MARK_BITS;
+impl<L: Labels, F: Registers> Marked for Linear<All<Stamp>, L, F> {
+    const MARK_BITS: u32 = L::MARK_BITS;
 
     fn inner_scan(at: Labelling) -> Option<Scanning<All<Stamp>>> {
         match at {

@@ -44,27 +44,29 @@ use alloc::{format, string::String};
 use core::marker::PhantomData;
 
 use super::{
-    Collect, Timestamps, Turn,
-    labels::{self, Stamp},
-    rules::{Form, Rules, Sound},
-    shape::{COLOUR_BITS, COLOURS, HAND_BITS, MOST_BITS, Shape},
+    Before, Collect, Timestamps, Turn,
+    labels::{self, FiveDigits, Labels, Stamp},
+    shape::{COLOUR_BITS, COLOURS, HAND_BITS, MAX_BITS, Shape},
 };
 use crate::framework::{
     layout::{Array, Layout},
     memory::{Memory, Pid, Var, Word},
 };
 
+mod form;
 mod label;
 mod marks;
 mod scan;
+pub mod wrong;
 
+pub use form::{Fitting, Form, Registers, SplitBy};
 pub use label::{Labelling, Update};
 pub use scan::Scanning;
 
 use scan::colour;
 
-/// The system; `R` says which parts a wrong variant leaves out.
-pub struct Linear<R = Sound> {
+/// The system: what a Scan collects, the labels, and the form of the registers.
+pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     n: usize,
     form: Form,
     /// Announcements and copies that a register holds.
@@ -75,7 +77,7 @@ pub struct Linear<R = Sound> {
     hand: Array,
     tog: Array,
     saved: Array,
-    rules: PhantomData<R>,
+    parts: PhantomData<fn() -> (C, L, F)>,
 }
 
 /// What a writer says to one reader.
@@ -85,19 +87,10 @@ struct Hand {
     copy: u64,
 }
 
-impl<R: Rules> Linear<R> {
+impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
     /// Bits of a label in a register.
     fn label_bits(n: usize) -> u32 {
-        labels::bits(n) + R::MARK_BITS
-    }
-
-    fn form(n: usize) -> Form {
-        let whole = Self::label_bits(n) + HAND_BITS * (n as u32 - 1) <= MOST_BITS;
-        R::FORM.unwrap_or(if whole {
-            Form::Whole
-        } else {
-            Form::Split((MOST_BITS / HAND_BITS) as usize)
-        })
+        labels::bits(n) + L::MARK_BITS
     }
 
     fn groups(&self) -> usize {
@@ -144,7 +137,7 @@ impl<R: Rules> Linear<R> {
     }
 
     fn stamp(&self, word: Word) -> Stamp {
-        Stamp::unpack(word as u64, self.n, R::MARK_BITS)
+        Stamp::unpack(word as u64, self.n, L::MARK_BITS)
     }
 
     /// `word` with another label in it.
@@ -185,16 +178,16 @@ impl<R: Rules> Linear<R> {
     }
 }
 
-impl<R: Rules> Timestamps for Linear<R> {
-    const NAME: &'static str = "linear";
-    const MOST_PROCESSES: usize = labels::MOST_PROCESSES;
+impl<C: Collect<Stamp>, L: Labels, F: Registers> Timestamps for Linear<C, L, F> {
+    const MAX_PROCESSES: usize = labels::MAX_PROCESSES;
 
     type Stamp = Stamp;
     type Labelling = Labelling;
-    type Scanning<C: Collect<Stamp>> = Scanning<C>;
+    type Scanning = Scanning<C>;
+    type Collected = C;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
-        let form = Self::form(n);
+        let form = F::form(n, Self::label_bits(n));
         let others = n - 1;
         let readers = match form {
             Form::Whole => others,
@@ -205,7 +198,7 @@ impl<R: Rules> Timestamps for Linear<R> {
         let label = Shape {
             labels: 1,
             digits: n as u8 - 1,
-            mark_bits: R::MARK_BITS as u8,
+            mark_bits: L::MARK_BITS as u8,
             ..Shape::default()
         };
         let both = Shape { hands: hands.hands, ..label };
@@ -231,37 +224,32 @@ impl<R: Rules> Timestamps for Linear<R> {
             let (r, p) = (index / others, Self::at_slot(index / others, index % others));
             label.declare(format!("SAVED[{r}][{p}]")).at(r)
         });
-        Linear { n, form, readers, label: label_at, hand, tog, saved, rules: PhantomData }
+        Linear { n, form, readers, label: label_at, hand, tog, saved, parts: PhantomData }
     }
 
     fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
-        Stamp::precedes(R::CHAIN, a, b)
+        L::precedes(a, b)
     }
 
     fn begin_label(&self, _: Pid) -> Labelling {
-        Labelling::Scan(self.begin())
+        Labelling::Scan(Scanning::Toggles)
     }
 
     fn label<M: Memory>(&self, m: &mut M, p: Pid, at: Labelling) -> Turn<Labelling, ()> {
         self.label_step(m, p, at)
     }
 
-    fn begin_scan<C: Collect<Stamp>>(&self, _: Pid) -> Scanning<C> {
-        self.begin()
+    fn begin_scan(&self, _: Pid) -> Scanning<C> {
+        Scanning::Toggles
     }
 
-    fn scan<M: Memory, C: Collect<Stamp>>(
-        &self,
-        m: &mut M,
-        p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
-        self.wscan(m, p, at)
+    fn scan<M: Memory>(&self, m: &mut M, p: Pid, at: Scanning<C>) -> Turn<Scanning<C>, C> {
+        self.scan_step(m, p, at)
     }
 
     fn label_line(at: Labelling) -> &'static str {
         match at {
-            Labelling::Scan(scan) => Self::scan_line(scan),
+            Labelling::Scan(scan) => scan.line(),
             Labelling::Mine(_) => "mine",
             Labelling::Ask(_) => "ask",
             Labelling::Announce(_) => "announce",
@@ -272,15 +260,7 @@ impl<R: Rules> Timestamps for Linear<R> {
         }
     }
 
-    fn scan_line<C: Collect<Stamp>>(at: Scanning<C>) -> &'static str {
-        match at {
-            Scanning::Toggles => "toggles",
-            Scanning::Pick { .. } => "pick",
-            Scanning::Toggle { .. } => "toggle",
-            Scanning::Own { .. } => "own",
-            Scanning::Look { .. } => "look",
-            Scanning::Hand { .. } => "hand",
-            Scanning::Saved { .. } => "saved",
-        }
+    fn scan_line(at: Scanning<C>) -> &'static str {
+        at.line()
     }
 }

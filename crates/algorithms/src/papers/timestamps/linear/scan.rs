@@ -1,13 +1,13 @@
 //! Scan: the weak snapshot.
 
-use super::{Hand, Linear};
+use super::{Form, Hand, Linear};
 use crate::{
     framework::memory::{Memory, Pid, Word},
     papers::timestamps::{
         Collect,
         Turn::{self, Done, Goto},
-        labels::Stamp,
-        rules::{Form, Rules},
+        labels::{Labels, Stamp},
+        linear::Registers,
         shape::{COLOUR_BITS, COLOURS},
     },
 };
@@ -65,8 +65,23 @@ pub enum Scanning<C> {
     },
 }
 
-impl<R: Rules> Linear<R> {
-    pub(super) fn after_pick<C>(&self, p: Pid, r: usize, colours: u32) -> Scanning<C> {
+impl<C> Scanning<C> {
+    /// What the line does, in a word or two.
+    pub(super) fn line(&self) -> &'static str {
+        match self {
+            Scanning::Toggles => "toggles",
+            Scanning::Pick { .. } => "pick",
+            Scanning::Toggle { .. } => "toggle",
+            Scanning::Own { .. } => "own",
+            Scanning::Look { .. } => "look",
+            Scanning::Hand { .. } => "hand",
+            Scanning::Saved { .. } => "saved",
+        }
+    }
+}
+
+impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
+    pub(super) fn after_pick<D>(&self, p: Pid, r: usize, colours: u32) -> Scanning<D> {
         match self.other(p, r) {
             Some(r) => Scanning::Pick { r, colours },
             None => Scanning::Toggle { colours },
@@ -74,13 +89,13 @@ impl<R: Rules> Linear<R> {
     }
 
     /// `p` has seen the label of `r`.
-    pub(super) fn after_look<C: Collect<Stamp>>(
+    pub(super) fn after_look<D: Collect<Stamp>>(
         &self,
         p: Pid,
         r: u8,
         colours: u32,
-        seen: C,
-    ) -> Turn<Scanning<C>, C> {
+        seen: D,
+    ) -> Turn<Scanning<D>, D> {
         let colours = set_colour(colours, Self::slot(p, r as Pid), 0); // not needed any more
         match self.other(p, r as usize + 1) {
             Some(r) => Goto(Scanning::Look { r, colours, seen }),
@@ -88,16 +103,12 @@ impl<R: Rules> Linear<R> {
         }
     }
 
-    pub(super) fn begin<C>(&self) -> Scanning<C> {
-        if R::SNAPSHOT { Scanning::Toggles } else { Scanning::Own { colours: 0 } }
-    }
-
-    pub(super) fn wscan<M: Memory, C: Collect<Stamp>>(
+    pub(super) fn scan_step<M: Memory, D: Collect<Stamp>>(
         &self,
         m: &mut M,
         p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+        at: Scanning<D>,
+    ) -> Turn<Scanning<D>, D> {
         match at {
             Scanning::Toggles => Goto(self.after_pick(p, 0, m.read(self.tog.at(p)) as u32)),
             Scanning::Pick { r, colours } => {
@@ -105,7 +116,7 @@ impl<R: Rules> Linear<R> {
                 let slot = Self::slot(p, q);
                 let reader = Self::slot(q, p);
                 let hand = self.hand(m.read(self.hand_var(q, reader)) as u64, reader);
-                let colour = pick::<R>(colour(colours, slot), hand);
+                let colour = pick(colour(colours, slot), hand);
                 Goto(self.after_pick(p, q + 1, set_colour(colours, slot, colour)))
             }
             Scanning::Toggle { colours } => {
@@ -113,7 +124,7 @@ impl<R: Rules> Linear<R> {
                 Goto(Scanning::Own { colours })
             }
             Scanning::Own { colours } => {
-                let seen = C::begin(p, self.stamp(m.read(self.label_var(p, p))));
+                let seen = D::begin(p, self.stamp(m.read(self.label_var(p, p))));
                 match self.other(p, 0) {
                     Some(r) => Goto(Scanning::Look { r, colours, seen }),
                     None => Done(seen),
@@ -123,7 +134,7 @@ impl<R: Rules> Linear<R> {
                 let word = m.read(self.label_var(r as Pid, p));
                 let label = self.stamp(word);
                 match self.form {
-                    Form::Split(_) if R::COPY => Goto(Scanning::Hand { r, colours, seen, label }),
+                    Form::Split(_) => Goto(Scanning::Hand { r, colours, seen, label }),
                     _ => self.choose(p, r, colours, seen, label, word),
                 }
             }
@@ -139,17 +150,17 @@ impl<R: Rules> Linear<R> {
     }
 
     /// S3: takes the label of `r`, unless its hand says that a copy was made after T.
-    pub(super) fn choose<C: Collect<Stamp>>(
+    pub(super) fn choose<D: Collect<Stamp>>(
         &self,
         p: Pid,
         r: u8,
         colours: u32,
-        seen: C,
+        seen: D,
         label: Stamp,
         hand: Word,
-    ) -> Turn<Scanning<C>, C> {
+    ) -> Turn<Scanning<D>, D> {
         let (mine, theirs) = (Self::slot(p, r as Pid), Self::slot(r as Pid, p));
-        if R::COPY && self.hand(hand as u64, theirs).copy == colour(colours, mine) {
+        if self.hand(hand as u64, theirs).copy == colour(colours, mine) {
             return Goto(Scanning::Saved { r, colours, seen });
         }
         self.after_look(p, r, colours, seen.see::<Self>(p, r as Pid, label))
@@ -157,10 +168,10 @@ impl<R: Rules> Linear<R> {
 }
 
 /// A colour that nobody uses.
-pub(super) fn pick<R: Rules>(old: u64, hand: Hand) -> u64 {
+pub(super) fn pick(old: u64, hand: Hand) -> u64 {
     let used = |colour: u64| colour == hand.ann || colour == hand.copy;
     let mut colours = (1..COLOURS).map(|by| (old + by) % COLOURS);
-    colours.find(|&colour| !R::AVOID || !used(colour)).unwrap_or(old)
+    colours.find(|&colour| !used(colour)).unwrap_or(old)
 }
 
 pub(super) fn colour(colours: u32, slot: usize) -> u64 {

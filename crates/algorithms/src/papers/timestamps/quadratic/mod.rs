@@ -25,10 +25,9 @@ use alloc::format;
 use core::marker::PhantomData;
 
 use super::{
-    All, Collect, Timestamps, Turn,
-    labels::{self, Stamp},
-    marked::{Marked, Renew, collect, fresh},
-    rules::{Rules, Sound},
+    All, Before, Collect, Timestamps, Turn,
+    labels::{self, FiveDigits, Labels, Stamp},
+    marked::collect,
     shape::Shape,
 };
 use crate::framework::{
@@ -38,12 +37,15 @@ use crate::framework::{
 };
 use Turn::{Done, Goto};
 
-/// The system; `R` says which parts a wrong variant leaves out.
-pub struct Quadratic<R = Sound> {
+mod marks;
+pub mod wrong;
+
+/// The system: what a Scan collects, and the labels.
+pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     n: usize,
     r: Array,
     q: Array,
-    rules: PhantomData<R>,
+    parts: PhantomData<fn() -> (C, L)>,
 }
 
 /// What a scanner keeps through a round.
@@ -95,6 +97,19 @@ pub enum Scanning<C> {
     },
 }
 
+impl<C> Scanning<C> {
+    /// What the line does, in a word or two.
+    fn line(&self) -> &'static str {
+        match self {
+            Scanning::Own => "own",
+            Scanning::Shake { .. } => "shake",
+            Scanning::Shown { .. } => "shown",
+            Scanning::First { .. } => "first",
+            Scanning::Second { .. } => "second",
+        }
+    }
+}
+
 /// Where a process stands in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Labelling {
@@ -132,9 +147,9 @@ pub struct Head {
     toggle: bool,
 }
 
-impl<R: Rules> Quadratic<R> {
+impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
     const fn label_bits(n: usize) -> u32 {
-        labels::bits(n) + R::MARK_BITS
+        labels::bits(n) + L::MARK_BITS
     }
 
     /// The next other process, from `j` on.
@@ -146,7 +161,7 @@ impl<R: Rules> Quadratic<R> {
     /// The label at `place`: 0 is the process's own, `1 + j` that of j in its view.
     fn stamp(&self, word: Word, place: usize) -> Stamp {
         let below = Self::label_bits(self.n) * place as u32;
-        Stamp::unpack(word as u64 >> below, self.n, R::MARK_BITS)
+        Stamp::unpack(word as u64 >> below, self.n, L::MARK_BITS)
     }
 
     /// `stamps` at all places, with flags and toggle.
@@ -176,18 +191,18 @@ impl<R: Rules> Quadratic<R> {
         self.head(word) >> self.n & 1 != 0
     }
 
-    fn begin_round<C>(&self, p: Pid, own: Stamp, moved: Pids) -> Scanning<C> {
+    fn begin_round<D>(&self, p: Pid, own: Stamp, moved: Pids) -> Scanning<D> {
         let none = Pids::NONE;
         let round = Round { own, moved, flags: none, moving: none, toggles: none };
         Scanning::Shake { j: u8::from(p == 0), round }
     }
 
-    fn snapshot<M: Memory, C: Collect<Stamp>>(
+    fn snapshot<M: Memory, D: Collect<Stamp>>(
         &self,
         m: &mut M,
         p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+        at: Scanning<D>,
+    ) -> Turn<Scanning<D>, D> {
         let first = u8::from(p == 0);
         match at {
             Scanning::Own => {
@@ -217,40 +232,83 @@ impl<R: Rules> Quadratic<R> {
                 };
                 Goto(match self.other(p, j as usize + 1) {
                     Some(j) => Scanning::First { j, round },
-                    None => Scanning::Second { j: first, round, seen: C::begin(p, round.own) },
+                    None => Scanning::Second { j: first, round, seen: D::begin(p, round.own) },
                 })
             }
             Scanning::Second { j, round, seen } => self.second(m, p, j, round, seen),
         }
     }
 
-    fn second<M: Memory, C: Collect<Stamp>>(
+    fn second<M: Memory, D: Collect<Stamp>>(
         &self,
         m: &mut M,
         p: Pid,
         j: u8,
         round: Round,
-        seen: C,
-    ) -> Turn<Scanning<C>, C> {
+        seen: D,
+    ) -> Turn<Scanning<D>, D> {
         let q = Pid::from(j);
         let word = m.read(self.r.at(q));
-        let moves = round.moving.contains(q)
-            || self.flag(word, p) != round.flags.contains(q)
-            || self.toggle(word) != round.toggles.contains(q);
-        if R::BORROW && moves && round.moved.contains(q) {
-            return Done(collect::<Self, C>(p, self.n, |q| self.stamp(word, 1 + q)));
+        if round.moved.contains(q) && self.moves(p, q, round, word) {
+            return Done(collect::<Self, D>(p, self.n, |q| self.stamp(word, 1 + q)));
         }
+        self.take(p, j, round, seen, word)
+    }
+
+    /// Whether `q` is seen to move in this round, with this word in its register at the second collect.
+    fn moves(&self, p: Pid, q: Pid, round: Round, word: Word) -> bool {
+        round.moving.contains(q)
+            || self.flag(word, p) != round.flags.contains(q)
+            || self.toggle(word) != round.toggles.contains(q)
+    }
+
+    /// Takes the label of j at the second collect, and goes on from there.
+    fn take<D: Collect<Stamp>>(
+        &self,
+        p: Pid,
+        j: u8,
+        round: Round,
+        seen: D,
+        word: Word,
+    ) -> Turn<Scanning<D>, D> {
+        let q = Pid::from(j);
+        let moves = self.moves(p, q, round, word);
         let round = Round { moving: with(round.moving, j, moves), ..round };
         let seen = seen.see::<Self>(p, q, self.stamp(word, 0));
         if let Some(j) = self.other(p, q + 1) {
             return Goto(Scanning::Second { j, round, seen });
         }
         let again = (0..self.n).any(|q| round.moving.contains(q) && !round.moved.contains(q));
-        if !again || !R::SNAPSHOT {
+        if !again {
             return Done(seen);
         }
         let moved = (0..self.n).filter(|&q| round.moving.contains(q)).fold(round.moved, Pids::with);
         Goto(self.begin_round(p, round.own, moved))
+    }
+
+    /// Where Label goes after it has asked scanner j.
+    fn after_ask(&self, p: Pid, j: u8, head: Head) -> Labelling {
+        match self.other(p, j as usize + 1) {
+            Some(j) => Labelling::Ask { j, head },
+            None => Labelling::Scan { head, scan: Scanning::Own },
+        }
+    }
+
+    /// Where a line of Label's own Scan leads.
+    fn inner_scanned(
+        &self,
+        p: Pid,
+        head: Head,
+        turn: Turn<Scanning<All<Stamp>>, All<Stamp>>,
+    ) -> Turn<Labelling, ()> {
+        let view = match turn {
+            Goto(scan) => return Goto(Labelling::Scan { head, scan }),
+            Done(view) => view,
+        };
+        match L::next(self.n, p, |q| view.stamp(q).unwrap_or(Stamp::FIRST)) {
+            Some(new) => Goto(Labelling::Write { head, new, view }),
+            None => Done(()),
+        }
     }
 }
 
@@ -258,20 +316,20 @@ fn with(set: Pids, j: u8, is: bool) -> Pids {
     if is { set.with(j.into()) } else { set }
 }
 
-impl<R: Rules> Timestamps for Quadratic<R> {
-    const NAME: &'static str = "quadratic";
+impl<C: Collect<Stamp>, L: Labels> Timestamps for Quadratic<C, L> {
     /// Five do not fit one register.
-    const MOST_PROCESSES: usize = 4;
+    const MAX_PROCESSES: usize = 4;
 
     type Stamp = Stamp;
     type Labelling = Labelling;
-    type Scanning<C: Collect<Stamp>> = Scanning<C>;
+    type Scanning = Scanning<C>;
+    type Collected = C;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
         let r = Shape {
             labels: n as u8 + 1,
             digits: n as u8 - 1,
-            mark_bits: R::MARK_BITS as u8,
+            mark_bits: L::MARK_BITS as u8,
             flags: n as u8 + 1,
             ..Shape::default()
         };
@@ -280,12 +338,12 @@ impl<R: Rules> Timestamps for Quadratic<R> {
             n,
             r: layout.array(n, |i| r.declare(format!("R[{i}]")).at(i)),
             q: layout.array(n, |i| q.declare(format!("Q[{i}]")).at(i)),
-            rules: PhantomData,
+            parts: PhantomData,
         }
     }
 
     fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
-        Stamp::precedes(R::CHAIN, a, b)
+        L::precedes(a, b)
     }
 
     fn begin_label(&self, _: Pid) -> Labelling {
@@ -295,30 +353,18 @@ impl<R: Rules> Timestamps for Quadratic<R> {
     fn label<M: Memory>(&self, m: &mut M, p: Pid, at: Labelling) -> Turn<Labelling, ()> {
         match at {
             Labelling::Toggle => {
-                let toggle = self.toggle(m.read(self.r.at(p))) != R::TOGGLE;
+                let toggle = !self.toggle(m.read(self.r.at(p)));
                 let head = Head { flags: Pids::NONE, toggle };
                 Goto(Labelling::Ask { j: u8::from(p == 0), head })
             }
             Labelling::Ask { j, head } => {
                 let shown = m.read(self.q.at(j.into())) >> p & 1 != 0;
-                let head = Head { flags: with(head.flags, j, R::SHAKE && !shown), ..head };
-                Goto(match self.other(p, j as usize + 1) {
-                    Some(j) => Labelling::Ask { j, head },
-                    None => Labelling::Scan { head, scan: Scanning::Own },
-                })
+                let head = Head { flags: with(head.flags, j, !shown), ..head };
+                Goto(self.after_ask(p, j, head))
             }
-            Labelling::Scan { head, scan } => match self.snapshot(m, p, scan) {
-                Goto(scan) => Goto(Labelling::Scan { head, scan }),
-                Done(view) => {
-                    let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
-                    let later = Stamp::later(R::CHAIN, self.n, p, stamp);
-                    let Some(new) = later.or(R::ALWAYS.then_some(Stamp::FIRST)) else {
-                        return Done(());
-                    };
-                    let new = if R::RENEW { new } else { Stamp::FIRST };
-                    Goto(Labelling::Write { head, new: new.marked(fresh(R::MARK_BITS)), view })
-                }
-            },
+            Labelling::Scan { head, scan } => {
+                self.inner_scanned(p, head, self.snapshot(m, p, scan))
+            }
             Labelling::Write { head, new, view } => {
                 let stamps = |place: usize| match place.checked_sub(1) {
                     Some(q) => view.stamp(q).unwrap_or(Stamp::FIRST),
@@ -330,16 +376,11 @@ impl<R: Rules> Timestamps for Quadratic<R> {
         }
     }
 
-    fn begin_scan<C: Collect<Stamp>>(&self, _: Pid) -> Scanning<C> {
+    fn begin_scan(&self, _: Pid) -> Scanning<C> {
         Scanning::Own
     }
 
-    fn scan<M: Memory, C: Collect<Stamp>>(
-        &self,
-        m: &mut M,
-        p: Pid,
-        at: Scanning<C>,
-    ) -> Turn<Scanning<C>, C> {
+    fn scan<M: Memory>(&self, m: &mut M, p: Pid, at: Scanning<C>) -> Turn<Scanning<C>, C> {
         self.snapshot(m, p, at)
     }
 
@@ -347,66 +388,12 @@ impl<R: Rules> Timestamps for Quadratic<R> {
         match at {
             Labelling::Toggle => "toggle",
             Labelling::Ask { .. } => "ask",
-            Labelling::Scan { scan, .. } => Self::scan_line(scan),
+            Labelling::Scan { scan, .. } => scan.line(),
             Labelling::Write { .. } => "write",
         }
     }
 
-    fn scan_line<C: Collect<Stamp>>(at: Scanning<C>) -> &'static str {
-        match at {
-            Scanning::Own => "own",
-            Scanning::Shake { .. } => "shake",
-            Scanning::Shown { .. } => "shown",
-            Scanning::First { .. } => "first",
-            Scanning::Second { .. } => "second",
-        }
-    }
-}
-
-impl<R: Rules> Marked for Quadratic<R> {
-    const MARK_BITS: u32 = R::MARK_BITS;
-
-    fn inner_scan(at: Labelling) -> Option<Scanning<All<Stamp>>> {
-        match at {
-            Labelling::Scan { scan, .. } => Some(scan),
-            _ => None,
-        }
-    }
-
-    fn renew_label(p: Pid, at: Labelling, renew: Renew<'_>) -> Labelling {
-        match at {
-            Labelling::Scan { head, scan } => {
-                Labelling::Scan { head, scan: Self::renew_scan(p, scan, renew) }
-            }
-            Labelling::Write { head, new, view } => {
-                Labelling::Write { head, new: renew(p, new), view: view.renewed(renew) }
-            }
-            Labelling::Toggle | Labelling::Ask { .. } => at,
-        }
-    }
-
-    fn renew_scan(p: Pid, at: Scanning<All<Stamp>>, renew: Renew<'_>) -> Scanning<All<Stamp>> {
-        let mut own = |round: Round| Round { own: renew(p, round.own), ..round };
-        match at {
-            Scanning::Own => at,
-            Scanning::Shake { j, round } => Scanning::Shake { j, round: own(round) },
-            Scanning::Shown { round } => Scanning::Shown { round: own(round) },
-            Scanning::First { j, round } => Scanning::First { j, round: own(round) },
-            Scanning::Second { j, round, seen } => {
-                let round = own(round);
-                Scanning::Second { j, round, seen: seen.renewed(renew) }
-            }
-        }
-    }
-
-    fn renew_memory(&self, memory: &mut [Word], renew: Renew<'_>) {
-        for i in 0..self.n {
-            let word = &mut memory[self.r.at(i).index()];
-            let old = *word;
-            let stamps: alloc::vec::Vec<Stamp> = (0..=self.n)
-                .map(|place| renew(place.checked_sub(1).unwrap_or(i), self.stamp(old, place)))
-                .collect();
-            *word = self.word(|place| stamps[place], self.head(old));
-        }
+    fn scan_line(at: Scanning<C>) -> &'static str {
+        at.line()
     }
 }

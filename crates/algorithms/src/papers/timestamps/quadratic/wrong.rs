@@ -1,0 +1,59 @@
+//! Variants of [`Quadratic`] that are wrong on purpose. The lab must reject each of them.
+//!
+//! A change to Scan applies to the Scan inside Label too.
+
+use super::{Head, Labelling, Quadratic, Round, Scanning};
+use crate::{
+    changed_lines,
+    framework::{
+        memory::{Memory, Pid},
+        pids::Pids,
+    },
+    papers::timestamps::{
+        Collect,
+        Inside::{Label, Scan},
+        InsideOf,
+        Turn::{self, Goto},
+        TurnOf,
+        labels::{Labels, Stamp},
+    },
+};
+
+changed_lines! {
+    Quadratic<C, L>, InsideOf<Quadratic<C, L>> => TurnOf<Quadratic<C, L>>
+        where [C: Collect<Stamp>, L: Labels];
+    /// A scanner that cannot finish does not borrow the view of a writer, but takes the labels as they are.
+    NoBorrow: |s, m, p| {
+        Scan(Scanning::Second { j, round, seen }) => Scan(take_label(s, m, p, j, round, seen)),
+        Label(Labelling::Scan { head, scan: Scanning::Second { j, round, seen } }) => {
+            Label(s.inner_scanned(p, head, take_label(s, m, p, j, round, seen)))
+        },
+    }
+    /// The toggle of a writer stays as it is.
+    NoToggle: |s, m, p| {
+        Label(Labelling::Toggle) => {
+            let toggle = s.toggle(m.read(s.r.at(p)));
+            let head = Head { flags: Pids::NONE, toggle };
+            Label(Goto(Labelling::Ask { j: u8::from(p == 0), head }))
+        },
+    }
+    /// A writer does not answer the handshakes of scanners.
+    NoShake: |s, m, p| {
+        Label(Labelling::Ask { j, head }) => {
+            m.read(s.q.at(j.into()));
+            Label(Goto(s.after_ask(p, j, head)))
+        },
+    }
+}
+
+fn take_label<C: Collect<Stamp>, L: Labels, D: Collect<Stamp>>(
+    s: &Quadratic<C, L>,
+    m: &mut impl Memory,
+    p: Pid,
+    j: u8,
+    round: Round,
+    seen: D,
+) -> Turn<Scanning<D>, D> {
+    let word = m.read(s.r.at(j.into()));
+    s.take(p, j, round, seen, word)
+}
