@@ -279,21 +279,19 @@ impl Hall {
                 Some(take) => Some(take.trailing_zeros()),
                 None => self.acquire_contended::<Bits, Fair>(1, deadline).map(Word::trailing_zeros),
             },
-            Mode::FairWide => self.acquire_slot_wide(deadline),
-            Mode::Barging | Mode::BargingWide => self.acquire_slot_barging(deadline),
+            _ => self.acquire_slot_by_mode(deadline),
         }
     }
 
+    /// [`acquire_slot`](Hall::acquire_slot) in the less common modes.
     #[inline(never)]
-    fn acquire_slot_wide(&self, deadline: Deadline) -> Option<u32> {
-        if self.take_free::<Count, Fair>(1).is_none() {
-            self.acquire_contended::<Count, Fair>(1, deadline)?;
+    fn acquire_slot_by_mode(&self, deadline: Deadline) -> Option<u32> {
+        if let Mode::FairWide = self.mode {
+            if self.take_free::<Count, Fair>(1).is_none() {
+                self.acquire_contended::<Count, Fair>(1, deadline)?;
+            }
+            return Some(self.slot_bits().take());
         }
-        Some(self.slot_bits().take())
-    }
-
-    #[inline(never)]
-    fn acquire_slot_barging(&self, deadline: Deadline) -> Option<u32> {
         let take = self
             .take_any(1)
             .or_else(|| by_mode!(self.mode, self.acquire_contended(1, deadline)))?;
@@ -319,19 +317,17 @@ impl Hall {
     pub(crate) fn release_slot(&self, slot: u32) {
         match self.mode {
             Mode::Fair => self.put_back::<Bits, Fair>(1 << slot),
-            Mode::FairWide => self.release_slot_wide(slot),
-            Mode::Barging | Mode::BargingWide => self.release_slot_barging(slot),
+            _ => self.release_slot_by_mode(slot),
         }
     }
 
+    /// [`release_slot`](Hall::release_slot) in the less common modes.
     #[inline(never)]
-    fn release_slot_wide(&self, slot: u32) {
-        self.slot_bits().put(slot);
-        self.put_back::<Count, Fair>(1);
-    }
-
-    #[inline(never)]
-    fn release_slot_barging(&self, slot: u32) {
+    fn release_slot_by_mode(&self, slot: u32) {
+        if let Mode::FairWide = self.mode {
+            self.slot_bits().put(slot);
+            return self.put_back::<Count, Fair>(1);
+        }
         if self.mode.is_wide() {
             self.slot_bits().put(slot);
             self.put_back_any(1);

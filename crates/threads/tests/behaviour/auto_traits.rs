@@ -2,7 +2,7 @@
 
 use hallpass_threads::{
     Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
-    OwnedPass, OwnedPasses, PaperHall, PaperPass, Pass, Passes, ResizeError, TryAcquireError,
+    OwnedPass, OwnedPasses, Pass, Passes, ResizeError, TryAcquireError,
 };
 use std::{error::Error, fmt::Debug, future::Future, panic::UnwindSafe};
 
@@ -18,8 +18,10 @@ fn halls_and_passes_may_be_sent_and_shared() {
     everywhere::<OwnedPass>();
     everywhere::<Passes<'static>>();
     everywhere::<OwnedPasses>();
-    everywhere::<PaperHall>();
-    everywhere::<PaperPass<'static>>();
+    #[cfg(feature = "papers")]
+    everywhere::<hallpass_threads::PaperHall>();
+    #[cfg(feature = "papers")]
+    everywhere::<hallpass_threads::PaperPass<'static>>();
 }
 
 #[test]
