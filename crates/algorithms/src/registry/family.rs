@@ -12,6 +12,10 @@ pub struct Family {
     pub folder: &'static str,
     /// Its algorithms, `+names` left out.
     pub entries: &'static [Entry],
+    /// Its `atlas.toml`: the models of its algorithms, with what the lab expects of each.
+    pub atlas: &'static str,
+    /// Its `statements.toml`: what its paper states, and which models decide it.
+    pub statements: Option<&'static str>,
 }
 
 /// Declares the modules of families and registers them, in this order.
@@ -24,7 +28,7 @@ macro_rules! families {
         pub(crate) const FAMILIES: &[$crate::registry::Family] = &[$(
             $crate::registry::Family {
                 folder: concat!($group, "/", stringify!($family)),
-                entries: $family::entries::ENTRIES,
+                ..$family::entries::FAMILY
             },
         )*];
 
@@ -46,18 +50,25 @@ pub(crate) use families;
 
 /// Lists the algorithms of a family: an identifier, a constructor, and what to say about it.
 ///
-/// `"afek" + names` also registers `afek+names`, k-assignment on top of it. Generates `ENTRIES` and
+/// `"afek" + names` also registers `afek+names`, k-assignment on top of it. The folder's `atlas.toml`
+/// comes along; so does its `statements.toml`, if the first line names it. Generates `FAMILY` and
 /// `build`.
 macro_rules! entries {
-    ($($id:literal $(+ $names:ident)? => $make:expr, $about:expr;)*) => {
-        /// The algorithms of this family, `+names` left out.
-        pub const ENTRIES: &[$crate::registry::Entry] = &[$(
-            $crate::registry::Entry {
-                id: $id,
-                nameable: $crate::registry::entries!(@nameable $($names)?),
-                ..$about
-            },
-        )*];
+    ($(statements: $statements:literal;)?
+     $($id:literal $(+ $names:ident)? => $make:expr, $about:expr;)*) => {
+        /// The algorithms of this folder. `families!` adds the folder's name.
+        pub(crate) const FAMILY: $crate::registry::Family = $crate::registry::Family {
+            folder: "",
+            entries: &[$(
+                $crate::registry::Entry {
+                    id: $id,
+                    nameable: $crate::registry::entries!(@nameable $($names)?),
+                    ..$about
+                },
+            )*],
+            atlas: include_str!("atlas.toml"),
+            statements: $crate::registry::entries!(@statements $($statements)?),
+        };
 
         /// Builds an algorithm of this family, or returns the visitor if it has none of this name.
         pub(crate) fn build<V: $crate::registry::Visitor>(
@@ -74,6 +85,8 @@ macro_rules! entries {
             }
         }
     };
+    (@statements) => { None };
+    (@statements $file:literal) => { Some(include_str!($file)) };
     (@nameable) => { false };
     (@nameable names) => { true };
 }

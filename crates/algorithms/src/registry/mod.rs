@@ -71,7 +71,8 @@ pub trait Visitor {
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output;
 }
 
-const NAMES: &str = "+names";
+/// What an identifier carries that asks for k-assignment.
+pub const NAMES: &str = "+names";
 
 /// Returns the entry for an identifier, and whether the identifier asks for `+names`.
 pub fn entry(id: &str) -> Result<(&'static Entry, bool), Error> {

@@ -1,10 +1,13 @@
-//! Puts what was measured into a manifest, which keeps its order and its comments.
+//! Puts what was measured into the files of a manifest, which keep their order and their comments.
+
+use std::ops::Range;
 
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{
-    expected::{OPEN, UNLIMITED},
-    manifest::{AtlasModel, Error, Listed, Manifest},
+    expected::{Answer, OPEN, UNLIMITED},
+    files::ManifestFile,
+    manifest::{AtlasModel, Error, Listed, Manifest, Tier},
     run::{AtlasReport, Measured},
 };
 use crate::{
@@ -14,40 +17,63 @@ use crate::{
     rmr::Figure,
 };
 
-/// The manifest with what was measured instead of what was expected.
+/// Returns the files with what was measured instead of what was expected.
 ///
-/// What was not seen to the end stays as it is: a limit must not become an expectation.
-pub fn bless(text: &str, report: &AtlasReport) -> Result<String, Error> {
-    // It must be a manifest before and after.
-    Manifest::parse(text)?;
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| Error::new(error.to_string()))?;
-    if report.entries.is_empty() {
+/// What was not explored completely stays as it is: a limit must not become an expectation.
+pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<ManifestFile>, Error> {
+    let mut first = 0;
+    let blessed = files.iter().map(|file| {
+        let models = Manifest::parse(&file.text).map_err(|error| file.error(&error))?.models.len();
+        let here = first..first + models;
+        first = here.end;
+        let text = rewrite(&file.text, report, here).map_err(|error| file.error(&error))?;
+        Ok(ManifestFile { path: file.path.clone(), text })
+    });
+    let blessed = blessed.collect::<Result<Vec<_>, Error>>()?;
+    // What was written must be a manifest again.
+    Manifest::of(&blessed)?;
+    Ok(blessed)
+}
+
+/// The text of the models `here` in the report's manifest, with what was measured.
+fn rewrite(text: &str, report: &AtlasReport, here: Range<usize>) -> Result<String, Error> {
+    let entries: Vec<_> =
+        report.entries.iter().filter(|entry| here.contains(&entry.index)).collect();
+    if entries.is_empty() {
         return Ok(text.to_string());
     }
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| Error::new(error.to_string()))?;
     let models = document.get_mut("model").and_then(Item::as_array_of_tables_mut);
     let models = models.ok_or_else(|| {
         Error::new("only models that are written as [[model]] can be blessed".into())
     })?;
-    for entry in &report.entries {
-        if let Some(table) = models.get_mut(entry.index) {
+    for entry in entries {
+        if let Some(table) = models.get_mut(entry.index - here.start) {
             model(table, &entry.model, &entry.measured);
         }
     }
-    let text = document.to_string();
-    Manifest::parse(&text)?;
-    Ok(text)
+    Ok(document.to_string())
 }
 
 fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
     if let Some(states) = complete_states(measured) {
         set(table, "states", i64::try_from(states).unwrap_or(i64::MAX).into());
+        if model.states.is_none() {
+            set(table, "tier", Tier::of(states).name().into());
+        }
     }
     if let (Some(report), Some(listed)) = (measured.check_report(), subtable(table, "check")) {
-        for &property in model.check.keys() {
-            if let Some(value) = outcome(report, property) {
-                set(listed, property.name(), value);
+        for (&property, expected) in &model.check {
+            match outcome(report, property, expected.answer) {
+                Found::Value(value) => set(listed, property.name(), value),
+                Found::NoSuchProperty => drop(listed.remove(property.name())),
+                Found::Nothing => {}
             }
+        }
+        let range = Listed::Range.name();
+        if !listed.contains_key(range) && report.properties.contains_key(range) {
+            set(listed, range, "violated".into());
         }
     }
     if let (Some(report), Some(listed)) = (measured.rmr_report(), subtable(table, "rmr")) {
@@ -86,19 +112,27 @@ fn set(table: &mut dyn TableLike, name: &str, mut new: Value) {
     }
 }
 
-fn outcome(report: &check::Report, listed: Listed) -> Option<Value> {
-    // Only a range that is left is in the report.
+/// What was found about a property.
+enum Found {
+    Value(Value),
+    NoSuchProperty,
+    Nothing,
+}
+
+fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
+    // A range is in the report only if it is violated.
     let Some(outcome) = report.properties.get(listed.name()) else {
-        return report.is_complete().then(|| "holds".into());
+        return if report.is_complete() { Found::Value("holds".into()) } else { Found::Nothing };
     };
     let verdict = match outcome.verdict {
         Verdict::Holds => "holds",
         Verdict::Violated => "violated",
-        Verdict::Partial => return None,
-        // The algorithm has no such property: back to being open, so that somebody looks.
+        Verdict::Partial => return Found::Nothing,
+        // The algorithm has no such property. If one was expected of it, somebody should look.
+        Verdict::NotChecked if expected == Answer::Open => return Found::NoSuchProperty,
         Verdict::NotChecked => OPEN,
     };
-    Some(with_numbers(listed, verdict, outcome))
+    Found::Value(with_numbers(listed, verdict, outcome))
 }
 
 fn with_numbers(listed: Listed, verdict: &str, outcome: &Outcome) -> Value {

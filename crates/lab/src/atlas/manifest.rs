@@ -1,23 +1,42 @@
 //! The manifest: which models there are, and what is expected of each.
+//!
+//! Every folder of algorithms has its part of it, `atlas.toml`. `hallpass-lab atlas` checks and counts
+//! every model of its tier and compares everything that is written there, the number of states
+//! included; `--bless` rewrites the figures with what was measured. In the file, `[[model]]` begins a
+//! model:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `algorithm`, `n`, `k` | the algorithm and its size |
+//! | `tier` | `quick`: continuous integration runs it; `full`: minutes; `huge` |
+//! | `contention` | at most this many processes outside their remainder at once; left out: n |
+//! | `initial` | where a paper leaves initial values open: `all` (left out) or `smallest` |
+//! | `memory` | `sc` (left out) or `tso` |
+//! | `crashes` | starvation counts as a violation while at most this many processes have stopped; left out: what the paper promises |
+//! | `states` | the number of states |
+//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` for one that nobody has measured yet, which is never as expected |
+//! | `resilience` | the smallest number of stopped processes that starve another (`deadlock`: all others) |
+//! | `bound` | the most steps of a process's own that an exit or a doorway takes |
+//! | `[model.rmr]` | remote memory references of the worst passage: `worst`; `claim`: what the paper allows; `tier`, if counting takes longer than checking |
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
 };
 
 use hallpass_algorithms::registry;
 use serde::Deserialize;
 
-use super::expected::{Expected, Figure};
+use super::{
+    expected::{Expected, Figure},
+    files::ManifestFile,
+};
 use crate::{
     check::{self, Property},
     rmr,
     schedule::{Conventions, MemoryModel},
     space::Initial,
 };
-
-/// The manifest that comes with the lab.
-pub const STANDARD: &str = include_str!("../../atlas.toml");
 
 /// How long a model takes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
@@ -32,6 +51,15 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// Returns the usual tier of a model with this many states.
+    pub(super) fn of(states: u64) -> Self {
+        match states {
+            0..1_000_000 => Tier::Quick,
+            1_000_000..100_000_000 => Tier::Full,
+            _ => Tier::Huge,
+        }
+    }
+
     /// Its name in the manifest and on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -110,8 +138,8 @@ pub struct AtlasModel {
     pub k: usize,
     /// At most this many outside their remainder at once; left out: n.
     pub contention: Option<usize>,
-    /// How many may stop before starvation is forgiven is one more than this; left out: what the
-    /// paper promises.
+    /// Starvation counts as a violation while at most this many processes have stopped; left out:
+    /// what the paper promises.
     pub crashes: Option<usize>,
     /// Which initial states.
     #[serde(default, with = "InitialName")]
@@ -278,9 +306,23 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The one that comes with the lab.
+    /// Returns the manifest that is built into the lab: the models of all folders.
     pub fn standard() -> Result<Self, Error> {
-        Self::parse(STANDARD)
+        Self::of(&ManifestFile::built_in())
+    }
+
+    /// Reads several files as one manifest, in their order.
+    pub fn of(files: &[ManifestFile]) -> Result<Self, Error> {
+        let mut all = Manifest::default();
+        for file in files {
+            let part = Self::parse(&file.text).map_err(|error| file.error(&error))?;
+            all.models.extend(part.models);
+        }
+        let mut seen = HashSet::new();
+        match all.models.iter().map(AtlasModel::id).find(|id| !seen.insert(id.clone())) {
+            Some(id) => Err(Error(format!("{id} is listed in two files"))),
+            None => Ok(all),
+        }
     }
 
     /// Reads a manifest.

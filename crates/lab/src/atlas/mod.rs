@@ -35,6 +35,7 @@ mod bless;
 mod cells;
 mod compare;
 mod expected;
+mod files;
 mod html;
 mod json;
 mod manifest;
@@ -42,14 +43,17 @@ mod markdown;
 mod run;
 mod sections;
 mod select;
+mod skeleton;
 #[cfg(test)]
 mod tests;
 
 pub use bless::bless;
 pub use compare::{Comparison, Remark};
 pub use expected::{Answer, Expected, Figure, OPEN, Resilience};
+pub use files::ManifestFile;
 pub use html::html;
-pub use manifest::{AtlasModel, Error as ManifestError, Listed, Manifest, Rmr, STANDARD, Tier};
+pub use manifest::{AtlasModel, Error as ManifestError, Listed, Manifest, Rmr, Tier};
 pub use markdown::markdown;
 pub use run::{AtlasReport, Entry, Measured, Status, Step, run};
 pub use select::Selection;
+pub use skeleton::add_models;

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use hallpass_algorithms::registry::{ENTRIES, Standing};
 
 use super::{
-    AtlasReport, Manifest, STANDARD, Selection, Status, Tier, bless, html, markdown, run,
-    select::matches,
+    AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models, bless, html,
+    markdown, run, select::matches,
 };
 use crate::check::Resources;
 
@@ -25,6 +25,14 @@ fn run_all(manifest: &Manifest, only: &[&str], states: u64) -> AtlasReport {
 
 fn run_text(text: &str) -> AtlasReport {
     run_all(&Manifest::parse(text).unwrap(), &[], 1 << 20)
+}
+
+fn file(text: &str) -> ManifestFile {
+    ManifestFile { path: "atlas.toml".into(), text: text.into() }
+}
+
+fn blessed(text: &str, report: &AtlasReport) -> String {
+    bless(&[file(text)], report).unwrap().remove(0).text
 }
 
 const FIG3: &str = r#"
@@ -52,7 +60,8 @@ fn standard_manifest_agrees_with_the_lab_at_two_processes() {
     assert_eq!(report.differences(), Vec::<String>::new());
     assert_eq!(report.status(), Status::AsExpected);
     // What is as expected stays as it is, to the letter.
-    assert_eq!(bless(STANDARD, &report).unwrap(), STANDARD);
+    let files = ManifestFile::built_in();
+    assert_eq!(bless(&files, &report).unwrap(), files);
 }
 
 #[test]
@@ -128,7 +137,7 @@ fn what_reaches_a_limit_is_partial() {
         assert_eq!(report.differences(), Vec::<String>::new(), "{limit}");
         assert_eq!(report.status(), Status::Partial, "{limit}");
         // And a limit does not become an expectation.
-        assert_eq!(bless(FIG3, &report).unwrap(), FIG3, "{limit}");
+        assert_eq!(blessed(FIG3, &report), FIG3, "{limit}");
     }
 }
 
@@ -158,10 +167,46 @@ fn blessing_keeps_comments_and_order() {
         .replace("{ worst = 7, claim = 7 }", "{ worst = \"?\" }");
     let report = run_text(&open);
     assert_eq!(report.status(), Status::Differs);
-    let blessed = bless(&open, &report).unwrap();
+    let blessed = blessed(&open, &report);
     assert_eq!(blessed, FIG3);
     let report = report.compared_with(&Manifest::parse(&blessed).unwrap());
     assert_eq!(report.status(), Status::AsExpected);
+}
+
+#[test]
+fn blessing_writes_to_the_file_that_has_the_model() {
+    let other = FIG3.replace("n = 2", "n = 3").replace("states = 100", "states = 1");
+    let files = [file(FIG3), file(&other)];
+    let report = run_all(&Manifest::of(&files).unwrap(), &[], 1 << 20);
+    let blessed = bless(&files, &report).unwrap();
+    assert_eq!(blessed[0], files[0]);
+    assert!(blessed[1].text.contains("states = 11436"), "{}", blessed[1].text);
+}
+
+#[test]
+fn algorithms_without_models_are_measured_without_a_skeleton() {
+    let mut files = ManifestFile::built_in();
+    let turnstile = files.iter().position(|file| file.is_of("turnstile")).unwrap();
+    files[turnstile].text.clear();
+    let only = ["turnstile".to_string(), "turnstile:no-exit".to_string()];
+    let added = add_models(&mut files, &only, &[]).unwrap();
+    let (sound, wrong) = ("turnstile n=2 k=1", "turnstile:no-exit n=2 k=1");
+    assert_eq!(added.len(), 6);
+    assert!(added.iter().any(|id| id == sound) && added.iter().any(|id| id == wrong));
+    let report = run_all(&Manifest::of(&files).unwrap(), &[sound, wrong], 1 << 20);
+    let blessed = bless(&files, &report).unwrap();
+    // As the models that are built in were measured once.
+    for model in ManifestFile::built_in()[turnstile].text.split("[[model]]").skip(1) {
+        let is_measured = |id: &str| model.contains(&format!("\"{id}\"\nn = 2\n"));
+        if is_measured("turnstile") || is_measured("turnstile:no-exit") {
+            assert!(blessed[turnstile].text.contains(model.trim_end()), "{model}");
+        }
+    }
+    // Given sizes are added to what is listed.
+    let mut files = ManifestFile::built_in();
+    let added = add_models(&mut files, &only[..1], &[(2, 1), (5, 1)]).unwrap();
+    assert_eq!(added, ["turnstile n=5 k=1"]);
+    assert_eq!(add_models(&mut ManifestFile::built_in(), &[], &[]).unwrap(), Vec::<String>::new());
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! Counts held against the bounds a claim gives.
+//! Counts held against the bounds a statement gives.
 
 use std::cmp::Reverse;
 
 use super::{
-    claims::{Bound, Quantity},
     count::{self, Count, Origin},
     formula::{At, evaluate},
     judge::{Piece, Run, Shows, Verdict},
     sizes::Sizes,
+    statements::{Bound, Quantity},
 };
 use crate::graph;
 
@@ -64,7 +64,7 @@ pub(super) fn counted(
     counts: &[Count<'_>],
 ) -> Piece {
     let formula = bound.formula();
-    // A claim file's formulas were read when it was.
+    // A statement file's formulas were read when it was.
     let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
     let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
     let mut sizes = Sizes::default();

@@ -1,4 +1,4 @@
-//! What stands in the cells of the claims' tables.
+//! What stands in the cells of the statements' tables.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(super) fn link(run: &Run) -> String {
     format!("[run](traces/{})", run.file())
 }
 
-/// The evidence of a claim in few words: what was found at which sizes, or why it decides nothing.
+/// The evidence of a statement in few words: what was found at which sizes, or why it decides nothing.
 pub(super) fn evidence(judged: &Judged<'_>) -> String {
     let algorithms: BTreeSet<&str> = judged.pieces.iter().map(|p| p.algorithm.as_str()).collect();
     let parts = match algorithms.len() {
@@ -36,7 +36,7 @@ pub(super) fn evidence(judged: &Judged<'_>) -> String {
         2 => groups(&judged.pieces, true),
         _ => common(&judged.pieces),
     };
-    match &judged.claim.undecided {
+    match &judged.statement.undecided {
         None => parts.join("; "),
         Some(_) if judged.verdict == Verdict::Refuted => parts.join("; "),
         Some(why) if parts.is_empty() || judged.verdict == Verdict::Unmeasured => why.clone(),

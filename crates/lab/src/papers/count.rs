@@ -3,8 +3,8 @@
 use hallpass_algorithms::registry;
 
 use super::{
-    claims::{Evidence, Quantity},
     sizes::Sizes,
+    statements::{Evidence, Quantity},
 };
 use crate::{
     Machine,

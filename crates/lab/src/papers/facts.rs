@@ -1,4 +1,4 @@
-//! Claims about numbers and sets, which need no model: looked at one by one, up to a size.
+//! Statements about numbers and sets, which need no model: looked at one by one, up to a size.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 pub(super) struct Fact {
     /// How far was looked.
     pub covers: &'static str,
-    /// The first case that contradicts the claim.
+    /// The first case that contradicts the statement.
     pub against: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Bounds as the claim files write them: `7*k*log(n, k) + 8`.
+//! Bounds as the statement files write them: `7*k*log(n, k) + 8`.
 //!
 //! Numbers, n, k, c (the contention), `+ - * ^`, brackets, and
 //!

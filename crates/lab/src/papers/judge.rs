@@ -1,14 +1,13 @@
-//! What the atlas says about a claim's evidence.
+//! What the atlas says about a statement's evidence.
 //!
 //! It goes by what the manifest expects, which continuous integration holds every quick model to.
 
 use hallpass_algorithms::registry;
 
 use super::{
-    bounds,
-    claims::{Claim, Contention, Evidence, Paper},
-    count, facts,
+    bounds, count, facts,
     sizes::Sizes,
+    statements::{Contention, Evidence, Paper, Statement},
 };
 use crate::{
     atlas::{Answer, AtlasModel, Listed, Manifest, Resilience},
@@ -16,7 +15,7 @@ use crate::{
     trace,
 };
 
-/// How a claim turned out. The order is that of importance: the last decides.
+/// How a statement turned out. The order is that of importance: the last decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// Every size that was looked at agrees, and where there is a bound, some run reaches it.
@@ -82,15 +81,15 @@ pub(super) struct Piece {
     pub algorithm: String,
 }
 
-/// A claim, looked at.
+/// A statement, looked at.
 #[derive(Clone, Debug)]
 pub(super) struct Judged<'a> {
-    pub claim: &'a Claim,
+    pub statement: &'a Statement,
     pub verdict: Verdict,
     pub pieces: Vec<Piece>,
 }
 
-/// What claims are held against.
+/// What statements are held against.
 pub struct Sources<'a> {
     /// The atlas.
     pub manifest: &'a Manifest,
@@ -99,16 +98,16 @@ pub struct Sources<'a> {
 }
 
 pub(super) fn judge<'a>(paper: &'a Paper, sources: &Sources<'_>) -> Vec<Judged<'a>> {
-    paper.claims.iter().map(|claim| judged(claim, sources)).collect()
+    paper.statements.iter().map(|statement| judged(statement, sources)).collect()
 }
 
-fn judged<'a>(claim: &'a Claim, sources: &Sources<'_>) -> Judged<'a> {
+fn judged<'a>(statement: &'a Statement, sources: &Sources<'_>) -> Judged<'a> {
     let pieces: Vec<Piece> =
-        claim.evidence.iter().flat_map(|evidence| pieces(evidence, sources)).collect();
-    let undecided = claim.undecided.as_ref().map(|_| Verdict::Undecided);
+        statement.evidence.iter().flat_map(|evidence| pieces(evidence, sources)).collect();
+    let undecided = statement.undecided.as_ref().map(|_| Verdict::Undecided);
     let verdicts = pieces.iter().filter_map(|piece| piece.verdict).chain(undecided);
     let verdict = verdicts.max().unwrap_or(Verdict::Unmeasured);
-    Judged { claim, verdict, pieces }
+    Judged { statement, verdict, pieces }
 }
 
 fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
@@ -116,7 +115,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         return facts::find(fact).map(|compute| fact_piece(&compute())).into_iter().collect();
     }
     if let Some(run) = &evidence.run {
-        // Confirmed when the claim file was read.
+        // Confirmed when the statement file was read.
         return violating(run).map(run_piece).into_iter().collect();
     }
     if let Some(test) = &evidence.test {
@@ -144,7 +143,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         }
         for (quantity, bound) in evidence.counts() {
             let mut counts = count::all(algorithm, quantity, &models, evidence);
-            // The claim file's runs were confirmed when it was read.
+            // The statement file's runs were confirmed when it was read.
             let runs = evidence.replay.iter().filter_map(|run| count::replayed(run).ok());
             counts.extend(runs.filter(|run| run.0 == quantity).map(|(_, count)| count));
             pieces.push(bounds::counted(algorithm, quantity, bound, &counts));
@@ -290,7 +289,7 @@ fn property(algorithm: &str, models: &[&AtlasModel], listed: Listed, want: Answe
     }
 }
 
-/// Whether the registry knows the algorithm, so that a claim about it ought to be decided.
+/// Whether the registry knows the algorithm, so that a statement about it ought to be decided.
 pub(super) fn is_known(algorithm: &str) -> bool {
     !algorithm.is_empty() && registry::entry(algorithm).is_ok()
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{
     cells::{self, mark, word},
-    claims::Paper,
     judge::{self, Judged, Run, Sources, Verdict, is_known},
+    statements::Paper,
     tables,
 };
 
@@ -16,9 +16,9 @@ pub struct Document {
     pub markdown: String,
     /// The runs it links, in the order of their pages' names.
     pub runs: Vec<Run>,
-    /// Claims without evidence although their algorithms are there: a line each.
+    /// Statements without evidence although their algorithms are there: a line each.
     pub gaps: Vec<String>,
-    /// Claims without evidence.
+    /// The number of statements without evidence.
     pub unmeasured: usize,
 }
 
@@ -31,8 +31,9 @@ const VERDICTS: [Verdict; 5] = [
 ];
 
 const LEGEND: &str = "\
-**How to read this.** Every verdict is computed: from the atlas (`crates/lab/atlas.toml`), whose quick
-models are checked again at every change, from the algorithms themselves, or from the definitions.
+**How to read this.** Every verdict is computed: from the atlas (`atlas.toml` in each folder of
+algorithms), whose quick models are checked again at every change, from the algorithms themselves, or
+from the definitions.
 
 - **confirmed**: every schedule of every size listed agrees; a bound is *tight* if some run reaches
   it. `n ≤ 3` means all k < n ≤ 3, `(4,2)` means n = 4, k = 2. With `c ≤ 2`, at most two processes
@@ -45,49 +46,50 @@ models are checked again at every change, from the algorithms themselves, or fro
 
 *No starvation* is with up to k − 1 processes stopped for ever outside their remainder, undetected.
 CC and DSM are remote references of the worst passage, counted as in the
-[lab guide](lab.md#count-remote-references). Claims are in our words, not in the papers'.
+[lab guide](lab.md#count-remote-references). Statements are in our words, not in the papers'.
 ";
 
 /// Writes the document.
 pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
-    let judged: Vec<(&Paper, Vec<Judged<'_>>)> =
+    let papers: Vec<(&Paper, Vec<Judged<'_>>)> =
         papers.iter().map(|paper| (paper, judge::judge(paper, sources))).collect();
-    let mut runs: Vec<Run> = judged
+    let mut runs: Vec<Run> = papers
         .iter()
-        .flat_map(|(_, claims)| claims.iter().flat_map(|claim| &claim.pieces))
+        .flat_map(|(_, judged)| judged.iter().flat_map(|judged| &judged.pieces))
         .filter_map(|piece| piece.run.clone())
         .collect();
     let mut text = String::from(
-        "<!-- Written by `hallpass lab papers --out docs` from crates/lab/claims. Do not edit. -->\n\n\
-         # Five papers, claim by claim\n\n",
+        "<!-- Written by `hallpass lab papers --out docs` from
+     crates/algorithms/src/papers/*/statements.toml. Do not edit. -->\n\n\
+         # Five papers, statement by statement\n\n",
     );
-    summary(&mut text, &judged);
-    for (paper, claims) in &judged {
-        section(&mut text, paper, claims);
+    summary(&mut text, &papers);
+    for (paper, judged) in &papers {
+        section(&mut text, paper, judged);
         for table in &paper.tables {
             runs.extend(tables::write(&mut text, table, sources.manifest));
         }
     }
     let runs: BTreeMap<String, Run> = runs.into_iter().map(|run| (run.file(), run)).collect();
-    let all = || judged.iter().flat_map(|(paper, claims)| claims.iter().map(move |c| (paper, c)));
-    let is_gap = |claim: &&Judged<'_>| {
-        claim.verdict == Verdict::Unmeasured
-            || claim.claim.error.is_some() && claim.verdict != Verdict::Refuted
+    let all = || papers.iter().flat_map(|(paper, judged)| judged.iter().map(move |j| (paper, j)));
+    let is_gap = |judged: &&Judged<'_>| {
+        judged.verdict == Verdict::Unmeasured
+            || judged.statement.error.is_some() && judged.verdict != Verdict::Refuted
     };
     Document {
         markdown: format!("{}\n", text.trim_end()),
         runs: runs.into_values().collect(),
         gaps: all()
-            .filter(|(_, claim)| is_gap(claim) && is_due(claim))
-            .map(|(paper, claim)| format!("{}: {}", paper.authors, claim.claim.place))
+            .filter(|(_, judged)| is_gap(judged) && is_due(judged))
+            .map(|(paper, judged)| format!("{}: {}", paper.authors, judged.statement.place))
             .collect(),
-        unmeasured: all().filter(|(_, claim)| claim.verdict == Verdict::Unmeasured).count(),
+        unmeasured: all().filter(|(_, judged)| judged.verdict == Verdict::Unmeasured).count(),
     }
 }
 
 /// Whether an algorithm that a piece without a model is about is there.
-fn is_due(claim: &Judged<'_>) -> bool {
-    let missing = claim.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
+fn is_due(judged: &Judged<'_>) -> bool {
+    let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();
     missing.peek().is_none() || missing.any(|piece| is_known(&piece.algorithm))
 }
@@ -101,42 +103,44 @@ pub(super) fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
     text.push_str("|\n");
 }
 
-fn tally(claims: &[Judged<'_>], verdict: Verdict) -> usize {
-    claims.iter().filter(|claim| claim.verdict == verdict).count()
+fn tally(judged: &[Judged<'_>], verdict: Verdict) -> usize {
+    judged.iter().filter(|judged| judged.verdict == verdict).count()
 }
 
-fn summary(text: &mut String, judged: &[(&Paper, Vec<Judged<'_>>)]) {
-    let claims: usize = judged.iter().map(|(_, claims)| claims.len()).sum();
+fn summary(text: &mut String, papers: &[(&Paper, Vec<Judged<'_>>)]) {
+    let count: usize = papers.iter().map(|(_, judged)| judged.len()).sum();
     let _ = writeln!(
         text,
-        "Every theorem, lemma, corollary, invariant and complexity claim of five papers on\n\
-         k-exclusion, held against exhaustive checks of their algorithms: {claims} claims.\n"
+        "Every theorem, lemma, corollary, invariant and complexity bound of five papers on\n\
+         k-exclusion, held against exhaustive checks of their algorithms: {count} statements.\n"
     );
     let shown: Vec<Verdict> = VERDICTS
         .into_iter()
         .filter(|&verdict| {
             verdict != Verdict::Unmeasured
-                || judged.iter().any(|(_, claims)| tally(claims, verdict) > 0)
+                || papers.iter().any(|(_, judged)| tally(judged, verdict) > 0)
         })
         .collect();
     row(
         text,
-        [String::new(), "claims".into()].into_iter().chain(shown.iter().map(|v| word(*v).into())),
+        [String::new(), "statements".into()]
+            .into_iter()
+            .chain(shown.iter().map(|v| word(*v).into())),
     );
     row(text, ["---".to_string()].into_iter().chain(vec!["--:".to_string(); shown.len() + 1]));
-    for (paper, claims) in judged {
+    for (paper, judged) in papers {
         let name = format!("[{} {}](#{})", paper.authors, paper.year, anchor(paper));
-        let counts = shown.iter().map(|&verdict| tally(claims, verdict).to_string());
-        row(text, [name, claims.len().to_string()].into_iter().chain(counts));
+        let counts = shown.iter().map(|&verdict| tally(judged, verdict).to_string());
+        row(text, [name, judged.len().to_string()].into_iter().chain(counts));
     }
-    let total = |verdict| judged.iter().map(|(_, claims)| tally(claims, verdict)).sum::<usize>();
+    let total = |verdict| papers.iter().map(|(_, judged)| tally(judged, verdict)).sum::<usize>();
     let totals = shown.iter().map(|&verdict| format!("**{}**", total(verdict)));
-    row(text, ["**all**".to_string(), format!("**{claims}**")].into_iter().chain(totals));
+    row(text, ["**all**".to_string(), format!("**{count}**")].into_iter().chain(totals));
     text.push_str("\n## Errors found\n\n");
-    for (paper, claims) in judged {
-        for claim in claims.iter().filter(|claim| claim.verdict == Verdict::Refuted) {
-            let Some(error) = &claim.claim.error else { continue };
-            let runs: Vec<String> = claim
+    for (paper, judged) in papers {
+        for judged in judged.iter().filter(|judged| judged.verdict == Verdict::Refuted) {
+            let Some(error) = &judged.statement.error else { continue };
+            let runs: Vec<String> = judged
                 .pieces
                 .iter()
                 .filter_map(|piece| piece.run.as_ref())
@@ -148,7 +152,7 @@ fn summary(text: &mut String, judged: &[(&Paper, Vec<Judged<'_>>)]) {
                 text,
                 "- **{}, {}.** {}{runs}",
                 paper.authors,
-                claim.claim.place,
+                judged.statement.place,
                 error.trim()
             );
         }
@@ -167,7 +171,7 @@ fn anchor(paper: &Paper) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-fn section(text: &mut String, paper: &Paper, claims: &[Judged<'_>]) {
+fn section(text: &mut String, paper: &Paper, all: &[Judged<'_>]) {
     let _ = writeln!(
         text,
         "## {}\n\n*{}*{}.\n\n{}\n",
@@ -176,22 +180,22 @@ fn section(text: &mut String, paper: &Paper, claims: &[Judged<'_>]) {
         paper.published.as_ref().map(|place| format!(", {place}")).unwrap_or_default(),
         paper.intro.trim()
     );
-    row(text, ["", "claim", "verdict", "at which sizes, or why not"].map(String::from));
+    row(text, ["", "statement", "verdict", "at which sizes, or why not"].map(String::from));
     row(text, ["---"; 4].map(String::from));
-    for claim in claims {
-        let verdict = format!("{} {}", mark(claim.verdict), word(claim.verdict));
-        let verdict = match claim.verdict {
+    for judged in all {
+        let verdict = format!("{} {}", mark(judged.verdict), word(judged.verdict));
+        let verdict = match judged.verdict {
             Verdict::Refuted => format!("**{verdict}**"),
             _ => verdict,
         };
-        let (place, says) = (&claim.claim.place, &claim.claim.says);
-        row(text, [place.clone(), says.clone(), verdict, cells::evidence(claim)]);
+        let (place, says) = (&judged.statement.place, &judged.statement.says);
+        row(text, [place.clone(), says.clone(), verdict, cells::evidence(judged)]);
     }
     text.push('\n');
-    let notes: Vec<_> = claims.iter().filter(|claim| claim.claim.note.is_some()).collect();
-    for claim in &notes {
-        let note = claim.claim.note.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "- **{}.** {}", claim.claim.place, note.trim());
+    let notes: Vec<_> = all.iter().filter(|judged| judged.statement.note.is_some()).collect();
+    for judged in &notes {
+        let note = judged.statement.note.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "- **{}.** {}", judged.statement.place, note.trim());
     }
     if !notes.is_empty() {
         text.push('\n');

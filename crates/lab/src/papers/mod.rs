@@ -1,8 +1,9 @@
-//! The papers' claims, each with its verdict: what `docs/papers.md` is made of.
+//! The papers' statements, each with its verdict: what `docs/papers.md` is made of.
 //!
-//! `crates/lab/claims` holds a file per paper, which says what the paper states and which models of
-//! the [atlas](crate::atlas) decide it. The verdict is computed from what the manifest expects of
-//! these models, so a claim file cannot say that something is confirmed where a run shows otherwise.
+//! A paper's folder in the algorithms crate holds `statements.toml`, which says what the paper states
+//! and which models of the [atlas](crate::atlas) decide it. The verdict is computed from what the
+//! manifest expects of these models, so the file cannot say that something is confirmed where a run
+//! shows otherwise.
 //!
 //! ```
 //! use hallpass_lab::{atlas::Manifest, papers::{self, Sources}};
@@ -16,7 +17,6 @@
 
 mod bounds;
 mod cells;
-mod claims;
 mod count;
 mod facts;
 mod formula;
@@ -24,16 +24,17 @@ mod judge;
 mod markdown;
 mod pages;
 mod sizes;
+mod statements;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use claims::{
-    Bound, Claim, Column, Contention, Evidence, Paper, Quantity, Row, Table, standard,
-};
 pub use judge::{Run, Shows, Sources, Verdict};
 pub use markdown::{Document, document};
 pub use pages::page;
+pub use statements::{
+    Bound, Column, Contention, Evidence, Paper, Quantity, Row, Statement, Table, standard,
+};
 
 use std::{fs, path::Path};
 

@@ -2,9 +2,9 @@
 
 use super::{
     cells::link,
-    claims::{Column, Quantity, Row, Table},
     judge::{self, Run},
     markdown::row,
+    statements::{Column, Quantity, Row, Table},
 };
 use crate::{
     atlas::{Answer, AtlasModel, Listed, Manifest},

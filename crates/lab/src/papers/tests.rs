@@ -1,12 +1,11 @@
-//! Verdicts are computed, the page is up to date, and no claim is left without evidence.
+//! Verdicts are computed, the page is up to date, and no statement is left without evidence.
 
 use std::{fs, path::Path};
 
 use super::{
-    Sources, Verdict,
-    claims::{self, parse},
-    document,
+    Sources, Verdict, document,
     judge::judge,
+    statements::{self, parse},
 };
 use crate::atlas::Manifest;
 
@@ -28,7 +27,7 @@ cc = { worst = 7, claim = 7 }
 dsm = { worst = "unbounded" }
 "#;
 
-/// The verdict on a claim with this evidence, with `ATLAS` as all there is.
+/// The verdict on a statement with this evidence, with `ATLAS` as all there is.
 fn verdict(rest: &str) -> Verdict {
     let paper = format!(
         "authors = ''\ntitle = ''\nyear = 1\nintro = ''\n\
@@ -73,7 +72,7 @@ fn verdicts_follow_the_atlas() {
 }
 
 #[test]
-fn slips_in_a_claim_are_named() {
+fn slips_in_a_statement_are_named() {
     let paper = |rest: &str| {
         let head = "authors = ''\ntitle = ''\nyear = 1\nintro = ''";
         parse("test", &format!("{head}\n[[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"))
@@ -96,11 +95,11 @@ fn standard() -> super::Document {
     let manifest = Manifest::standard().unwrap();
     let has_test = |test: &str| super::has_test(root(), test);
     let sources = Sources { manifest: &manifest, has_test: &has_test };
-    document(&claims::standard().unwrap(), &sources)
+    document(&statements::standard().unwrap(), &sources)
 }
 
 #[test]
-fn every_claim_about_an_algorithm_that_is_there_is_decided() {
+fn every_statement_about_a_registered_algorithm_is_decided() {
     assert_eq!(standard().gaps, Vec::<String>::new());
 }
 
@@ -124,7 +123,7 @@ fn committed_page_is_up_to_date() {
     let document = standard();
     let docs = root().join("docs");
     let committed = fs::read_to_string(docs.join("papers.md")).unwrap_or_default();
-    let hint = "run `cargo run --release -- lab papers --out docs`";
+    let hint = "run `cargo run --release -p hallpass-lab -- papers --out docs`";
     assert!(committed == document.markdown, "docs/papers.md is out of date: {hint}");
     for run in &document.runs {
         let file = run.file();

@@ -10,6 +10,8 @@ use crate::{
 const AFEK: Entry = Entry::new("Afek et al. 1994", "Fig. 2").fife_strong();
 
 entries! {
+    statements: "statements.toml";
+
     "afek" + names => Afek::<Uctss>::new, AFEK.titled("on unbounded timestamps");
     "afek@linear" + names => Afek::<Linear>::new, AFEK.titled("on bounded timestamps in linear time").max_processes(<Linear as Timestamps>::MAX_PROCESSES);
     "afek@quadratic" + names => Afek::<Quadratic>::new, AFEK.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MAX_PROCESSES);

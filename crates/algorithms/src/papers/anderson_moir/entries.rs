@@ -19,6 +19,8 @@ const QUEUE: Entry = Entry::new(PAPER, "Fig. 2")
     .max_processes(fig2::MAX_PROCESSES);
 
 entries! {
+    statements: "statements.toml";
+
     "am-fig2" + names => Fig2::new, QUEUE;
     "am-fig3" + names => inductive::<Fig3>, CC.figure("Fig. 3, Thm 1").titled("levels").with_bound(RmrBound::cc("Theorem 1", "7(n-k)", |n, k, _| 7 * (n - k)));
     "am-fig3-tree" + names => tree::<Fig3>, CC.figure("Fig. 3 and 5, Thm 2").titled("tree").with_bound(RmrBound::cc("Theorem 2", "7k ceil(log2(n/k))", |n, k, _| 7 * k * log2(n, k)));

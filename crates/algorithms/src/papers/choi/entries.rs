@@ -23,6 +23,8 @@ const BOUND: RmrBound =
     });
 
 entries! {
+    statements: "statements.toml";
+
     "choi" + names => Choi::new, CHOI.fife_strong().titled("tokens, N >= n cells").with_bound(BOUND);
     "choi-wide" + names => Choi::wide, CHOI.fife_strong().titled("tokens, N = kn/log2 k cells");
     "choi-narrow" + names => Choi::narrow, CHOI.fife_strong().titled("tokens, N = 2k cells");

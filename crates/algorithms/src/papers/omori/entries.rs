@@ -7,6 +7,8 @@ use crate::registry::{Entry, changed, entries};
 const OMORI: Entry = Entry::new("Omori et al. 2002", "");
 
 entries! {
+    statements: "statements.toml";
+
     "omori-naive" + names => naive, OMORI.figure("NAIVE").titled("Peterson's levels").without_resilience();
     "omori-excl" + names => excl, OMORI.figure("EXCL, Thm 4").titled("levels that count");
     "omori-gtex" + names => gtex, OMORI.figure("GTEX, Thm 10").titled("tournament of groups");

@@ -26,6 +26,8 @@ const DSM_LINEAR_BOUND: RmrBound =
     });
 
 entries! {
+    statements: "statements.toml";
+
     "zehavi" + names => Zehavi::<Uctss>::new, ZEHAVI.titled("on unbounded timestamps").with_bound(CC_BOUND).with_bound(DSM_BOUND);
     "zehavi@linear" + names => Zehavi::<Linear>::new, ZEHAVI.titled("on bounded timestamps in linear time").with_bound(CC_LINEAR_BOUND).with_bound(DSM_LINEAR_BOUND).max_processes(<Linear as Timestamps>::MAX_PROCESSES);
     "zehavi@quadratic" + names => Zehavi::<Quadratic>::new, ZEHAVI.titled("on bounded timestamps in quadratic time").max_processes(<Quadratic as Timestamps>::MAX_PROCESSES);

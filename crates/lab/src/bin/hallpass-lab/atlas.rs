@@ -1,20 +1,21 @@
-//! `hallpass lab atlas`.
+//! `hallpass-lab atlas`.
 
 use std::{
+    error::Error,
     fmt::Write as _,
     fs,
     io::{self, IsTerminal},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
-    atlas::{self, AtlasReport, Manifest, STANDARD, Selection, Status, Step},
+    atlas::{self, AtlasReport, Manifest, ManifestFile, Selection, Status, Step},
     check::Resources,
     explore::MOST_STATES,
-    program::{self, HOLDS, PARTIAL, VIOLATED, files, output::out, stop_on_interrupt},
+    program::{self, HOLDS, PARTIAL, VIOLATED, files::save, output::out, stop_on_interrupt},
 };
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -28,15 +29,20 @@ pub struct Args {
     /// Run only models whose algorithm or whole name matches: `am-fig3*`, `am-fig8 n=3 k=1*`
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     only: Vec<String>,
-    /// Read the models and what is expected of them from this file [default: the built-in one]
+    /// Read the models and what is expected of them from this file [default: the built-in ones]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Write atlas.md and atlas.html to this directory
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
-    /// Write what was measured to the manifest as what is expected from now on
-    #[arg(long, requires = "manifest")]
+    /// Write what was measured as what is expected from now on: to the file of --manifest, or at the
+    /// root of a checkout to the atlas.toml of each algorithm's folder. Algorithms without any model
+    /// get models there
+    #[arg(long)]
     bless: bool,
+    /// With --bless: add models of this size to the algorithms that --only matches
+    #[arg(long, value_name = "N,K", num_args = 1.., value_parser = size, requires = "bless", requires = "only")]
+    size: Vec<(usize, usize)>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -64,16 +70,31 @@ impl From<Tier> for atlas::Tier {
     }
 }
 
+/// Reads `3,1` as n = 3, k = 1.
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let size = text.split_once(',').and_then(|(n, k)| Some((n.parse().ok()?, k.parse().ok()?)));
+    size.ok_or_else(|| "a size is written as N,K, such as 3,1".into())
+}
+
+/// The files that models are read from and, with --bless, written to.
+fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
+    Ok(match &args.manifest {
+        Some(path) => vec![ManifestFile::read(path.clone())?],
+        None if args.bless => ManifestFile::in_checkout(Path::new(""))?,
+        None => ManifestFile::built_in(),
+    })
+}
+
 pub fn run(args: Args) -> program::Result {
-    let text = match &args.manifest {
-        Some(path) => fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?,
-        None => STANDARD.to_string(),
-    };
-    let place =
-        || args.manifest.as_ref().map_or("the manifest".into(), |path| path.display().to_string());
-    let parse = |text: &str| Manifest::parse(text).map_err(|error| format!("{}: {error}", place()));
-    let manifest = parse(&text)?;
+    let old_files = files(&args)?;
+    let mut files = old_files.clone();
+    // A manifest of one's own lists what its author wants.
+    if args.bless && (args.manifest.is_none() || !args.size.is_empty()) {
+        for added in atlas::add_models(&mut files, &args.only, &args.size)? {
+            eprintln!("added: {added}");
+        }
+    }
+    let manifest = Manifest::of(&files)?;
     let selection = selection(&args, &manifest)?;
     // Whoever cannot write there wants to know before the hour is over.
     fs::create_dir_all(&args.out)
@@ -82,16 +103,20 @@ pub fn run(args: Args) -> program::Result {
     if report.entries.is_empty() && report.unreached.is_empty() {
         return Err("the manifest has no model of this tier: try --tier full".into());
     }
-    if let (true, Some(path)) = (args.bless, &args.manifest) {
+    if args.bless {
         for line in report.differences() {
             eprintln!("blessed: {line}");
         }
-        let blessed = atlas::bless(&text, &report)?;
-        files::save(path, &blessed)?;
-        report = report.compared_with(&parse(&blessed)?);
+        let blessed = atlas::bless(&files, &report)?;
+        for (old, new) in old_files.iter().zip(&blessed) {
+            if old != new {
+                save(&new.path, &new.text)?;
+            }
+        }
+        report = report.compared_with(&Manifest::of(&blessed)?);
     }
-    files::save(&args.out.join("atlas.md"), &atlas::markdown(&report))?;
-    files::save(&args.out.join("atlas.html"), &atlas::html(&report))?;
+    save(&args.out.join("atlas.md"), &atlas::markdown(&report))?;
+    save(&args.out.join("atlas.html"), &atlas::html(&report))?;
     let out = args.out.display();
     let text = if args.json {
         format!("{}\n", report.to_json())

@@ -1,8 +1,28 @@
-//! The claim files: what each paper says, and which models decide it.
+//! What each paper states, and which models decide it: `statements.toml` in the paper's folder.
 //!
-//! A claim says in words what a paper states and names its evidence. It never says how it turned
-//! out: that is computed.
+//! A statement says in our own words what a paper states, and names its evidence. It never says how
+//! it turned out: that is computed. In the file, `[[claim]]` begins a statement:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `where`, `says` | where the paper states it; what it states, in our words |
+//! | `holds`, `violated` | properties of the atlas: at every size listed there, or at some size; starvation is always asked with k - 1 processes stopped |
+//! | `cc`, `dsm`, `exit`, `resilience` | figures of the atlas |
+//! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, n <= 8 |
+//! | `least_k`, `whole_groups` | only these sizes (whole groups: n = 2k 2^t) |
+//! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; left out: all models |
+//! | `replay` | runs beyond the atlas, found by searching: lower bounds, confirmed when read |
+//! | `run` | a run that contradicts the statement, confirmed when read |
+//! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
+//! | `undecided` | why the evidence, if there is any, does not decide it |
+//! | `error` | the error in one line; only if the statement is refuted |
+//! | `note` | a remark, in Markdown |
+//!
+//! A figure is held against `"7*(n-k)"` (never above it; tight if some run reaches it), `"= ..."`
+//! (equal everywhere), `"<= ..."` (never above it), `"finite"`, `"unbounded"` or `"measured"` (only
+//! shown).
 
+use hallpass_algorithms::registry;
 use serde::Deserialize;
 
 use super::{
@@ -12,15 +32,7 @@ use super::{
 };
 use crate::atlas::Listed;
 
-const FILES: [(&str, &str); 5] = [
-    ("anderson-moir", include_str!("../../claims/anderson-moir.toml")),
-    ("omori", include_str!("../../claims/omori.toml")),
-    ("choi", include_str!("../../claims/choi.toml")),
-    ("afek", include_str!("../../claims/afek.toml")),
-    ("zehavi", include_str!("../../claims/zehavi.toml")),
-];
-
-/// A paper and what it claims.
+/// A paper and what it statements.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
@@ -34,9 +46,9 @@ pub struct Paper {
     pub published: Option<String>,
     /// What it is about, in two lines.
     pub intro: String,
-    /// What it claims, in its order.
+    /// What it statements, in its order.
     #[serde(rename = "claim")]
-    pub claims: Vec<Claim>,
+    pub statements: Vec<Statement>,
     /// Its comparison tables.
     #[serde(default, rename = "table")]
     pub tables: Vec<Table>,
@@ -45,7 +57,7 @@ pub struct Paper {
 /// Something a paper states.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub struct Statement {
     /// `Theorem 3`.
     #[serde(rename = "where")]
     pub place: String,
@@ -58,11 +70,11 @@ pub struct Claim {
     pub undecided: Option<String>,
     /// Something worth telling, in Markdown.
     pub note: Option<String>,
-    /// The error in a line, for the summary; only a claim that is refuted may have one.
+    /// The error in a line, for the summary; only a statement that is refuted may have one.
     pub error: Option<String>,
 }
 
-/// What decides a claim, or a part of it: something about one or several algorithms, a fact that
+/// What decides a statement, or a part of it: something about one or several algorithms, a fact that
 /// is computed, or a test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +112,7 @@ pub struct Evidence {
     /// Runs beyond the sizes of the atlas, as replay strings: what they show is a lower bound.
     #[serde(default)]
     pub replay: Vec<String>,
-    /// A run that contradicts the claim, as a replay string.
+    /// A run that contradicts the statement, as a replay string.
     pub run: Option<String>,
     /// A fact, by its name.
     pub fact: Option<String>,
@@ -264,33 +276,36 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 
 /// The papers, in the order of the document.
 pub fn standard() -> Result<Vec<Paper>, String> {
-    FILES.iter().map(|(name, text)| parse(name, text)).collect()
+    registry::families()
+        .filter_map(|family| Some((family.folder, family.statements?)))
+        .map(|(folder, text)| parse(folder, text))
+        .collect()
 }
 
-pub(super) fn parse(name: &str, text: &str) -> Result<Paper, String> {
+pub(super) fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
-        .map_err(|error| format!("claims/{name}.toml: {}", error.to_string().trim_end()))?;
-    for claim in &paper.claims {
-        if let Some(fault) = fault(claim) {
-            return Err(format!("claims/{name}.toml: {}: {fault}", claim.place));
+        .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;
+    for statement in &paper.statements {
+        if let Some(fault) = fault(statement) {
+            return Err(format!("{folder}/statements.toml: {}: {fault}", statement.place));
         }
     }
     for table in &paper.tables {
         for row in &table.rows {
             if row.claimed.len() != table.columns.len() {
-                return Err(format!("claims/{name}.toml: {}: columns are missing", row.name));
+                return Err(format!("{folder}/statements.toml: {}: columns are missing", row.name));
             }
         }
     }
     Ok(paper)
 }
 
-/// What is wrong with a claim itself.
-fn fault(claim: &Claim) -> Option<String> {
-    if claim.evidence.is_empty() && claim.undecided.is_none() {
+/// What is wrong with a statement itself.
+fn fault(statement: &Statement) -> Option<String> {
+    if statement.evidence.is_empty() && statement.undecided.is_none() {
         return Some("it has neither evidence nor a reason why it is undecided".into());
     }
-    claim.evidence.iter().find_map(|evidence| {
+    statement.evidence.iter().find_map(|evidence| {
         let about_algorithms = !evidence.holds.is_empty()
             || !evidence.violated.is_empty()
             || evidence.counts().next().is_some();

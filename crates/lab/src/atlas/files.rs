@@ -1,0 +1,68 @@
+//! The files that a manifest is made of.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use hallpass_algorithms::registry;
+
+use super::manifest::Error;
+
+/// Where the folders of the algorithms are, from the root of the sources.
+const SOURCES: &str = "crates/algorithms/src";
+
+/// A file of models.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ManifestFile {
+    /// Its path; for a built-in file, from the root of the sources.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+impl ManifestFile {
+    /// Returns the files that are built into the lab, one for each folder of algorithms.
+    pub fn built_in() -> Vec<Self> {
+        let file = |family: &registry::Family| ManifestFile {
+            path: path(family),
+            text: family.atlas.to_string(),
+        };
+        registry::families().map(file).collect()
+    }
+
+    /// Reads the same files from the checkout of hallpass in the folder `root`.
+    pub fn in_checkout(root: &Path) -> Result<Vec<Self>, Error> {
+        if !root.join(SOURCES).is_dir() {
+            return Err(Error::new(format!(
+                "{} has no folder {SOURCES}: run this at the root of a checkout of hallpass, or name \
+                 a file with --manifest",
+                root.display()
+            )));
+        }
+        registry::families().map(|family| Self::read(root.join(path(family)))).collect()
+    }
+
+    /// Reads a file.
+    pub fn read(path: PathBuf) -> Result<Self, Error> {
+        let text = fs::read_to_string(&path)
+            .map_err(|error| Error::new(format!("cannot read {}: {error}", path.display())))?;
+        Ok(ManifestFile { path, text })
+    }
+
+    /// Returns whether this is the file of the folder that registers `algorithm`.
+    pub(super) fn is_of(&self, algorithm: &str) -> bool {
+        let Ok((entry, _)) = registry::entry(algorithm) else { return false };
+        let has = |family: &&registry::Family| family.entries.iter().any(|it| it.id == entry.id);
+        registry::families().find(has).is_some_and(|family| self.path.ends_with(path(family)))
+    }
+
+    /// The error, with the file's name.
+    pub(super) fn error(&self, error: &Error) -> Error {
+        Error::new(format!("{}: {error}", self.path.display()))
+    }
+}
+
+fn path(family: &registry::Family) -> PathBuf {
+    Path::new(SOURCES).join(family.folder).join("atlas.toml")
+}

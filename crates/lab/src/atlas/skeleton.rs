@@ -1,0 +1,74 @@
+//! Models for algorithms that have none yet: everything about them is still to be measured.
+
+use std::fmt::Write as _;
+
+use hallpass_algorithms::registry::{self, ENTRIES, Entry, OURS, Standing};
+
+use super::{
+    expected::OPEN,
+    files::ManifestFile,
+    manifest::{Error, Listed, Manifest},
+    select::matches,
+};
+
+/// The sizes, as n and k, of an algorithm that has no model yet.
+const SIZES: [(usize, usize); 3] = [(2, 1), (3, 1), (3, 2)];
+
+/// Appends models to the files of their folders: for each algorithm that a pattern matches (for every
+/// algorithm if there are no patterns), the `sizes`, as n and k, that it exists for and that are not
+/// listed. Without `sizes`, algorithms without any model get the usual ones: (2, 1), (3, 1) and (3, 2).
+///
+/// Each property and figure of a new model is `"?"`, for [`bless`](super::bless) to fill in. Returns
+/// the names of the new models.
+pub fn add_models(
+    files: &mut [ManifestFile],
+    patterns: &[String],
+    sizes: &[(usize, usize)],
+) -> Result<Vec<String>, Error> {
+    let manifest = Manifest::of(files)?;
+    let mut added = Vec::new();
+    for (id, entry) in algorithms() {
+        let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
+        // Names on top of an algorithm that has models may be missing for a reason.
+        let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
+        let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
+        // A single file takes every model, whatever it is called.
+        let is_single = files.len() == 1;
+        let file = files.iter_mut().find(|file| is_single || file.is_of(&id));
+        let (true, Some(file)) = (named, file) else { continue };
+        for &(n, k) in wanted.iter().filter(|(n, k)| entry.exists(*n, *k)) {
+            let name = format!("{id} n={n} k={k}");
+            if !manifest.models.iter().any(|model| model.id() == name) {
+                append(&mut file.text, &id, entry, n, k);
+                added.push(name);
+            }
+        }
+    }
+    Ok(added)
+}
+
+/// Every identifier of the registry, `+names` included where it stands for an algorithm that is sound.
+fn algorithms() -> impl Iterator<Item = (String, &'static Entry)> {
+    ENTRIES.iter().flat_map(|entry| {
+        let names = entry.nameable && entry.standing == Standing::Sound;
+        let names = names.then(|| (format!("{}{}", entry.id, registry::NAMES), entry));
+        [(entry.id.to_string(), entry)].into_iter().chain(names)
+    })
+}
+
+fn append(text: &mut String, id: &str, entry: &Entry, n: usize, k: usize) {
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    let _ = write!(
+        text,
+        "[[model]]\nalgorithm = \"{id}\"\nn = {n}\nk = {k}\ntier = \"quick\"\n[model.check]\n"
+    );
+    for listed in Listed::ALL.into_iter().filter(|listed| listed.property().is_some()) {
+        let _ = writeln!(text, "{} = \"{OPEN}\"", listed.name());
+    }
+    if entry.standing == Standing::Sound && entry.paper != OURS {
+        let open = format!("{{ worst = \"{OPEN}\" }}");
+        let _ = write!(text, "[model.rmr]\ncc = {open}\ndsm = {open}\n");
+    }
+}
