@@ -3,14 +3,15 @@
 use std::{
     fs::read_to_string,
     io::{BufRead, BufReader, Write},
+    os::fd::OwnedFd,
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hallpass_testbed::{EtcdCluster, Proxy};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,14 +20,15 @@ use super::{
     wrapper::{TTL, Wrapper},
 };
 
-/// Longer than anybody has to wait for one who vanished.
-const SUCCESSION: Duration = Duration::from_secs(5 * TTL);
-/// Time enough to come and wait.
-const ARRIVAL: Duration = Duration::from_secs(1);
-/// Says who it is, and outlasts every trial, but not for long: some wrappers leave it behind.
-const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 25"];
+/// How long the successor of a vanished holder may take on a busy machine; it needs about 2.2 TTLs.
+const SUCCESSION: Duration = Duration::from_secs(60);
+/// How long a stopped wrapper is watched for a successor that may come or not.
+const STOPPED: Duration = Duration::from_secs(5 * TTL);
+/// Prints its process id, and outlasts every trial.
+const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
+/// Prints `term` when it gets SIGTERM, and outlasts the trial.
 const HEAR: [&str; 3] =
-    ["sh", "-c", "trap 'echo term; exit' TERM; echo in; for i in $(seq 400); do sleep 0.05; done"];
+    ["sh", "-c", "trap 'echo term; exit' TERM; echo in; while true; do sleep 0.05; done"];
 
 /// What is tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -109,23 +111,27 @@ impl Trial {
             if self == Trial::Cut { format!("etcd://{}", path.address()) } else { cluster.url() };
         let first = Run::start(wrapper.command(&url, &name, &HOLD))?;
         let pid = first.says(PATIENCE).ok_or("a command did not get in")?;
+        let holder = Holder::find(&pid)?;
         let look = format!(
             "read -r _ _ state _ 2>/dev/null </proc/{pid}/stat && [ $state != Z ] && echo both || echo alone"
         );
         let second = Run::start(wrapper.command(&cluster.url(), &name, &["sh", "-c", &look]))?;
-        thread::sleep(ARRIVAL);
+        await_waiter(cluster, wrapper, &name)?;
         match self {
             Trial::Revoked => revoke(cluster, &wrapper.holders(&name))?,
             Trial::Cut => path.cut(),
             Trial::Stopped => first.signal(Signal::STOP)?,
             _ => first.signal(Signal::KILL)?,
         }
-        Ok(match second.says(SUCCESSION).as_deref() {
+        let limit = if self == Trial::Stopped { STOPPED } else { SUCCESSION };
+        let followed = match second.says(limit).as_deref() {
             Some("alone") => Followed::Alone,
             Some("both") => Followed::Both,
             None if is_running(&pid) => Followed::Nobody,
             _ => Followed::Lost,
-        })
+        };
+        drop(holder);
+        Ok(followed)
     }
 }
 
@@ -150,6 +156,40 @@ impl Followed {
             Followed::Nobody => "the first kept the slot",
             Followed::Lost => "the first ended, but nobody followed",
         }
+    }
+}
+
+/// Waits until a holder and a waiter have their keys.
+fn await_waiter(cluster: &EtcdCluster, wrapper: &Wrapper, name: &str) -> Result<(), String> {
+    let (keys, count) = wrapper.waiters(name);
+    let begun = Instant::now();
+    loop {
+        let mut get = cluster.etcdctl(&["get", "--prefix", "--keys-only", &keys]);
+        let found = get.output().map_err(failed)?.stdout;
+        if found.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() >= count {
+            return Ok(());
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err("a command did not begin to wait".into());
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The command of the holder. Some wrappers leave it behind; dropping this kills it.
+struct Holder(OwnedFd);
+
+impl Holder {
+    fn find(pid: &str) -> Result<Holder, String> {
+        let pid = pid.parse().ok().and_then(Pid::from_raw).ok_or("a command has no process id")?;
+        pidfd_open(pid, PidfdFlags::empty()).map(Holder).map_err(failed)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 }
 
@@ -179,7 +219,7 @@ fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Stri
     let run = Run::start(wrapper.command(&cluster.url(), "term", &HEAR))?;
     run.says(PATIENCE).ok_or("a command did not get in")?;
     run.signal(Signal::TERM)?;
-    let heard = run.says(Duration::from_secs(TTL)).as_deref() == Some("term");
+    let heard = run.says(PATIENCE).as_deref() == Some("term");
     Ok((heard, if heard { "it was told" } else { "it was not told" }.into()))
 }
 

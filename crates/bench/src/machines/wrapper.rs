@@ -32,7 +32,9 @@ impl Wrapper {
         match self {
             Wrapper::Hallpass(program) => {
                 command = Command::new(program);
-                command.args(["run", "--on", url, "-k", "1", "--ttl", &ttl, name]);
+                // On a busy machine, the first answer may take long.
+                command.args(["run", "--on", url, "--dial-timeout", "30s"]);
+                command.args(["-k", "1", "--ttl", &ttl, name]);
             }
             Wrapper::Etcdctl => {
                 command = Command::new("etcdctl");
@@ -49,6 +51,15 @@ impl Wrapper {
         match self {
             Wrapper::Hallpass(_) => format!("/hallpass/{name}/inside/"),
             Wrapper::Etcdctl => format!("{name}/"),
+        }
+    }
+
+    /// What the keys of waiters begin with, and how many keys there are as soon as one waits.
+    pub fn waiters(&self, name: &str) -> (String, usize) {
+        match self {
+            Wrapper::Hallpass(_) => (format!("/hallpass/{name}/queue/"), 1),
+            // Holder and waiters have keys of one kind.
+            Wrapper::Etcdctl => (format!("{name}/"), 2),
         }
     }
 }
