@@ -74,6 +74,8 @@
 //!
 //! `etcd`, on by default, is the only store so far. The crate does not build without a store.
 
+#![forbid(unsafe_code)]
+
 #[cfg(not(feature = "etcd"))]
 compile_error!("hallpass-cluster needs a store: enable the feature `etcd`");
 

@@ -11,6 +11,8 @@
 //! println!("{} or {}", cluster.url(), path.address());
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod cluster;
 mod gate;
 mod http;

@@ -1,22 +1,29 @@
-//! Every hall that there may be: the lab lists what a variable can hold.
+//! Every hall that can occur: the lab lists all values of a variable.
 
 use alloc::{vec, vec::Vec};
 
 use super::{
-    broken::Rules,
     model::Cast,
-    register::{Hall, Mind, Slot},
+    register::{Hall, Knowledge, Slot},
 };
 use crate::framework::{memory::Pid, queue};
 
-/// One slot less, if any is left then.
+/// Returns one slot less than `k`, but at least 1.
 pub(super) fn fewer(k: usize) -> usize {
     (k - 1).max(1)
 }
 
-/// Whatever the store may have of a hall.
-pub(super) fn all_halls<R: Rules>(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
-    let one_each = R::ASKS_RECEIVER && R::CLAIMS_ONCE; // no process has two claims
+/// Lists all halls in which no process has two claims (I5).
+pub(super) fn all_halls(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
+    halls(cast, members, k, true)
+}
+
+/// Lists all halls, also those in which a process has more than one claim.
+pub(super) fn halls_with_any_claims(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
+    halls(cast, members, k, false)
+}
+
+fn halls(cast: Cast, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
     let mut halls = vec![Hall::new(k)];
     for j in 0..k {
         extend(&mut halls, |hall| {
@@ -37,12 +44,12 @@ pub(super) fn all_halls<R: Rules>(cast: Cast, members: usize, k: usize) -> Vec<H
     });
     for p in 0..members {
         extend(&mut halls, |hall| {
-            let minds = Mind::ALL.into_iter().filter(|mind| match mind {
-                Mind::Nothing => true,
-                Mind::Asleep => hall.queue.contains(&p),
-                Mind::First => !hall.queue.is_empty(),
+            let knowledge = Knowledge::ALL.into_iter().filter(|known| match known {
+                Knowledge::Nothing => true,
+                Knowledge::Asleep => hall.queue.contains(&p),
+                Knowledge::Head => !hall.queue.is_empty(),
             });
-            minds.map(|mind| with(hall, |hall| hall.minds[p] = mind)).collect()
+            knowledge.map(|known| with(hall, |hall| hall.known[p] = known)).collect()
         });
     }
     match cast {
@@ -64,14 +71,14 @@ pub(super) fn all_halls<R: Rules>(cast: Cast, members: usize, k: usize) -> Vec<H
     halls
 }
 
-/// Whether a slot is or was of `p`, who may be in.
+/// Returns whether a slot is or was assigned to `p`, which may be inside.
 pub(super) fn owns(hall: &Hall, p: Pid) -> bool {
     hall.slots.iter().any(|slot| {
         matches!(*slot, Slot::Given(owner) | Slot::Held(owner) | Slot::Stale(owner) if owner == p)
     })
 }
 
-/// Replaces each by what it may be.
+/// Replaces each hall by its possible continuations.
 fn extend(halls: &mut Vec<Hall>, each: impl FnMut(&Hall) -> Vec<Hall>) {
     *halls = halls.iter().flat_map(each).collect();
 }
@@ -86,7 +93,6 @@ fn with(hall: &Hall, change: impl FnOnce(&mut Hall)) -> Hall {
 mod tests {
     use super::{
         super::{
-            broken::Sound,
             lines::{ClaimState, Line},
             register::transact,
             words::pack_line,
@@ -95,32 +101,32 @@ mod tests {
     };
 
     #[test]
-    fn a_claim_gets_the_smallest_slot_if_nobody_waits_and_none_otherwise() {
-        for hall in all_halls::<Sound>(Cast::Expiry, 3, 3) {
+    fn a_claim_gets_the_smallest_slot_only_if_nobody_waits() {
+        for hall in all_halls(Cast::Expiry, 3, 3) {
             for (p, slot) in (0..3).flat_map(|p| (0..3).map(move |slot| (p, slot))) {
-                if hall.standing(p) != ClaimState::Outside {
+                if hall.claim_state(p) != ClaimState::Outside {
                     continue;
                 }
                 let argument = pack_line(p, Line::E1 { slot });
-                let after = Hall::unpack(transact::<Sound>(hall.pack(), argument));
+                let after = Hall::unpack(transact(hall.pack(), argument));
                 let smallest = hall.slots.iter().position(|&slot| slot == Slot::Free);
                 let expected = match smallest == Some(slot) && hall.queue.is_empty() {
                     true => ClaimState::Inside(slot),
                     false => ClaimState::Waiting,
                 };
-                assert_eq!(after.standing(p), expected, "{hall:?} {p} {slot}");
+                assert_eq!(after.claim_state(p), expected, "{hall:?} {p} {slot}");
             }
         }
     }
 
     #[test]
-    fn a_slot_is_given_to_the_first_in_line_and_to_nobody_else() {
-        for hall in all_halls::<Sound>(Cast::Expiry, 3, 2) {
+    fn a_slot_is_given_only_to_the_head_of_the_queue() {
+        for hall in all_halls(Cast::Expiry, 3, 2) {
             for (p, slot, to) in [(0, 0, 1), (0, 1, 1), (1, 0, 0), (2, 1, 2)] {
                 let argument = pack_line(p, Line::X2 { slot, to });
-                let after = Hall::unpack(transact::<Sound>(hall.pack(), argument));
+                let after = Hall::unpack(transact(hall.pack(), argument));
                 let was_mine = hall.slots[slot] == Slot::Given(p);
-                if hall.queue.first() == Some(&to) && hall.minds[p] == Mind::First && was_mine {
+                if hall.queue.first() == Some(&to) && hall.known[p] == Knowledge::Head && was_mine {
                     assert_eq!(after.slots[slot], Slot::Given(to), "{hall:?}");
                     assert_eq!(after.queue, hall.queue[1..], "{hall:?}");
                 } else {

@@ -55,9 +55,9 @@ mod model;
 mod register;
 mod words;
 
-pub mod broken;
 pub mod entries;
+pub mod wrong;
 
 pub use lines::{Ask, ClaimState, Line, Picture, Was};
-pub use model::{Cast, ClusterModel, model};
+pub use model::{Cast, ClusterModel};
 pub use register::{MAX_PROCESSES, MAX_SLOTS};

@@ -1,16 +1,25 @@
 //! The protocol as the lab sees it: a few processes, and a store that is one word.
+//!
+//! The model differs from the native driver, the crate `hallpass-cluster`, in these points. What the driver does
+//! beyond the model is **not checked**:
+//!
+//! - `try_acquire` frees a reclaimable slot that nobody waits for, and starts over.
+//! - X1 may be answered from an old view. If X2 or X3 then has no effect, its answer serves as the answer to X1,
+//!   once.
+//! - A passage that is let in after its claim was lost starts over with a new claim.
+//! - `resize` and `reap` give free and stale slots to waiters.
+//! - Processes of one machine record for each other since when a claim has been gone.
+//! - Each model has one kind of mishap or management ([`Cast`]), not several together.
 
 use alloc::string::String;
-use core::marker::PhantomData;
 
 use super::{
-    broken::{Rules, Sound},
     halls::{all_halls, fewer, owns},
     lines::{
         ClaimState,
         Line::{self, *},
     },
-    register::{self, Hall, MAX_PROCESSES, Mind, Slot},
+    register::{self, Answer, Hall, Knowledge, MAX_PROCESSES, Slot, Transact},
     words::{HallCodec, pack_line},
 };
 use crate::framework::{
@@ -23,18 +32,18 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// What may happen.
+/// What may happen besides passages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Nothing but claims.
+    /// Nothing.
     Plain,
-    /// Anybody may die, at any line.
+    /// Any process may die, at any line.
     Mortal,
-    /// The lease of anybody may end, though its owner lives and may be inside.
+    /// Any lease may end at any time, although its owner lives and may be inside.
     Expiry,
-    /// Anybody's connection may break: what it asked for has happened, but it does not hear so.
+    /// Any connection may break: the request has taken effect, but its sender gets no answer.
     Unheard,
-    /// Waiters may give up: the last process is a clock that runs out at any time.
+    /// Waiters may give up: the last process is a clock that may run out at any time.
     Timeout,
     /// The last process does not wait.
     Try,
@@ -45,25 +54,30 @@ pub enum Cast {
 }
 
 impl Cast {
-    /// Whether the last process is not after a slot.
-    pub(super) fn has_manager(self) -> bool {
+    /// Returns whether the last process never wants a slot.
+    fn has_manager(self) -> bool {
         matches!(self, Cast::Timeout | Cast::Resize | Cast::Close)
     }
 
-    /// Whether claims may be lost.
+    /// Returns how many of `n` processes want slots.
+    pub(super) fn members(self, n: usize) -> usize {
+        n - usize::from(self.has_manager())
+    }
+
+    /// Returns whether claims may be lost.
     pub(super) fn loses_claims(self) -> bool {
         matches!(self, Cast::Mortal | Cast::Expiry)
     }
 }
 
-/// A hall and those who use it.
-pub struct ClusterModel<R = Sound> {
+/// A hall and the processes that use it.
+pub struct ClusterModel {
     n: usize,
     k: usize,
     cast: Cast,
     layout: Layout,
     hall: Var,
-    rules: PhantomData<R>,
+    mishap: Option<(Transact, bool, &'static str)>,
 }
 
 /// Where a process stands.
@@ -71,30 +85,46 @@ pub struct ClusterModel<R = Sound> {
 pub enum State {
     /// On a line of a passage.
     At(Line<Pid>),
-    /// About to see which slot is free: what it knows when it makes its claim may be old.
+    /// About to see which slot is free. What it sees may be old by the time it makes its claim.
     Guess,
     /// About to turn the clock, or to change the door.
     Manage,
 }
 use State::*;
 
-impl<R: Rules> ClusterModel<R> {
-    /// For `n` processes, of which `k` may be in.
+impl ClusterModel {
+    /// Models `n` processes that compete for `k` slots.
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
+        ClusterModel::with_halls(cast, n, k, &all_halls(cast, cast.members(n), k))
+    }
+
+    /// Models processes on a store that can hold these halls.
+    pub(super) fn with_halls(cast: Cast, n: usize, k: usize, halls: &[Hall]) -> Self {
         let mut layout = Layout::default();
         let empty = Init::Is(Hall::new(k).pack());
-        let members = n - usize::from(cast.has_manager());
-        let halls = all_halls::<R>(cast, members, k).iter().map(Hall::pack).collect();
+        let halls = halls.iter().map(Hall::pack).collect();
         let hall =
             layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
-        ClusterModel { n, k, cast, layout, hall, rules: PhantomData }
+        let mishap: Option<(Transact, bool, &str)> = match cast {
+            Cast::Mortal => Some((register::dies, true, "killed")),
+            Cast::Expiry => Some((register::expires, false, "lease ends")),
+            Cast::Unheard => Some((register::breaks, false, "cut off")),
+            _ => None,
+        };
+        ClusterModel { n, k, cast, layout, hall, mishap }
+    }
+
+    /// Replaces what the mishap does to the store.
+    pub(super) fn with_mishap(mut self, change: Transact) -> Self {
+        self.mishap = self.mishap.map(|(_, kills, name)| (change, kills, name));
+        self
     }
 
     fn is_last(&self, p: Pid) -> bool {
         p + 1 == self.n
     }
 
-    /// What the last process does to the hall.
+    /// Returns what the last process does to the hall.
     fn management(&self) -> Op {
         match self.cast {
             Cast::Resize => {
@@ -105,22 +135,33 @@ impl<R: Rules> ClusterModel<R> {
         }
     }
 
-    /// One line: its transaction, and where the answer leads.
-    fn line<M: Memory>(&self, m: &mut M, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
-        let op = Op::AtomicUpdate(register::transact::<R>, pack_line(p, line));
+    /// Executes one line: its transaction, and the step to which the answer leads.
+    pub(super) fn line<M: Memory>(
+        &self,
+        m: &mut M,
+        p: Pid,
+        line: Line<Pid>,
+        (transact, answer): (Transact, Answer),
+    ) -> Next<State> {
+        let op = Op::AtomicUpdate(transact, pack_line(p, line));
         let found = m.access(self.hall, op);
         let before = Hall::unpack(found);
         if before.sleeps(p, line) {
-            Spin(line)
-        } else if before.unheard == Some(p) {
-            Goto(line)
-        } else {
-            Hall::unpack(op.leaves(found)).next::<R>(p, line)
+            return Spin(At(line));
+        }
+        if before.unheard == Some(p) {
+            return Goto(At(line));
+        }
+        match answer(&Hall::unpack(op.leaves(found)), p, line) {
+            Goto(next) => Goto(At(next)),
+            Spin(next) => Spin(At(next)),
+            Enter(next) => Enter(At(next)),
+            Leave => Leave,
         }
     }
 }
 
-impl<R: Rules> Algorithm for ClusterModel<R> {
+impl Algorithm for ClusterModel {
     type State = State;
 
     fn n(&self) -> usize {
@@ -146,17 +187,12 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
                 Leave
             }
             Guess => {
-                let now = Hall::unpack(m.read(self.hall)).picture::<R>(p);
+                let now = Hall::unpack(m.read(self.hall)).picture(p);
                 let slot = now.free.unwrap_or(0);
                 let waits = self.cast != Cast::Try || !self.is_last(p);
                 Goto(At(if waits { E1 { slot } } else { T1 { slot } }))
             }
-            At(line) => match self.line(m, p, line) {
-                Goto(next) => Goto(At(next)),
-                Spin(next) => Spin(At(next)),
-                Enter(next) => Enter(At(next)),
-                Leave => Leave,
-            },
+            At(line) => self.line(m, p, line, (register::transact, Hall::answer)),
         }
     }
 
@@ -181,12 +217,7 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
-        let (change, kills, name): (fn(Word, Word) -> Word, bool, &str) = match self.cast {
-            Cast::Mortal => (register::dies::<R>, true, "killed"),
-            Cast::Expiry => (register::expires::<R>, false, "lease ends"),
-            Cast::Unheard => (register::breaks, false, "cut off"),
-            _ => return None,
-        };
+        let (change, kills, name) = self.mishap?;
         Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
     }
 
@@ -203,9 +234,9 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
             _ => true,
         };
         let leaves_nothing = |(p, loc): (Pid, &Loc<State>)| {
-            *loc != Loc::Remainder || hall.standing(p) == ClaimState::Outside && !owns(&hall, p)
+            *loc != Loc::Remainder || hall.claim_state(p) == ClaimState::Outside && !owns(&hall, p)
         };
-        let sleeps = |p: &Pid| hall.minds[*p] == Mind::Asleep;
+        let sleeps = |p: &Pid| hall.known[*p] == Knowledge::Asleep;
         let slots = &hall.slots[..hall.size];
         let is_free = slots.contains(&Slot::Free);
         let is_there = is_free || slots.contains(&Slot::Left);
@@ -227,8 +258,3 @@ impl<R: Rules> Algorithm for ClusterModel<R> {
 }
 
 const _: () = assert!(MAX_PROCESSES < 8, "the arguments of transactions have room for them");
-
-/// The protocol with this cast.
-pub fn model(cast: Cast, n: usize, k: usize) -> ClusterModel {
-    ClusterModel::new(cast, n, k)
-}

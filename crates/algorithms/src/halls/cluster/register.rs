@@ -1,23 +1,21 @@
-//! The store as the lab sees it: all that it has of a hall is one word, and a transaction one access.
+//! The store as the lab sees it: the whole hall is one word, and a transaction is one access.
 //!
-//! What of a store is not there, and why nothing is lost:
+//! The word leaves out some of what a store has. Nothing is lost by that:
 //!
-//! - Revisions. A claim's revision is compared with others' only to find the oldest, so the queue in order
-//!   says as much. Tokens are compared by nobody in the hall.
-//! - Names of claims. A process has one claim at a time, and goes by its own name; but the next one it
-//!   makes must not be taken for the last. Only who is about to give a slot away has somebody else's claim
-//!   in mind, always the first in line; if that is still there, it is still the first. So it is enough to
-//!   know who has the present first in mind ([`Mind::First`]).
-//! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder is in, and [`Slot::Left`] from
-//!   then on: that is all that waiting longer than a holder can stay is good for. How long it takes is up
-//!   to the schedule.
-//! - Watches. Who waits sleeps until one of the keys changes that it watches ([`Mind::Asleep`]), and hears
+//! - Revisions. A claim's revision is only compared to find the oldest claim, and the queue is in that order.
+//!   No process in the hall compares tokens.
+//! - Ids of claims. A process has one claim at a time, so its own name identifies the claim; but its next claim
+//!   must not be mistaken for the last one. Only a process that is about to give a slot away remembers another
+//!   process's claim. That is always the head of the queue, and while it is in the queue, it stays the head. So
+//!   it is enough to know which processes have seen the present head ([`Knowledge::Head`]).
+//! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder is inside, and [`Slot::Left`] from then
+//!   on. Waiting longer than a holder can stay has no other purpose. How long that takes is up to the schedule.
+//! - Watches. A waiter sleeps until one of the keys that it watches changes ([`Knowledge::Asleep`]), and learns
 //!   of nothing else.
 
 use alloc::vec::Vec;
 
 use super::{
-    broken::Rules,
     lines::{
         Ask, ClaimState,
         Line::{self, *},
@@ -26,39 +24,38 @@ use super::{
     words::unpack_line,
 };
 use crate::framework::{
-    machine::Next::{self, Enter, Goto, Leave, Spin},
+    machine::Next::{self, Enter, Goto, Spin},
     memory::{Pid, Word},
 };
 
-/// The most processes there is room for.
+/// The maximum number of processes that the word has room for.
 pub const MAX_PROCESSES: usize = 4;
-/// The most slots there is room for.
+/// The maximum number of slots that the word has room for.
 pub const MAX_SLOTS: usize = 3;
 
-/// A slot, and the claim inside that goes with it.
+/// A slot, and the claim inside that belongs to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slot {
-    /// Nobody's.
+    /// Assigned to no claim.
     Free,
-    /// Of this claim, whose owner is not in: it has not heard yet, or has come out.
+    /// Assigned to this process, which is not inside: it does not know yet, or has come out.
     Given(Pid),
-    /// Of this claim, whose owner is in.
+    /// Assigned to this process, which is inside.
     Held(Pid),
-    /// Of a claim that is gone, though this owner of it is in.
+    /// The claim is gone, but this process, its owner, is still inside.
     Stale(Pid),
-    /// Of a claim that is gone, and so is its owner.
+    /// The claim is gone, and its owner is no longer inside.
     Left,
 }
 
-/// What a process remembers of the queue.
+/// What a process remembers from its last transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mind {
-    /// Nothing.
+pub(super) enum Knowledge {
     Nothing,
-    /// That nothing has changed of what it watches.
+    /// That nothing it watches has changed since: it sleeps.
     Asleep,
-    /// Who is the first in line.
-    First,
+    /// Which claim is the head of the queue, and that is still so.
+    Head,
 }
 
 /// What the store has of a hall.
@@ -66,48 +63,89 @@ pub(super) enum Mind {
 pub(super) struct Hall {
     pub queue: Vec<Pid>,
     pub slots: [Slot; MAX_SLOTS],
-    pub minds: [Mind; MAX_PROCESSES],
+    pub known: [Knowledge; MAX_PROCESSES],
     pub size: usize,
     pub closed: bool,
-    /// It is time to give up.
+    /// Waiters are to give up.
     pub clock: bool,
-    /// This one will not hear what comes of its next transaction.
+    /// This process will not get the answer to its next transaction.
     pub unheard: Option<Pid>,
 }
 
-/// A transaction of `line`, by a process that the argument names too.
-pub(super) fn transact<R: Rules>(word: Word, argument: Word) -> Word {
+/// The transaction of a line, as an update of the word. The argument names the line and the process.
+pub(super) type Transact = fn(Word, Word) -> Word;
+
+/// Where a process goes from a line, given the hall after its transaction.
+pub(super) type Answer = fn(&Hall, Pid, Line<Pid>) -> Next<Line<Pid>>;
+
+/// The protocol's transactions.
+pub(super) fn transact(word: Word, argument: Word) -> Word {
+    transact_by(word, argument, Hall::request, Hall::answer)
+}
+
+/// Updates the word by one line: sends its request, and remembers what its answer says.
+pub(super) fn transact_by(
+    word: Word,
+    argument: Word,
+    request: fn(&mut Hall, Pid, Line<Pid>),
+    answer: Answer,
+) -> Word {
     let (p, line) = unpack_line(argument);
     let mut hall = Hall::unpack(word);
-    hall.perform::<R>(p, line);
+    if hall.sleeps(p, line) {
+        return hall.pack();
+    }
+    if let X1 { slot } = line {
+        hall.come_out(p, slot);
+    }
+    request(&mut hall, p, line);
+    if hall.unheard == Some(p) {
+        hall.unheard = None;
+        return hall.pack();
+    }
+    let next = answer(&hall, p, line);
+    hall.known[p] = match next {
+        Goto(E3 { .. } | X2 { .. }) => Knowledge::Head,
+        Goto(E2) | Spin(E2) => Knowledge::Asleep,
+        _ => Knowledge::Nothing,
+    };
+    if let Enter(X1 { slot }) = next {
+        hall.slots[slot] = Slot::Held(p);
+    }
     hall.pack()
 }
 
 /// The owner of a claim dies, and its lease ends.
-pub(super) fn dies<R: Rules>(word: Word, p: Word) -> Word {
-    Hall::unpack(word).losing::<R>(p as Pid, true).pack()
+pub(super) fn dies(word: Word, p: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    hall.strike(p as Pid);
+    hall.lose(p as Pid, true);
+    hall.pack()
 }
 
-/// A lease ends, whatever its owner does.
-pub(super) fn expires<R: Rules>(word: Word, p: Word) -> Word {
-    Hall::unpack(word).losing::<R>(p as Pid, false).pack()
+/// A lease ends, although its owner lives.
+pub(super) fn expires(word: Word, p: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    hall.strike(p as Pid);
+    hall.lose(p as Pid, false);
+    hall.pack()
 }
 
-/// The connection of `p` will break, if nobody else's does.
+/// The connection of `p` will break, unless another one is about to.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));
     hall.pack()
 }
 
-/// It is time to give up, or no longer.
+/// Waiters are to give up from now on, or no longer.
 pub(super) fn turn_clock(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.clock = !hall.clock;
     hall.pack()
 }
 
-/// The hall has that many slots now, or the most that it had if it has these already.
+/// Makes the hall small if it is large, and large if it is small.
 pub(super) fn resize(word: Word, sizes: Word) -> Word {
     let mut hall = Hall::unpack(word);
     let (small, large) = (sizes as usize % 8, sizes as usize / 8);
@@ -116,7 +154,7 @@ pub(super) fn resize(word: Word, sizes: Word) -> Word {
     hall.pack()
 }
 
-/// The hall is closed.
+/// Closes the hall.
 pub(super) fn close(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.closed = true;
@@ -129,7 +167,7 @@ impl Hall {
         Hall {
             queue: Vec::new(),
             slots: [Slot::Free; MAX_SLOTS],
-            minds: [Mind::Nothing; MAX_PROCESSES],
+            known: [Knowledge::Nothing; MAX_PROCESSES],
             size,
             closed: false,
             clock: false,
@@ -137,41 +175,42 @@ impl Hall {
         }
     }
 
-    /// Whether `p` would go on sleeping at this line.
+    /// Returns whether `p` goes on sleeping at this line.
     pub fn sleeps(&self, p: Pid, line: Line<Pid>) -> bool {
-        line == E2 && self.minds[p] == Mind::Asleep && !self.clock
+        line == E2 && self.known[p] == Knowledge::Asleep && !self.clock
     }
 
-    /// How things are for `p`.
-    pub fn picture<R: Rules>(&self, p: Pid) -> Picture<Pid> {
-        let smallest = |is: &dyn Fn(Slot) -> bool| (0..self.size).find(|&j| is(self.slots[j]));
-        let is_stale = |slot| match slot {
-            Slot::Left => true,
-            Slot::Stale(_) => !R::WAITS,
-            _ => false,
-        };
-        let me = self.standing(p);
+    /// Returns what `p` sees of the hall.
+    pub fn picture(&self, p: Pid) -> Picture<Pid> {
+        let me = self.claim_state(p);
         Picture {
             open: !self.closed,
             me,
             first: self.queue.first().copied(),
-            free: smallest(&|slot| slot == Slot::Free),
-            stale: smallest(&is_stale),
+            free: self.smallest_free(),
+            stale: (0..self.size).find(|&j| self.slots[j] == Slot::Left),
             beyond: matches!(me, ClaimState::Inside(slot) if self.closed || slot >= self.size),
         }
     }
 
-    /// Where `p` goes from `line`, if this is what came of it.
-    pub fn next<R: Rules>(&self, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
-        match (line, line.answer(self.picture::<R>(p))) {
+    pub fn smallest_free(&self) -> Option<usize> {
+        (0..self.size).find(|&j| self.slots[j] == Slot::Free)
+    }
+
+    /// Returns where `p` goes from `line`, given this hall after its transaction.
+    pub fn answer(&self, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
+        self.answer_to(line, self.picture(p))
+    }
+
+    /// Returns where a process goes from `line` if it sees this picture.
+    pub fn answer_to(&self, line: Line<Pid>, picture: Picture<Pid>) -> Next<Line<Pid>> {
+        match (line, line.answer(picture)) {
             (E2, Spin(_)) if self.clock => Goto(E4),
-            (E4, _) if !R::LOOKS_BACK => Leave,
-            (X1 { .. }, Goto(X2 { slot, .. })) if !R::HANDS_OVER => Goto(X3 { slot, anyway: true }),
             (_, next) => next,
         }
     }
 
-    pub fn standing(&self, p: Pid) -> ClaimState {
+    pub fn claim_state(&self, p: Pid) -> ClaimState {
         let is_mine = |slot: &Slot| [Slot::Given(p), Slot::Held(p)].contains(slot);
         match self.slots.iter().position(is_mine) {
             Some(slot) => ClaimState::Inside(slot),
@@ -180,137 +219,137 @@ impl Hall {
         }
     }
 
-    fn perform<R: Rules>(&mut self, p: Pid, line: Line<Pid>) {
-        if self.sleeps(p, line) {
-            return;
-        }
-        if let X1 { slot } = line {
-            self.come_out::<R>(p, slot);
-        }
+    /// Does what the line asks for.
+    pub fn request(&mut self, p: Pid, line: Line<Pid>) {
         match line.ask() {
             Ask::Look | Ask::Watch => {}
-            Ask::Claim { slot, wait } => self.claim::<R>(p, slot, wait),
-            Ask::Give { slot, was, to } => self.give::<R>(p, slot, was, to),
-            Ask::Free { slot, anyway } => self.free::<R>(p, slot, anyway),
-            Ask::Withdraw => self.strike::<R>(p),
-        }
-        if self.unheard == Some(p) {
-            self.unheard = None;
-            return;
-        }
-        let next = self.next::<R>(p, line);
-        self.minds[p] = match next {
-            Goto(E3 { .. } | X2 { .. }) => Mind::First,
-            Goto(E2) | Spin(E2) => Mind::Asleep,
-            _ => Mind::Nothing,
-        };
-        if let Enter(X1 { slot }) = next {
-            self.slots[slot] = Slot::Held(p);
+            Ask::Claim { slot, wait } => self.claim(p, slot, wait),
+            Ask::Give { slot, was, to } => self.give(p, slot, was, to),
+            Ask::Free { slot, anyway } => self.free(p, slot, anyway),
+            Ask::Withdraw => self.strike(p),
         }
     }
 
-    fn claim<R: Rules>(&mut self, p: Pid, slot: usize, wait: bool) {
-        if self.closed || R::CLAIMS_ONCE && self.standing(p) != ClaimState::Outside {
+    fn claim(&mut self, p: Pid, slot: usize, wait: bool) {
+        if self.closed || self.claim_state(p) != ClaimState::Outside {
             return;
         }
-        let smallest = (0..self.size).find(|&j| self.slots[j] == Slot::Free);
-        if (self.queue.is_empty() || !R::QUEUES) && smallest == Some(slot) {
+        if self.queue.is_empty() && self.smallest_free() == Some(slot) {
             self.slots[slot] = Slot::Given(p);
-        } else if wait && !self.queue.contains(&p) {
+        } else if wait {
             self.queue.push(p);
         }
     }
 
-    fn give<R: Rules>(&mut self, p: Pid, slot: usize, was: Was, to: Pid) {
-        let is_so = match (was, self.slots[slot]) {
-            (Was::Free, slot) => slot == Slot::Free,
-            (Was::Mine, slot) => !R::OWNS || slot == Slot::Given(p),
-            (Was::Stale, Slot::Stale(_)) => !R::WAITS,
-            (Was::Stale, slot) => slot == Slot::Left,
-        };
-        let waits = self.minds[p] == Mind::First && self.queue.first() == Some(&to);
-        if is_so && (waits || !R::ASKS_RECEIVER) {
-            self.slots[slot] = Slot::Given(to);
-            self.strike::<R>(to);
-            self.wake(to);
+    fn give(&mut self, p: Pid, slot: usize, was: Was, to: Pid) {
+        if self.still_is(p, slot, was) && self.still_waits(p, to) {
+            self.assign(slot, to);
         }
     }
 
-    fn free<R: Rules>(&mut self, p: Pid, slot: usize, anyway: bool) {
-        let mine = !R::OWNS || self.slots[slot] == Slot::Given(p);
-        if mine && (anyway || self.queue.is_empty()) {
+    /// Returns whether a slot is still what `p` thinks.
+    pub fn still_is(&self, p: Pid, slot: usize, was: Was) -> bool {
+        self.slots[slot]
+            == match was {
+                Was::Free => Slot::Free,
+                Was::Mine => Slot::Given(p),
+                Was::Stale => Slot::Left,
+            }
+    }
+
+    /// Returns whether the claim that `p` wants to give a slot to is still in the queue.
+    pub fn still_waits(&self, p: Pid, to: Pid) -> bool {
+        self.known[p] == Knowledge::Head && self.queue.first() == Some(&to)
+    }
+
+    /// Gives a slot to a waiter.
+    pub fn assign(&mut self, slot: usize, to: Pid) {
+        self.slots[slot] = Slot::Given(to);
+        self.strike(to);
+        self.wake(to);
+    }
+
+    fn free(&mut self, p: Pid, slot: usize, anyway: bool) {
+        if self.slots[slot] == Slot::Given(p) && (anyway || self.queue.is_empty()) {
             self.slots[slot] = Slot::Free;
-            self.one_is_gone::<R>();
-            if R::TELLS_ALL && R::HANDS_OVER && anyway {
+            if anyway {
                 self.wake_all();
             }
         }
     }
 
-    /// The claim of `p` is gone, with its lease.
-    fn losing<R: Rules>(mut self, p: Pid, dead: bool) -> Self {
-        self.strike::<R>(p);
+    /// Removes what `p` has of slots, because its lease has ended.
+    fn lose(&mut self, p: Pid, dead: bool) {
+        if self.lose_slots(p, dead) {
+            self.wake_head();
+        }
+    }
+
+    /// Likewise, without waking the head of the queue. Returns whether there was a slot to lose.
+    pub fn lose_slots(&mut self, p: Pid, dead: bool) -> bool {
         self.wake(p);
-        for j in 0..MAX_SLOTS {
-            let lost = match self.slots[j] {
+        let mut lost = false;
+        for slot in &mut self.slots {
+            *slot = match *slot {
                 Slot::Held(owner) if owner == p && !dead => Slot::Stale(p),
                 Slot::Held(owner) | Slot::Given(owner) if owner == p => Slot::Left,
                 Slot::Stale(owner) if owner == p && dead => Slot::Left,
                 _ => continue,
             };
-            self.slots[j] = lost;
-            self.one_is_gone::<R>();
+            lost = true;
         }
         if dead {
-            self.minds[p] = Mind::Nothing;
+            self.known[p] = Knowledge::Nothing;
             self.unheard = self.unheard.filter(|&other| other != p);
         }
-        self
+        lost
     }
 
     /// `p` has left its critical section.
-    fn come_out<R: Rules>(&mut self, p: Pid, slot: usize) {
+    fn come_out(&mut self, p: Pid, slot: usize) {
         match self.slots[slot] {
             Slot::Held(owner) if owner == p => self.slots[slot] = Slot::Given(p),
             Slot::Stale(owner) if owner == p => {
                 self.slots[slot] = Slot::Left;
-                // For the first in line, the time to wait is over.
-                self.one_is_gone::<R>();
+                // The head of the queue need not wait any longer for this slot.
+                self.wake_head();
             }
             _ => {}
         }
     }
 
-    /// The claim of `p` that waits is gone, if there is one.
-    fn strike<R: Rules>(&mut self, p: Pid) {
-        let Some(place) = self.queue.iter().position(|&waiting| waiting == p) else { return };
-        self.queue.remove(place);
-        if place == 0 {
-            self.minds.iter_mut().filter(|mind| **mind == Mind::First).for_each(forget);
-        }
-        if let (true, Some(&behind)) = (R::WATCHES_BEFORE, self.queue.get(place)) {
+    /// Removes the claim of `p` from the queue, if it is there, and wakes the one behind it.
+    pub fn strike(&mut self, p: Pid) {
+        if let Some(behind) = self.strike_silently(p) {
             self.wake(behind);
         }
     }
 
-    /// A claim inside is gone, or has been for long enough.
-    fn one_is_gone<R: Rules>(&mut self) {
-        if let (true, Some(&first)) = (R::WATCHES_INSIDE, self.queue.first()) {
-            self.wake(first);
+    /// Removes the claim of `p` from the queue, if it is there. Returns the one behind it.
+    pub fn strike_silently(&mut self, p: Pid) -> Option<Pid> {
+        let position = self.queue.iter().position(|&waiting| waiting == p)?;
+        self.queue.remove(position);
+        if position == 0 {
+            let head = |known: &&mut Knowledge| **known == Knowledge::Head;
+            self.known.iter_mut().filter(head).for_each(|known| *known = Knowledge::Nothing);
+        }
+        self.queue.get(position).copied()
+    }
+
+    /// Wakes the head of the queue, which watches all claims inside.
+    pub fn wake_head(&mut self) {
+        if let Some(&head) = self.queue.first() {
+            self.wake(head);
         }
     }
 
-    fn wake(&mut self, p: Pid) {
-        if self.minds[p] == Mind::Asleep {
-            forget(&mut self.minds[p]);
+    pub fn wake(&mut self, p: Pid) {
+        if self.known[p] == Knowledge::Asleep {
+            self.known[p] = Knowledge::Nothing;
         }
     }
 
     fn wake_all(&mut self) {
         (0..MAX_PROCESSES).for_each(|p| self.wake(p));
     }
-}
-
-fn forget(mind: &mut Mind) {
-    *mind = Mind::Nothing;
 }

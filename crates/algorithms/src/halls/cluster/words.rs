@@ -1,4 +1,4 @@
-//! Halls and lines as words.
+//! Halls and lines as words, and halls as text.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use super::{
         Line::{self, *},
         Was,
     },
-    register::{Hall, Mind, Slot},
+    register::{Hall, Knowledge, Slot},
 };
 use crate::framework::{
     layout::Codec,
@@ -15,14 +15,14 @@ use crate::framework::{
     queue,
 };
 
-/// How many processes a word can tell apart, and how many slots.
+/// The base of a digit that stands for a process, a slot or a number of slots.
 const DIGIT: usize = 8;
-/// How many kinds of slots, and whose they are.
+/// The base of a digit that stands for the state of a slot and its owner.
 const SLOTS: Word = (4 * DIGIT) as Word;
-const MINDS: Word = 3;
+const KNOWLEDGE: Word = 3;
 const FLAG: Word = 2;
 
-/// Numbers in a word, one above the other.
+/// A word made of digits with different bases.
 struct Digits(Word);
 
 impl Digits {
@@ -60,8 +60,8 @@ impl Slot {
     }
 }
 
-impl Mind {
-    pub const ALL: [Mind; 3] = [Mind::Nothing, Mind::Asleep, Mind::First];
+impl Knowledge {
+    pub const ALL: [Knowledge; 3] = [Knowledge::Nothing, Knowledge::Asleep, Knowledge::Head];
 }
 
 impl Hall {
@@ -71,7 +71,7 @@ impl Hall {
         word.put(self.clock.into(), FLAG);
         word.put(self.closed.into(), FLAG);
         word.put(self.size as Word, DIGIT as Word);
-        self.minds.iter().for_each(|&mind| word.put(mind as Word, MINDS));
+        self.known.iter().for_each(|&known| word.put(known as Word, KNOWLEDGE));
         self.slots.iter().for_each(|slot| word.put(slot.pack(), SLOTS));
         word.0
     }
@@ -80,8 +80,8 @@ impl Hall {
         let mut word = Digits(word);
         let mut hall = Hall::new(0);
         hall.slots.iter_mut().rev().for_each(|slot| *slot = Slot::unpack(word.take(SLOTS)));
-        for mind in hall.minds.iter_mut().rev() {
-            *mind = Mind::ALL[word.take(MINDS) as usize];
+        for known in hall.known.iter_mut().rev() {
+            *known = Knowledge::ALL[word.take(KNOWLEDGE) as usize];
         }
         hall.size = word.take(DIGIT as Word) as usize;
         hall.closed = word.take(FLAG) != 0;
@@ -92,7 +92,7 @@ impl Hall {
     }
 }
 
-/// A line, and who is at it.
+/// Packs a line and the process that is at it.
 pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
     let (kind, slot, detail, to) = match line {
         E1 { slot } => (0, slot, 0, 0),
@@ -135,7 +135,7 @@ impl Codec for HallCodec {
     }
 }
 
-/// A hall as a person would write it.
+/// Describes a hall for people.
 fn show(word: Word) -> String {
     let hall = Hall::unpack(word);
     let slot = |slot: &Slot| match slot {
@@ -146,8 +146,8 @@ fn show(word: Word) -> String {
         Slot::Left => "left".into(),
     };
     let slots: Vec<String> = hall.slots.iter().take(hall.size).map(slot).collect();
-    let waiting = |&p: &Pid| match hall.minds[p] {
-        Mind::Asleep => format!("{p} asleep"),
+    let waiting = |&p: &Pid| match hall.known[p] {
+        Knowledge::Asleep => format!("{p} asleep"),
         _ => format!("{p}"),
     };
     let queue: Vec<String> = hall.queue.iter().map(waiting).collect();
@@ -163,11 +163,11 @@ mod tests {
     };
 
     #[test]
-    fn halls_and_lines_survive_being_packed() {
+    fn halls_and_lines_are_unchanged_by_packing_and_unpacking() {
         let mut hall = Hall::new(2);
         hall.queue = [3, 0].into();
         hall.slots = [Slot::Stale(1), Slot::Left, Slot::Held(3)];
-        hall.minds = [Mind::Asleep, Mind::Nothing, Mind::First, Mind::Nothing];
+        hall.known = [Knowledge::Asleep, Knowledge::Nothing, Knowledge::Head, Knowledge::Nothing];
         hall.unheard = Some(MAX_PROCESSES - 1);
         hall.clock = true;
         assert_eq!(Hall::unpack(hall.pack()), hall);

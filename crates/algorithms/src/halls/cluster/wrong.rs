@@ -1,0 +1,250 @@
+//! Variants that are wrong on purpose. The checker must reject each, and say why.
+//!
+//! A variant sends another request than the protocol on some line, or draws another conclusion from the answer.
+//! Variants that do not watch what they should also have another [mishap](ClusterModel::with_mishap): it does
+//! not wake them.
+
+use super::{
+    halls::halls_with_any_claims,
+    lines::{
+        ClaimState,
+        Line::{self, *},
+        Was,
+    },
+    model::{Cast, ClusterModel, State},
+    register::{Answer, Hall, Slot, Transact, transact_by},
+};
+use crate::{
+    changed_lines,
+    framework::{
+        changed::Changed,
+        machine::Next::{self, Goto, Leave},
+        memory::{Pid, Word},
+    },
+};
+use State::At;
+
+/// A model with changed lines.
+pub type Wrong<C> = Changed<ClusterModel, C>;
+
+/// Changes lines of the model in which the hall can become what the protocol allows.
+pub fn wrong<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
+    Changed::new(ClusterModel::new(cast, n, k))
+}
+
+/// Changes lines of the model in which a process may have more than one claim.
+pub fn wrong_with_any_claims<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
+    let halls = halls_with_any_claims(cast, cast.members(n), k);
+    Changed::new(ClusterModel::with_halls(cast, n, k, &halls))
+}
+
+/// The head of the queue does not watch the claims inside: it is not woken when one of them vanishes.
+pub fn idle(n: usize, k: usize) -> ClusterModel {
+    ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
+        let mut hall = Hall::unpack(word);
+        hall.strike(p as Pid);
+        hall.lose_slots(p as Pid, true);
+        hall.pack()
+    })
+}
+
+/// A waiter does not watch the claim before it: it is not woken when that leaves the queue.
+pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
+    Changed::new(ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
+        let mut hall = Hall::unpack(word);
+        hall.strike_silently(p as Pid);
+        if hall.lose_slots(p as Pid, true) {
+            hall.wake_head();
+        }
+        hall.pack()
+    }))
+}
+
+/// A request in place of the protocol's.
+const fn by(transact: Transact) -> (Transact, Answer) {
+    (transact, Hall::answer)
+}
+
+changed_lines! {
+    ClusterModel, State => Next<State>;
+    /// E1 takes a free slot although others wait.
+    Barging: |model, m, p| {
+        At(line @ E1 { .. }) => model.line(m, p, line, by(claim_ahead_of_the_queue)),
+    }
+
+    /// E1 claims again after an answer that got lost.
+    Twice: |model, m, p| {
+        At(line @ E1 { .. }) => model.line(m, p, line, by(claim_again)),
+    }
+
+    /// E3 and X2 give a slot to a claim that may have left the queue.
+    Blind: |model, m, p| {
+        At(line @ (E3 { .. } | X2 { .. })) => model.line(m, p, line, by(give_blindly)),
+    }
+
+    /// E4 does not check whether it was given a slot.
+    Careless: |model, m, p| {
+        At(line @ E4) => model.line(m, p, line, (withdraw_and_leave, |_, _, _| Leave)),
+    }
+
+    /// X1 and X3 free the slot although others wait, and wake only the head of the queue.
+    Selfish: |model, m, p| {
+        At(line @ X1 { .. }) => model.line(m, p, line, (look_for_nobody, never_hand_over)),
+        At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
+    }
+
+    /// X3 frees a slot that others wait for, and wakes only the head of the queue.
+    Quiet: |model, m, p| {
+        At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
+    }
+
+    /// X2 and X3 give away or free a slot that may have been lost.
+    Generous: |model, m, p| {
+        At(line @ X2 { .. }) => model.line(m, p, line, by(give_what_was_mine)),
+        At(line @ X3 { .. }) => model.line(m, p, line, by(free_what_was_mine)),
+    }
+
+    /// E1, E2 and E3 take a slot for reclaimable as soon as its claim is gone.
+    Trusting: |model, m, p| {
+        At(line @ (E1 { .. } | E2 | E3 { .. })) => model.line(m, p, line, (trust_leases, trusting)),
+    }
+
+    /// E3, E4 and X2 remove a claim from the queue without waking the one behind it.
+    Dreaming: |model, m, p| {
+        At(line @ (E3 { .. } | E4 | X2 { .. })) => model.line(m, p, line, by(strike_unnoticed)),
+    }
+}
+
+fn claim_ahead_of_the_queue(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
+        E1 { slot }
+            if !hall.closed
+                && hall.claim_state(p) == ClaimState::Outside
+                && hall.smallest_free() == Some(slot) =>
+        {
+            hall.slots[slot] = Slot::Given(p);
+        }
+        line => hall.request(p, line),
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn claim_again(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
+        E1 { slot } if !hall.closed => {
+            if hall.queue.is_empty() && hall.smallest_free() == Some(slot) {
+                hall.slots[slot] = Slot::Given(p);
+            } else if !hall.queue.contains(&p) {
+                hall.queue.push(p);
+            }
+        }
+        line => hall.request(p, line),
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn give_blindly(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
+        if let Some((slot, was, to)) = gift(line)
+            && hall.still_is(p, slot, was)
+        {
+            hall.assign(slot, to);
+        }
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn withdraw_and_leave(word: Word, argument: Word) -> Word {
+    transact_by(word, argument, Hall::request, |_, _, _| Leave)
+}
+
+fn look_for_nobody(word: Word, argument: Word) -> Word {
+    transact_by(word, argument, Hall::request, never_hand_over)
+}
+
+fn never_hand_over(hall: &Hall, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
+    match hall.answer(p, line) {
+        Goto(X2 { slot, .. }) => Goto(X3 { slot, anyway: true }),
+        next => next,
+    }
+}
+
+fn free_quietly(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
+        if let X3 { slot, anyway } = line
+            && hall.slots[slot] == Slot::Given(p)
+            && (anyway || hall.queue.is_empty())
+        {
+            hall.slots[slot] = Slot::Free;
+            hall.wake_head();
+        }
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn give_what_was_mine(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
+        if let X2 { slot, to } = line
+            && hall.still_waits(p, to)
+        {
+            hall.assign(slot, to);
+        }
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn free_what_was_mine(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
+        if let X3 { slot, .. } = line {
+            // Whatever the slot is now, it is treated as ours, unless others wait.
+            let was = core::mem::replace(&mut hall.slots[slot], Slot::Given(p));
+            hall.request(p, line);
+            if hall.slots[slot] != Slot::Free {
+                hall.slots[slot] = was;
+            }
+        }
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn trust_leases(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
+        E3 { slot, was: Was::Stale, to }
+            if matches!(hall.slots[slot], Slot::Stale(_)) && hall.still_waits(p, to) =>
+        {
+            hall.assign(slot, to);
+        }
+        line => hall.request(p, line),
+    };
+    transact_by(word, argument, request, trusting)
+}
+
+fn trusting(hall: &Hall, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
+    let mut picture = hall.picture(p);
+    let is_stale = |slot: &Slot| matches!(slot, Slot::Left | Slot::Stale(_));
+    picture.stale = hall.slots[..hall.size].iter().position(is_stale);
+    hall.answer_to(line, picture)
+}
+
+fn strike_unnoticed(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match gift(line) {
+        Some((slot, was, to)) => {
+            if hall.still_is(p, slot, was) && hall.still_waits(p, to) {
+                hall.slots[slot] = Slot::Given(to);
+                hall.strike_silently(to);
+                hall.wake(to);
+            }
+        }
+        None => drop(hall.strike_silently(p)),
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+/// What E3 and X2 give to whom.
+fn gift(line: Line<Pid>) -> Option<(usize, Was, Pid)> {
+    match line {
+        E3 { slot, was, to } => Some((slot, was, to)),
+        X2 { slot, to } => Some((slot, Was::Mine, to)),
+        _ => None,
+    }
+}
