@@ -1,64 +1,64 @@
-//! What the lines read and write.
+//! The environment of the step machine: what its lines read and write.
 
 use core::{fmt::Debug, hash::Hash};
 
 use crate::framework::memory::{Op, Word};
 
-/// Whether a process's process lives, as the kernel tells.
+/// Whether a process lives, as the kernel reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Life<I> {
-    /// There is no such process.
+    /// No process is registered.
     Nobody,
-    /// It lives.
+    /// The process lives.
     Alive,
-    /// This one was the process, and has died.
+    /// The process with this identity is registered, and is dead.
     Dead(I),
 }
 
 /// The state of a hall, as a process sees it. Each call is one access.
 ///
-/// In the lab these are declared variables; natively they are words of a mapped file, except that a
-/// bell is a pipe, and that the kernel tells by that pipe whether its owner lives.
+/// In the lab these are declared variables. Natively they are words of a mapped file, except that a bell is
+/// a pipe, by which the kernel also reports whether its owner lives.
 pub trait Environment {
-    /// Tells one owner of a card from all that had it before.
+    /// Distinguishes the owner of a card from all earlier owners.
     type Identity: Copy + Eq + Hash + Debug;
-    /// Whom a sleeper watches.
+    /// The processes that a sleeping waiter watches.
     type WatchSet: Copy + Eq + Hash + Debug;
 
-    /// How many members there may be.
+    /// Returns the number of processes; their indices are below it.
     fn processes(&self) -> usize;
 
-    /// How many slots there are; none once the hall is closed.
+    /// Returns the number of slots; 0 if the hall is closed.
     fn size(&mut self) -> usize;
-    /// The next ticket.
+    /// Accesses the next ticket.
     fn next(&mut self, op: Op) -> Word;
-    /// All tickets before this one have been served.
+    /// Accesses the ticket before which all tickets have been served.
     fn quiet(&mut self, op: Op) -> Word;
-    /// A process's [`Card`](super::Card).
+    /// Accesses the [`Card`](super::Card) of a process.
     fn card(&mut self, process: usize, op: Op) -> Word;
-    /// A slot's [`Tag`](super::Tag).
+    /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
-    /// Whom a process follows: that one's number of members if nobody.
+    /// Accesses the process that a process follows; a number that no process has if none.
     fn link(&mut self, process: usize, op: Op) -> Word;
 
-    /// Wakes a process, now or the next time it lies down.
+    /// Rings the bell of a process: wakes it, now or the next time it goes to sleep.
     fn ring(&mut self, process: usize);
-    /// Whether `me` was rung for since it last asked.
+    /// Returns `true` if the bell of `me` was rung since the last call.
     fn rung(&mut self, me: usize) -> bool;
-    /// Whether it is time for `me` to give up.
+    /// Returns `true` if it is time for `me` to give up.
     fn expired(&mut self, me: usize) -> bool;
 
-    /// Whether this process lives.
+    /// Finds out whether a process lives.
     fn life(&mut self, process: usize) -> Life<Self::Identity>;
-    /// Takes the place of a process where there is none; says whether it did.
+    /// Registers `me`, if no process is registered there. Returns `true` if it did.
     fn register(&mut self, me: usize) -> bool;
-    /// Makes room for another after `dead`.
+    /// Removes the registration of the dead process with this identity.
     fn unregister(&mut self, process: usize, dead: Self::Identity);
 
-    /// Nobody is watched.
+    /// Returns the empty set.
     fn watch_nobody(&mut self) -> Self::WatchSet;
-    /// `process` as well, of whom [`life`](Environment::life) has just told that it lives.
+    /// Adds a process that [`life`](Environment::life) has just found alive.
     fn watch(&mut self, watch: Self::WatchSet, process: usize) -> Self::WatchSet;
-    /// The first to look after among those that are watched, from `process` on.
+    /// Returns the first process of the set, from `process` on, that may be dead.
     fn next_watched(&mut self, watch: Self::WatchSet, process: usize) -> Option<usize>;
 }

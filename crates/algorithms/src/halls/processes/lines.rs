@@ -1,4 +1,4 @@
-//! The lines, one access each: coming, waiting, leaving.
+//! The lines of arriving, waiting and leaving; one access each.
 
 use super::{
     environment::{Environment, Life},
@@ -12,25 +12,25 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// Who serves, and what follows.
+/// The role of a process that serves, which decides what follows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role<W> {
-    /// One that waits.
+    /// A waiter.
     Waiter,
-    /// One that waits, and will lie down: it watches these already, so that nothing can happen between
-    /// its last look and its sleep that it does not hear of.
+    /// A waiter that is about to sleep. It watches these processes already, so it notices everything that
+    /// happens between its last look and its sleep.
     Watcher(W),
-    /// One that is on its way out, and has freed a slot.
+    /// A leaving process that has freed a slot.
     Leaver,
-    /// The same, when what it wanted to give away went to somebody else: it leaves the rest to who has
-    /// waited longest, so that its way out has an end.
+    /// A leaving process whose slot went to another one. It leaves the rest to the first waiter, so that its
+    /// exit section is bounded.
     Hurried,
 }
 
 lines! {
-    /// Where a passage stands. `I` is an identity, `W` a watch.
+    /// The line at which a passage stands. `I` is an identity, `W` a set of watched processes.
     pub enum Line<I, W> {
-        // Coming
+        // Arriving
         E1 { x: Number },
         E2 { x: Number, c: Word },
         E3 { x: Number },
@@ -56,7 +56,7 @@ lines! {
         G1 { number: Number, j: usize },
         G2 { number: Number, j: Option<usize>, i: usize },
         G3 { number: Number, j: Option<usize>, i: usize },
-        // Lying down
+        // Going to sleep
         W1,
         W2 { number: Number, i: usize, before: Option<Tag> },
         W3 { before: Tag },
@@ -81,7 +81,7 @@ lines! {
         R2 { process: usize, then: Then<W>, card: Word },
         R3 { process: usize, then: Then<W>, card: Word, dead: Option<I> },
         R4 { process: usize, then: Then<W>, dead: I },
-        // Becoming a process
+        // Registering
         J1,
         J2,
         J3 { x: Number },
@@ -89,12 +89,12 @@ lines! {
 }
 use Line::*;
 
-/// A line of a passage on this board.
+/// A line of a passage in this environment.
 pub type LineOn<B> = Line<<B as Environment>::Identity, <B as Environment>::WatchSet>;
 
 /// Executes the line at which `me` stands.
 ///
-/// Inlined where it is called, since a caller that knows the line needs no more than its arm.
+/// Inlined, because for a caller that knows the line, only its arm remains.
 #[inline(always)]
 pub fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
@@ -130,7 +130,7 @@ pub fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<
     }
 }
 
-/// The lines of those who wait, and have waited.
+/// Executes a line of a process that waits or has waited.
 #[inline(never)]
 fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
@@ -234,7 +234,7 @@ fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>>
             if b.card(me, Op::CompareAndSwap { old, new }) == old {
                 Goto(G2 { number, j: None, i: 0 })
             } else {
-                Goto(C1) // too late: there is a slot for it
+                Goto(C1) // too late: it was given a slot
             }
         }
 
@@ -254,7 +254,7 @@ fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>>
     }
 }
 
-/// What follows for one that waits no longer, when those that follow members below `i` are told.
+/// Returns the next line of a process that no longer waits, once it has rung for its followers below `i`.
 fn no_longer_waits<B: Environment>(
     b: &B,
     number: Number,
@@ -268,7 +268,7 @@ fn no_longer_waits<B: Environment>(
     }
 }
 
-/// Looks at process `i`, or for a slot once more if there is no such process.
+/// Goes on to process `i`, or looks for a slot once more if there is no such process.
 fn next_to_watch<B: Environment>(
     b: &B,
     number: Number,
@@ -281,7 +281,7 @@ fn next_to_watch<B: Environment>(
     }
 }
 
-/// Looks whether those that are watched live, from process `i` on.
+/// Checks whether the watched processes live, from process `i` on.
 fn look_after<B: Environment>(b: &mut B, watch: B::WatchSet, i: usize) -> Next<LineOn<B>> {
     match b.next_watched(watch, i) {
         Some(i) => Goto(W9 { watch, i }),

@@ -1,39 +1,39 @@
-//! The semaphore behind `SharedHall`: its members are processes that can be killed at any instruction,
-//! and the kernel tells who has died. Not from a paper.
+//! The semaphore behind `SharedHall`. Its processes can be killed at any instruction, and the kernel reports
+//! who has died. Not from a paper.
 //!
-//! card: how each process stands, and the number of its claim.   slot: free, or tagged with a process and
+//! card: the phase of each process, and the number of its passage.   slot: free, or tagged with a process and
 //! a number.   next: the next ticket.   quiet: all tickets before it have been served.   link: whom a
-//! sleeper follows.   bell: whether it was rung for.   life: whether the process's process lives.
+//! sleeping waiter follows.   bell: whether its bell was rung.   life: whether the process lives.
 //!
-//! - A tag counts only while its number is that of its process's card. So one compare-and-swap of a dead
-//!   process's card frees whatever it had, or was about to get, and there is nothing else to repair
-//!   (R1 to R4). Each slot has one responsible process at every instant.
-//! - Who comes when all is quiet tags the first free slot (E1 to E5). Otherwise it draws a ticket and
-//!   waits (E6 to E8).
-//! - Who waits, who has left while others wait, and who has rescued somebody *serves*: looks for who
-//!   waits with the lowest ticket (S1 to S5), and for a slot that is free (S6 to S8); offers the slot
-//!   by tagging it (S9), and settles it on the card (S10). Offers may be made by several at once, and
-//!   by some that are late. The card decides, and makes void what it did not choose. Who leaves gives
-//!   one slot away, or rings for who has waited longest and leaves the rest to it (S11, S12), so that
-//!   its way out has an end.
-//! - Who gives up takes its claim off its card, unless it was given a slot (C1, C2), and goes on like
-//!   one that leaves (X4, X5): what it was offered is somebody else's.
-//! - Who lies down watches one that waits before it, which rings when it waits no longer (G2, G3), or
-//!   everybody if there is none (W1 to W7), and looks once more whether a slot is free before it sleeps
-//!   (W8 to W10). So whoever waits longest watches everybody who may hold or free a slot, and each
-//!   other waiter hangs on to it by a chain.
+//! - A tag is valid only while its number is that of its process's card. So one compare-and-swap of a dead
+//!   process's card frees the slot that it had, or was about to get, and nothing else has to be repaired
+//!   (R1 to R4). At every moment, each slot has one process that is responsible for it.
+//! - A process that arrives in a quiet hall tags the first free slot (E1 to E5). Otherwise it draws a
+//!   ticket and waits (E6 to E8).
+//! - A waiter, a process that has left while others wait, and a process that has rescued another one
+//!   *serve*: they look for the waiter with the lowest ticket (S1 to S5) and for a free slot (S6 to S8),
+//!   offer the slot by tagging it (S9), and settle the offer on the waiter's card (S10). Several processes
+//!   may make offers at once, and some offers come late. The card decides, and makes void the offers that
+//!   it did not choose. A leaving process gives one slot away, or rings for the first waiter and leaves
+//!   the rest to it (S11, S12), so that its exit section is bounded.
+//! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2), and
+//!   continues as a leaving process (X4, X5): a slot that it was offered goes to another waiter.
+//! - Before it sleeps, a waiter watches the process just before it in the queue, which rings when it no
+//!   longer waits (G2, G3), or all processes if it is the first (W1 to W7). Then it looks once more for a
+//!   free slot, and sleeps (W8 to W10). So the first waiter watches every process that may hold or free a
+//!   slot, and a chain leads from it to each other waiter.
 //!
-//! I1: a void tag stays void, whatever is written later. So who has seen that a tag is void may remove
-//! it at any time, and whoever tags a free slot makes it its process's alone.
+//! I1: a void tag stays void, whatever is written later. So a process that has seen that a tag is void may
+//! remove it at any time, and a process that tags a free slot makes it the slot of the tagged process alone.
 //!
-//! - Exclusion, and names: a slot has one tag, and a card chooses at most one slot.
-//! - FIFE: the doorway is lines E1 to E8. At S3 only those are eligible whose tickets were out at S1:
-//!   of these nobody can be missed who was through its doorway before another of them came.
-//! - k-1 undetected stops are survived: nobody waits for one that serves, and one that stops while it
-//!   waits, or after it was given a slot, takes no more than that.
-//! - No lost wake-up, though anybody may die: who frees a slot serves afterwards, and those who could
-//!   need it watch who held it. A sleeper that follows is told when its chain ends, by the one that
-//!   it follows or by the kernel.
+//! - Exclusion, and distinct slots: a slot has one tag, and a card chooses at most one slot.
+//! - FIFE: the doorway is lines E1 to E8. At S3, only processes whose tickets were drawn before S1 are
+//!   eligible: the search cannot miss one of them that finished its doorway before another one arrived.
+//! - k-1 undetected stops are tolerated: no process waits for one that serves, and a process that stops
+//!   while it waits, or after it was given a slot, blocks at most that slot.
+//! - No lost wake-up, although any process may die: a process that frees a slot serves afterwards, and the
+//!   waiters that could need the slot watch the process that held it. A waiter that follows another one is
+//!   woken when its chain ends, by the process that it follows or by the kernel.
 
 mod environment;
 mod lines;

@@ -1,4 +1,4 @@
-//! The machine as the lab sees it: a few processes, and a kernel that tells who has died.
+//! The step machine as the lab explores it: a few processes, and a kernel that reports who has died.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -19,21 +19,21 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// The most processes it is offered for.
+/// The maximum number of processes that the lab explores.
 pub const MAX_PROCESSES: usize = 4;
 
-/// What may happen.
+/// What may happen to the processes, and how many passages they make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Nobody dies.
+    /// No process dies.
     Plain,
-    /// Anybody may die, in its remainder too, and comes back as another process.
+    /// Any process may die, in its remainder too, and comes back as another process.
     Mortal,
     /// Waiters may give up: the last process is a clock that runs out at any time.
     Timeout,
-    /// Nobody dies, and everybody makes one passage: more processes can be explored then.
+    /// No process dies, and each makes one passage. This allows exploring more processes.
     Once,
-    /// Anybody may die, and everybody makes one passage.
+    /// Any process may die, and each makes one passage.
     MortalOnce,
 }
 
@@ -47,12 +47,12 @@ impl Cast {
     }
 }
 
-/// What `life` holds.
+// The values of `life`.
 const NOBODY: Word = 0;
 const ALIVE: Word = 1;
 const DEAD: Word = 2;
 
-/// A hall and those who use it.
+/// A hall and its processes.
 pub struct ProcessesModel {
     pub(super) n: usize,
     k: usize,
@@ -69,16 +69,16 @@ pub struct ProcessesModel {
     been: Array,
 }
 
-/// Where a process stands.
+/// The private state of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// On a line of a passage.
+    /// At a line of a passage.
     At(Line<(), u8>),
-    /// About to look whether it was here before.
+    /// About to check whether it has made its passage already.
     First,
-    /// About to look whether it is a process.
+    /// About to check whether it is registered.
     Come,
-    /// About to look what is on its card.
+    /// About to read the number on its card.
     Recall,
     /// About to turn the clock.
     Clock,
@@ -86,7 +86,7 @@ pub enum State {
 use State::*;
 
 impl ProcessesModel {
-    /// For `n` processes, of which `k` may be in.
+    /// Creates a hall with `k` slots for `n` processes.
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let next = layout.add(Decl::number("next", -2, normal::max_ticket(n) + 3, 1).unbounded());
@@ -143,18 +143,18 @@ impl ProcessesModel {
         waiting.chain(idle).map(|(phase, number)| Card::new(phase, number).pack()).collect()
     }
 
-    /// Where a passage begins.
+    /// Returns the first state of a passage.
     fn come(&self, cast: Cast) -> State {
         if cast.is_mortal() { Come } else { Recall }
     }
 
-    /// How many of the processes are members: a clock is none.
+    /// Returns the number of processes that use the hall: all but the clock.
     fn processes(&self) -> usize {
         self.n - usize::from(self.cast == Cast::Timeout)
     }
 }
 
-/// One process's view of the variables.
+/// The environment on declared variables.
 pub(super) struct ModelEnvironment<'a, M> {
     pub(super) model: &'a ProcessesModel,
     pub(super) memory: &'a mut M,
@@ -162,7 +162,7 @@ pub(super) struct ModelEnvironment<'a, M> {
 
 impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     type Identity = ();
-    /// A set of members.
+    /// A bit for each process.
     type WatchSet = u8;
 
     fn processes(&self) -> usize {
@@ -170,7 +170,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 
     fn size(&mut self) -> usize {
-        self.model.k // it does not change, so this is no access
+        self.model.k // a constant here, so this is not an access
     }
 
     fn next(&mut self, op: Op) -> Word {
@@ -234,7 +234,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 }
 
-/// A step, and those after it that make no access here: how many slots there are does not change.
+/// Executes a line, and the one after it if that makes no access here: the number of slots is a constant.
 fn without_local_lines<M: Memory>(
     environment: &mut ModelEnvironment<'_, M>,
     p: Pid,
@@ -348,7 +348,7 @@ impl Algorithm for ProcessesModel {
         &["I2"]
     }
 
-    /// I2: a process that is in has a slot that is tagged as its own.
+    /// I2: a process in its critical section has a slot with its valid tag.
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let broken = state.processes.iter().enumerate().any(|(p, loc)| {
             let Loc::Critical(At(line)) = *loc else { return false };

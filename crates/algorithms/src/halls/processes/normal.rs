@@ -1,18 +1,18 @@
-//! Smaller numbers for a state, so that the checker sees finitely many.
+//! The normal form of a state: smaller numbers, so that the checker sees finitely many states.
 //!
-//! Tickets grow for ever. What is done with them: `next` is counted up; tickets of those who wait are
-//! compared with each other and with a copy of `next`; a copy is compared with `quiet` for equality;
-//! and the number in a tag or in a private variable is compared for equality with that of its process's
-//! card. So the normal form keeps
+//! Tickets grow without bound. They are used as follows: `next` is incremented; the tickets of waiters are
+//! compared with each other and with a copy of `next`; a copy is compared with `quiet` for equality; and the
+//! number in a tag or in a private variable is compared for equality with that of its process's card. So the
+//! normal form keeps
 //!
-//! 1. the order among the tickets that may still be compared for it: of those who wait or have waited,
-//!    or are about to, or were seen waiting by one that still looks for the first, and the copies of
-//!    `next`;
+//! 1. the order of the tickets that may still be compared for order: those of processes that wait, have
+//!    waited or are about to wait; those that a process which still searches for the first waiter has seen;
+//!    and the copies of `next`;
 //! 2. which copies equal `quiet`;
-//! 3. which numbers equal those of their cards. All others are alike, for a card never has an old
-//!    number again. Tags of one process that are void for this reason thereby become equal, and a
-//!    compare-and-swap that removes one removes it where in truth there is another by now. In truth it
-//!    fails, and its process comes back to it with the other tag: a detour that leads to the same.
+//! 3. which numbers equal those of their cards. All others can be treated alike, because a card never has an
+//!    old number again. Void tags of one process become equal by this, so a compare-and-swap may remove a
+//!    void tag that has replaced the expected one. In the original state the compare-and-swap fails, and its
+//!    process comes back with the other tag: a detour that leads to the same state.
 
 use alloc::vec::Vec;
 
@@ -27,37 +27,37 @@ use crate::framework::{
     memory::{Pid, Word},
 };
 
-/// No process's card has it in a normal state.
+/// Returns a number that no card has in a normal state.
 const fn stale(n: usize) -> Number {
     waits_with(max_ticket(n) + 2)
 }
 
-/// A card that no process has in a normal state.
+/// Returns a card that no process has in a normal state.
 const fn no_card(n: usize) -> Word {
     Card::new(Phase::Waiting, stale(n)).pack()
 }
 
-/// What a copy of `next` is that equals nothing, and `quiet` if it equals no ticket.
+// The values of a copy of `next` that equals nothing, and of `quiet` if it equals no ticket.
 const OLD: Word = -2;
 const OLD_QUIET: Word = -1;
 
-/// The largest ticket in a normal state.
+/// Returns the largest ticket in a normal state.
 pub(super) const fn max_ticket(n: usize) -> Word {
     2 * n as Word + 1
 }
 
-/// The numbers of those who wait, or have been given something: in a normal state, or one step from it,
-/// and the stale one.
+/// Returns the numbers of processes that wait or were given a slot, in a normal state or one step from it,
+/// and the stale number.
 pub(super) fn waiting_numbers(n: usize) -> impl Iterator<Item = Number> {
     (0..=max_ticket(n) + 2).map(waits_with)
 }
 
-/// Those of all who do not wait.
+/// Returns the numbers of processes that do not wait.
 pub(super) fn idle_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).map(after)
 }
 
-/// Those of tags.
+/// Returns the numbers of tags.
 pub(super) fn tag_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).chain([after(waits_with(0))])
 }
@@ -102,7 +102,7 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
 }
 
-/// Whether it waits, or was given something: it may have been seen waiting.
+/// Returns `true` if the process waits or was given a slot: another process may have seen it waiting.
 fn has_ticket(card: &Card) -> bool {
     matches!(card.phase, Phase::Waiting | Phase::Granted(_) | Phase::In(_))
 }
@@ -116,7 +116,7 @@ fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
     }
 }
 
-/// The tickets on this line whose order matters.
+/// Adds the tickets of this line whose order matters.
 fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
     match line {
         S2 { c, .. } | S5 { c } => tickets.push(c),
@@ -134,7 +134,7 @@ fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
     }
 }
 
-/// What becomes of each number.
+/// Maps each number to its normal form.
 struct Small<'a> {
     n: usize,
     cards: &'a [Card],
@@ -147,7 +147,7 @@ impl Small<'_> {
         self.tickets.binary_search(&ticket).expect("its order matters") as Word
     }
 
-    /// A copy of `next` that is only compared with `quiet`.
+    /// Maps a copy of `next` that is only compared with `quiet`.
     fn copy(&self, c: Word) -> Word {
         match self.tickets.binary_search(&c) {
             Ok(rank) => rank as Word,
@@ -162,7 +162,7 @@ impl Small<'_> {
         Card { number, ..card }
     }
 
-    /// A number that is only compared with that of its process's card.
+    /// Maps a number that is only compared with that of its process's card.
     fn tag(&self, tag: Tag) -> Tag {
         let card = self.cards[tag.process];
         let current = tag.number == card.number && card.phase != Phase::Vacant;
@@ -170,18 +170,18 @@ impl Small<'_> {
         Tag { number, ..tag }
     }
 
-    /// One's own number.
+    /// Maps the number of the process itself.
     fn own(&self, p: Pid, number: Number) -> Number {
         self.tag(Tag { process: p, number }).number
     }
 
-    /// A card as somebody saw it.
+    /// Maps a card that another process has read.
     fn seen_card(&self, process: Pid, word: Word) -> Word {
         let card = Card::unpack(word);
         if card == self.cards[process] { self.card(card).pack() } else { no_card(self.n) }
     }
 
-    /// A number whose order matters.
+    /// Maps a number whose order matters.
     fn ordered(&self, number: Number) -> Number {
         waits_with(self.ticket(number / 2))
     }

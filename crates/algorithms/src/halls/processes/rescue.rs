@@ -1,5 +1,4 @@
-//! Lines R1 to R4: frees what a dead process held, in one compare-and-swap. Lines J1 to J3: becoming a
-//! process.
+//! Lines R1 to R4 free the slot of a dead process, by one compare-and-swap. Lines J1 to J3 register a process.
 
 use super::{
     environment::{Environment, Life},
@@ -14,25 +13,25 @@ use crate::framework::{
     memory::Op,
 };
 
-/// What follows a rescue.
+/// What a process does after a rescue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Then<W> {
-    /// Serving.
+    /// It serves.
     Serve(Role<W>),
-    /// Becoming a process in the dead one's place.
+    /// It registers in place of the dead process.
     Join,
-    /// Nothing: who leaves for good does this for itself, and holds nothing.
+    /// Nothing. A process that unregisters rescues itself, and holds no slot.
     Nothing,
 }
 
-/// Executes a line of rescuing or joining.
+/// Executes a line of rescuing or registering.
 pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
     match at {
         R1 { process, then } => {
             let card = b.card(process, Op::Read);
             Goto(R2 { process, then, card })
         }
-        // The card was read first: if it is the same at line 3, it was this dead one's.
+        // The card was read first. If it is unchanged at R3, it is the card of this dead process.
         R2 { process, then, card } => match b.life(process) {
             Life::Alive => go(then),
             Life::Dead(dead) => Goto(R3 { process, then, card, dead: Some(dead) }),
@@ -53,7 +52,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
             go(then)
         }
         J1 if b.register(me) => Goto(J2),
-        J1 => Leave, // somebody else was faster
+        J1 => Leave, // another process was faster
         J2 => Goto(J3 { x: after(waits_with(b.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
             b.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));

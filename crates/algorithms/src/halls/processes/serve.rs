@@ -1,4 +1,4 @@
-//! Lines S1 to S12: gives what is free to who has waited longest.
+//! Lines S1 to S12 give free slots to the first waiter.
 
 use super::{
     environment::Environment,
@@ -13,23 +13,23 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// What one that serves has seen on the cards.
+/// What a serving process has seen on the cards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seen {
-    /// Who has waited longest, of those whose tickets were out when it began to look.
+    /// The first waiter, among those whose tickets were drawn before it began to look.
     pub first: Option<Tag>,
-    /// Somebody is about to wait.
+    /// A process is about to wait.
     pub arriving: bool,
-    /// Somebody waits with a later ticket.
+    /// A process waits with a later ticket.
     pub later: bool,
 }
 
 impl Seen {
-    /// Takes note of the card of `process`, where tickets below `c` were out.
+    /// Records the card of `process`. Tickets below `c` were drawn before the search began.
     fn note(&mut self, process: usize, card: Card, c: Word) {
         match card.phase {
             Phase::Arriving => self.arriving = true,
-            // Who came after this one may be seen, and others who came before that one missed.
+            // Not eligible: it arrived after the search began, which may have missed earlier arrivals.
             Phase::Waiting if card.number / 2 >= c => self.later = true,
             Phase::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
                 self.first = Some(Tag { process, number: card.number });
@@ -54,7 +54,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
             let card = Card::unpack(b.card(i, Op::Read));
             match card.phase {
                 Phase::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
-                // Whoever gave it the slot may have died before it rang.
+                // The process that gave it the slot may have died before it rang.
                 Phase::Granted(_) => Goto(S4 { role, c, k, i, seen }),
                 _ => {
                     seen.note(i, card, c);
@@ -77,7 +77,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
         },
         S7 { role, k, who, j, tag } => {
             match tag.means(j, Card::unpack(b.card(tag.process, Op::Read))) {
-                // Somebody has settled it since line 3, and may not live to ring.
+                // Another process has settled it since S3, and may die before it rings.
                 Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
                 Meaning::Offered => Goto(S10 { role, who: tag, j, own: false }),
@@ -115,7 +115,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
         S11 { role, who } => {
             b.ring(who);
             match role {
-                Role::Leaver => Leave, // it has given away what it had
+                Role::Leaver => Leave, // it has given its slot away
                 role => Goto(S1 { role }),
             }
         }
@@ -127,26 +127,26 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
     }
 }
 
-/// What follows line S3 or S4.
+/// Returns the next line after S3 or S4.
 fn look_on<B: Environment>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
     let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
     if i < b.processes() {
         return Goto(at);
     }
     match (seen.first, role) {
-        // Closed: who is told gives up, and tells those that follow it.
+        // Closed: the first waiter gives up, and rings for its followers.
         (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
         (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
-        // It was given something, or the lines are not run as they are written.
+        // It was given a slot, or the words were changed from outside.
         (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
-        // Who came later looks for itself.
+        // Later arrivals look for themselves.
         (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,
         (None, Role::Leaver | Role::Hurried) => Goto(S5 { c }),
     }
 }
 
-/// Slot `j` is taken: what follows.
+/// Returns the next line after slot `j` was found taken.
 fn try_next<I, W>(role: Role<W>, k: usize, who: Tag, j: usize) -> Next<Line<I, W>> {
     match role {
         _ if j + 1 < k => Goto(S6 { role, k, who, j: j + 1 }),

@@ -1,66 +1,66 @@
-//! What the words hold: numbers, cards and tags.
+//! The content of the words: numbers, cards and tags.
 
 use core::fmt;
 
 use crate::framework::memory::Word;
 
-/// Tells one claim from every other of the same process: `2 t` while it has ticket `t`, `2 t + 1` from
-/// then on until it has another. So what is written about an old claim is never taken for a new one.
+/// Distinguishes a passage from all others of the same process: `2 t` while it has ticket `t`, `2 t + 1` from
+/// then on until it draws another ticket. So a tag of an old passage is never taken for one of a new passage.
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-/// Whatever a card holds, a slot that is read from it is one that there may be.
+/// As many bits as [`MAX_SLOTS`] needs: any card, even a damaged one, has a slot that can exist.
 const SLOT_BITS: u32 = 10;
 const PROCESS_BITS: u32 = 11;
 
-/// The most slots that a card can tell apart.
+/// The maximum number of slots that a card can distinguish.
 pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
-/// The most members that a tag can tell apart.
+/// The maximum number of processes that a tag can distinguish.
 pub const PROCESSES_IN_TAG: usize = 1 << PROCESS_BITS;
 
-/// The number of who holds this ticket.
+/// Returns the number of a process that waits with this ticket.
 pub const fn waits_with(ticket: Word) -> Number {
     ticket.wrapping_mul(2) & ((1 << NUMBER_BITS) - 1)
 }
 
-/// The number that follows it.
+/// Returns the number of a process after it has waited with this number.
 pub const fn after(number: Number) -> Number {
     number | 1
 }
 
-/// How a process stands.
+/// The phase of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
-    /// There is no such process.
+    /// No process is registered.
     Vacant,
-    /// It does not wait. A slot tagged with its number is its own.
+    /// The process does not wait. It holds the slot that is tagged with its number, if there is one.
     Idle,
-    /// It is about to wait.
+    /// The process is about to wait.
     Arriving,
-    /// It waits; its number tells since when.
+    /// The process waits; its number is its position in the queue.
     Waiting,
-    /// It was given this slot, and may not know yet.
+    /// The process was given this slot, and may not have noticed yet.
     Granted(usize),
-    /// It was given this slot, and knows.
+    /// The process was given this slot and has noticed.
     In(usize),
 }
 
-/// What a process's card says.
+/// The card of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Card {
-    /// How it stands.
+    /// The phase of the process.
     pub phase: Phase,
-    /// The number of its claim.
+    /// The number of its passage.
     pub number: Number,
 }
 
 impl Card {
-    /// A card.
+    /// Creates a card.
     pub const fn new(phase: Phase, number: Number) -> Self {
         Card { phase, number }
     }
 
-    /// As a word.
+    /// Packs it into a word.
     #[inline]
     pub const fn pack(self) -> Word {
         let (phase, slot) = match self.phase {
@@ -74,7 +74,7 @@ impl Card {
         (phase << SLOT_BITS | slot as Word) << NUMBER_BITS | self.number
     }
 
-    /// From a word; one that no process writes is nobody's.
+    /// Unpacks a word. A word that no process writes is vacant.
     #[inline]
     pub const fn unpack(word: Word) -> Self {
         let slot = (word >> NUMBER_BITS) as usize & (MAX_SLOTS - 1);
@@ -89,12 +89,12 @@ impl Card {
         Card { phase, number: word & ((1 << NUMBER_BITS) - 1) }
     }
 
-    /// What the card says once its process is gone.
+    /// Returns the card after its process is gone.
     pub const fn vacated(self) -> Self {
         Card { phase: Phase::Vacant, number: self.number }
     }
 
-    /// Whether it is the card of one who waits with this number.
+    /// Returns `true` if its process waits with this number.
     pub fn waits_with(self, number: Number) -> bool {
         self == Card::new(Phase::Waiting, number)
     }
@@ -106,26 +106,26 @@ impl fmt::Debug for Card {
     }
 }
 
-/// What a slot that is not free is tagged with: whose it is, and for which claim.
+/// The tag of a slot that is not free.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
-    /// The process.
+    /// The process that has the slot, or is offered it.
     pub process: usize,
-    /// Its claim.
+    /// The number of its passage.
     pub number: Number,
 }
 
-/// The word of a slot that is free.
+/// The word of a free slot.
 pub const FREE: Word = 0;
 
 impl Tag {
-    /// As a word.
+    /// Packs it into a word.
     #[inline]
     pub const fn pack(self) -> Word {
         (self.process as Word + 1) << NUMBER_BITS | self.number
     }
 
-    /// From a word, if it is not that of a free slot.
+    /// Unpacks a word, unless it is that of a free slot.
     #[inline]
     pub const fn unpack(word: Word) -> Option<Self> {
         match (word >> NUMBER_BITS) as usize & (2 * PROCESSES_IN_TAG - 1) {
@@ -134,7 +134,7 @@ impl Tag {
         }
     }
 
-    /// What the tag on slot `slot` means, if its process's card is this. A void tag stays void.
+    /// Returns what the tag of slot `slot` means if `card` is the card of its process. A void tag stays void.
     pub fn means(self, slot: usize, card: Card) -> Meaning {
         if self.number != card.number {
             return Meaning::Void;
@@ -148,13 +148,13 @@ impl Tag {
     }
 }
 
-/// What a tag means.
+/// The meaning of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
-    /// The slot is its process's.
+    /// The process has the slot.
     Held,
-    /// It will be, once somebody has written so on its card.
+    /// The process gets the slot once this is settled on its card.
     Offered,
-    /// Nothing: the slot is free, but for being tagged.
+    /// The slot is free, although it is tagged.
     Void,
 }

@@ -1,4 +1,4 @@
-//! Variants that are wrong on purpose. The checker must reject each, and say why.
+//! Variants that are wrong on purpose. The checker must reject each of them with the violation named.
 
 use super::{
     environment::Environment,
@@ -17,29 +17,29 @@ use State::At;
 
 changed_lines! {
     ProcessesModel, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
-    /// Who has given a slot to a sleeper does not ring.
+    /// A process that gives a slot to a sleeping waiter does not ring.
     NoRing: |_s, _b, _p| {
         At(Line::S11 { role: Role::Leaver, .. }) => Leave,
         At(Line::S11 { role, .. }) => Goto(At(Line::S1 { role })),
     }
 
-    /// Who leaves looks after nobody.
+    /// A leaving process does not serve waiters.
     NoService: |_s, _b, _p| {
         At(Line::X4) => Leave,
     }
 
-    /// Nobody says that it is about to wait, so who finds nobody waiting declares it quiet although
-    /// a ticket is out.
+    /// A process does not announce that it is about to wait, so another one that finds no waiter declares
+    /// the hall quiet although a ticket is drawn.
     Unannounced: |_s, _b, _p| {
         At(Line::E6 { x }) => Goto(At(Line::E7 { x })),
     }
 
-    /// Who finds everything taken lies down without looking again once it watches.
+    /// A waiter that finds every slot taken goes to sleep without looking again once it watches.
     NoSecondLook: |_s, _b, _p| {
         At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
     }
 
-    /// One that serves does not notice that a slot was given to itself since it looked at its card.
+    /// A serving process does not notice that it was given a slot itself since it read its card.
     NotMine: |_s, b, p| {
         At(Line::S7 { role, k, who, j, tag }) if tag.process == p => {
             match tag.means(j, Card::unpack(b.card(p, Op::Read))) {
