@@ -1,0 +1,111 @@
+//! Many threads at once, and a witness that sees who is in.
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::{HallUnderTest, Refusal, assert_whole, helpers::open};
+
+/// Counts those who are in, and knows which slots they have.
+struct Witness {
+    inside: AtomicUsize,
+    taken: Vec<AtomicBool>,
+}
+
+impl Witness {
+    fn new(k: usize) -> Self {
+        Witness {
+            inside: AtomicUsize::new(0),
+            taken: (0..k).map(|_| AtomicBool::new(false)).collect(),
+        }
+    }
+
+    /// Sees a holder come and go.
+    fn visit<H: HallUnderTest>(&self, pass: H::Pass) {
+        let (slot, k) = (H::slot(&pass), self.taken.len());
+        assert!(slot < k, "slot {slot} of {k}");
+        let others = self.inside.fetch_add(1, SeqCst);
+        assert!(others < k, "{} are in a hall of {k} slots", others + 1);
+        assert!(!self.taken[slot].swap(true, SeqCst), "slot {slot} has two holders");
+        thread::yield_now();
+        self.taken[slot].store(false, SeqCst);
+        self.inside.fetch_sub(1, SeqCst);
+        H::release(pass);
+    }
+}
+
+/// Runs `passage` in eight threads, as often as the hall can bear.
+fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand::Rng) + Sync) {
+    const THREADS: u64 = 8;
+    let hall: H = open(k);
+    let (witness, start) = (Witness::new(k), Barrier::new(THREADS as usize));
+    thread::scope(|scope| {
+        for seed in 0..THREADS {
+            let (hall, witness, start, passage) = (hall.clone(), &witness, &start, &passage);
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(seed);
+                start.wait();
+                (0..H::CAPACITY.rounds).for_each(|_| passage(&hall, witness, &mut random));
+            });
+        }
+    });
+    assert_whole(&hall);
+}
+
+/// Among threads that come and go all the time, at most k are in, no slot has two holders, and all get
+/// their turn.
+pub fn a_crowd_is_kept_apart_and_everybody_gets_in<H: HallUnderTest>() {
+    for k in [1, 3] {
+        run::<H>(k, |hall, witness, _| witness.visit::<H>(hall.acquire().expect("its turn comes")));
+    }
+}
+
+/// The same holds if some of them do not wait, and others give up.
+pub fn a_crowd_that_tries_and_gives_up_is_kept_apart<H: HallUnderTest>() {
+    run::<H>(2, |hall, witness, random| {
+        let attempt = match random.u32(0..3) {
+            0 => hall.acquire(),
+            1 => hall.try_acquire(),
+            _ => hall.acquire_for(H::CAPACITY.hand_over.mul_f64(random.f64())),
+        };
+        match attempt {
+            Ok(pass) => witness.visit::<H>(pass),
+            Err(refusal) => assert_eq!(refusal, Refusal::NoPermits),
+        }
+    });
+}
+
+/// The same holds if the hall is resized all the time; slots stay below the largest size it has had.
+pub fn a_crowd_in_a_hall_that_is_resized_is_kept_apart<H: HallUnderTest>() {
+    let hall: H = open(3);
+    let (witness, over) = (Witness::new(3), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..H::CAPACITY.rounds {
+                        witness.visit::<H>(hall.acquire().expect("its turn comes"));
+                    }
+                })
+            })
+            .collect();
+        let resizer = scope.spawn(|| {
+            while !over.load(SeqCst) {
+                for k in [1, 3, 2] {
+                    hall.resize(k).expect("it can have that many");
+                    thread::sleep(Duration::from_micros(100));
+                }
+            }
+        });
+        let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+        over.store(true, SeqCst);
+        resizer.join().expect("resizing does not fail");
+        assert!(ends.into_iter().all(|end| end.is_ok()), "a thread has failed");
+    });
+    assert_whole(&hall);
+}

@@ -1,0 +1,195 @@
+//! Several slots at once.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    thread,
+};
+
+use crate::{
+    ManyUnderTest, Refusal, assert_whole, enqueue, eventually,
+    helpers::{LONG, assert_full, enqueue_while, fill, open, retry_longer, sorted},
+};
+
+/// Several slots are distinct, ascending and the smallest that are free.
+pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
+    for &k in H::CAPACITY.sizes {
+        let hall: H = open(k);
+        let first = fill(&hall, k.div_ceil(2));
+        let rest = hall.acquire_many(k - first.len()).expect("free");
+        assert!(H::slots_of(&rest).into_iter().eq(first.len()..k), "{rest:?}");
+        drop(rest);
+        // Every other slot of the first half is held, and the second half is free.
+        let kept: Vec<_> = first.into_iter().filter(|pass| H::slot(pass) % 2 == 1).collect();
+        let held = sorted::<H>(&kept);
+        let free: Vec<_> = (0..k).filter(|slot| !held.contains(slot)).collect();
+        let all = hall.acquire_many(free.len()).expect("free");
+        assert_eq!(H::slots_of(&all), free);
+        assert_full(&hall);
+        drop((kept, all));
+        assert_whole(&hall);
+    }
+}
+
+/// All slots can be had at once.
+pub fn all_slots_can_be_had_at_once<H: ManyUnderTest>() {
+    for &k in H::CAPACITY.sizes {
+        let hall: H = open(k);
+        let all = hall.try_acquire_many(k).expect("free");
+        assert!(H::slots_of(&all).into_iter().eq(0..k));
+        assert_full(&hall);
+        assert_eq!(hall.try_acquire_many(1).unwrap_err(), Refusal::NoPermits);
+        drop(all);
+        assert_whole(&hall);
+    }
+}
+
+/// A request for more slots than the hall has is refused at once.
+pub fn more_slots_than_the_hall_has_are_refused<H: ManyUnderTest>() {
+    let hall: H = open(3);
+    for m in [4, usize::MAX] {
+        assert_eq!(hall.acquire_many(m).unwrap_err(), Refusal::TooMany);
+        assert_eq!(hall.try_acquire_many(m).unwrap_err(), Refusal::TooMany);
+        assert_eq!(hall.acquire_many_for(m, LONG).unwrap_err(), Refusal::TooMany);
+    }
+    assert_whole(&hall);
+}
+
+/// A request for no slots is granted at once, even if others wait.
+pub fn a_request_for_no_slots_does_not_wait<H: ManyUnderTest>() {
+    let hall: H = open(1);
+    let held = hall.acquire().expect("free");
+    let waiter = enqueue(&hall, H::acquire);
+    let none = hall.acquire_many(0).expect("nothing to wait for");
+    assert!(H::slots_of(&none).is_empty());
+    drop(none);
+    drop(hall.try_acquire_many(0).expect("nothing to wait for"));
+    assert_eq!((hall.available(), hall.waiting()), (0, 1));
+    H::release(held);
+    H::release(waiter.join().expect("its turn comes"));
+    assert_whole(&hall);
+}
+
+/// While the first in line needs more slots than are free, those that are free stay free for it.
+pub fn nobody_overtakes_a_request_for_several<H: ManyUnderTest>() {
+    let hall: H = open(4);
+    let mut held = fill(&hall, 4);
+    let many = enqueue(&hall, |hall| hall.acquire_many(3));
+    let one = enqueue(&hall, H::acquire);
+    for free in 1..3 {
+        held.pop().into_iter().for_each(H::release);
+        assert_eq!((hall.available(), hall.waiting()), (free, 2));
+        assert_full(&hall);
+        assert_eq!(hall.try_acquire_many(1).unwrap_err(), Refusal::NoPermits);
+    }
+    held.pop().into_iter().for_each(H::release);
+    let many = many.join().expect("its turn comes");
+    assert_eq!(H::slots_of(&many), [1, 2, 3]);
+    assert_eq!(hall.waiting(), 1);
+    drop(many);
+    H::release(one.join().expect("its turn comes"));
+    held.into_iter().for_each(H::release);
+    assert_whole(&hall);
+}
+
+/// Callers that come and go all the time do not starve a request for all slots.
+pub fn small_requests_do_not_starve_a_large_one<H: ManyUnderTest>() {
+    let hall: H = open(4);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !over.load(SeqCst) {
+                    H::release(hall.acquire().expect("its turn comes"));
+                }
+            });
+        }
+        let large = scope.spawn(|| {
+            for _ in 0..H::CAPACITY.rounds.min(300) {
+                let all = hall.acquire_many(4).expect("its turn comes");
+                assert_eq!(H::slots_of(&all), [0, 1, 2, 3]);
+            }
+        });
+        let large = large.join();
+        over.store(true, SeqCst);
+        large.expect("the large requests get in");
+    });
+    assert_whole(&hall);
+}
+
+/// Several slots that are freed at once let in as many waiters as fit.
+pub fn several_freed_slots_let_in_as_many_as_fit<H: ManyUnderTest>() {
+    let hall: H = open(5);
+    let held = hall.acquire_many(5).expect("free");
+    let ones: Vec<_> = (0..3).map(|_| enqueue(&hall, H::acquire)).collect();
+    let many = enqueue(&hall, |hall| hall.acquire_many(2));
+    let last = enqueue(&hall, H::acquire);
+    drop(held);
+    let ones: Vec<_> = ones.into_iter().map(|one| one.join().expect("it fits")).collect();
+    let many = many.join().expect("it fits");
+    let mut slots = sorted::<H>(&ones);
+    slots.extend(H::slots_of(&many));
+    slots.sort_unstable();
+    assert!(slots.into_iter().eq(0..5));
+    assert_eq!(hall.waiting(), 1, "the last one does not fit");
+    drop(many);
+    H::release(last.join().expect("now it fits"));
+    ones.into_iter().for_each(H::release);
+    assert_whole(&hall);
+}
+
+/// A request for several at the head holds back free slots; when it gives up, those behind it get them.
+pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>() {
+    retry_longer(|limit| {
+        let hall: H = open(4);
+        let held = hall.acquire().expect("free");
+        let many = enqueue(&hall, move |hall| hall.acquire_many_for(4, limit).map(drop));
+        let mut behind = Vec::new();
+        for _ in 0..4 {
+            behind.push(enqueue_while(&hall, || !many.is_done(), H::acquire)?);
+        }
+        assert_eq!(many.join().unwrap_err(), Refusal::NoPermits);
+        let last = behind.pop().expect("four came");
+        let passes: Vec<_> = behind.into_iter().map(|one| one.join().expect("it fits")).collect();
+        assert_eq!(sorted::<H>(&passes), [1, 2, 3]);
+        assert_eq!((hall.available(), hall.waiting()), (0, 1));
+        H::release(held);
+        H::release(last.join().expect("its turn comes"));
+        passes.into_iter().for_each(H::release);
+        assert_whole(&hall);
+        Some(())
+    });
+}
+
+/// A request that is too large since the hall has shrunk waits until the hall grows, and so do those
+/// behind it.
+pub fn a_request_that_has_become_too_large_waits_until_the_hall_grows<H: ManyUnderTest>() {
+    let hall: H = open(3);
+    let held = hall.acquire().expect("free");
+    let many = enqueue(&hall, |hall| hall.acquire_many(3));
+    hall.resize(2).expect("it can have 2");
+    H::release(held);
+    let behind = enqueue(&hall, H::acquire);
+    assert_eq!(hall.waiting(), 2);
+    assert_eq!(hall.acquire_many(3).unwrap_err(), Refusal::TooMany);
+    hall.resize(3).expect("it can have 3");
+    let many = many.join().expect("now it fits");
+    assert_eq!(H::slots_of(&many), [0, 1, 2]);
+    assert!(!behind.is_done(), "nothing is free");
+    drop(many);
+    H::release(behind.join().expect("its turn comes"));
+    assert_whole(&hall);
+}
+
+/// Closing a hall turns requests for several away.
+pub fn closing_turns_requests_for_several_away<H: ManyUnderTest>() {
+    let hall: H = open(2);
+    let held = hall.acquire_many(2).expect("free");
+    let waiter = enqueue(&hall, |hall| hall.acquire_many(2));
+    hall.close();
+    assert_eq!(waiter.join().unwrap_err(), Refusal::Closed);
+    assert_eq!(hall.acquire_many(1).unwrap_err(), Refusal::Closed);
+    assert_eq!(hall.try_acquire_many(1).unwrap_err(), Refusal::Closed);
+    assert_eq!(hall.acquire_many_for(1, LONG).unwrap_err(), Refusal::Closed);
+    assert_eq!(H::slots_of(&held), [0, 1], "holders stay");
+    eventually("nobody waits", || hall.waiting() == 0);
+}

@@ -1,0 +1,12 @@
+//! The promises, one function each. [`conformance!`](crate::conformance) makes a test of each.
+
+pub mod closing;
+pub mod crowd;
+pub mod forget;
+pub mod many;
+pub mod order;
+pub mod resizing;
+pub mod sizes;
+pub mod slots;
+pub mod tasks;
+pub mod time;

@@ -1,0 +1,41 @@
+//! How many slots a hall can have, and what it says otherwise.
+
+use crate::{HallUnderTest, assert_whole, helpers::open};
+
+/// A hall has the number of slots that it was opened with, and all of them are free.
+pub fn a_new_hall_is_free<H: HallUnderTest>() {
+    for &k in H::CAPACITY.sizes {
+        let hall: H = open(k);
+        assert_eq!((hall.slots(), hall.available(), hall.waiting()), (k, k, 0));
+        assert!(!hall.is_closed());
+    }
+}
+
+/// The error for a hall without slots says how many it must have.
+pub fn a_hall_without_slots_is_refused<H: HallUnderTest>() {
+    let error = H::open(0).err().expect("no hall has 0 slots");
+    assert!(error.contains("at least 1") || error.contains("1 to "), "{error}");
+}
+
+/// The error for a hall that is too large names the number asked for and the most there can be.
+pub fn a_hall_that_is_too_large_is_refused_with_the_limit<H: HallUnderTest>() {
+    let max = H::CAPACITY.max_slots;
+    let error = H::open(max + 1).err().expect("it is too large");
+    let names = |number: usize| error.contains(&number.to_string());
+    assert!(names(max) && names(max + 1), "{error}");
+    let error = H::open(usize::MAX).err().expect("it is too large");
+    assert!(error.contains(&usize::MAX.to_string()), "{error}");
+}
+
+/// A hall is not resized to a number of slots that it cannot have, and keeps the slots it has.
+pub fn a_hall_is_not_resized_beyond_its_limits<H: HallUnderTest>() {
+    let hall: H = open(2);
+    let max = H::CAPACITY.max_slots;
+    for k in [0, max + 1] {
+        let error = hall.resize(k).expect_err("no hall has that many slots");
+        assert!(error.contains(&k.to_string()), "{error}");
+        assert!(error.contains("1 to ") && error.contains(&max.to_string()), "{error}");
+    }
+    assert_eq!(hall.slots(), 2);
+    assert_whole(&hall);
+}

@@ -1,0 +1,275 @@
+//! A hall in memory: a mutex, a condition variable and a queue. It is as simple as a hall can be, so it
+//! shows what the suite asks for, and serves as a double where a real hall would be in the way.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    marker::PhantomData,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{Capacity, HallUnderTest, Refusal};
+
+/// The decisions of a [`Double`], each as it should be. The crate's own tests replace one at a time, to
+/// see that the suite notices.
+pub trait Rules: Send + Sync + 'static {
+    /// How many holders a hall of `k` slots admits.
+    fn admitted(k: usize) -> usize {
+        k
+    }
+
+    /// Which waiter, by its place in the queue, is served next.
+    fn next(waiters: usize) -> usize {
+        let _ = waiters;
+        0
+    }
+
+    /// Slots below this number are handed out in a hall that has `k` slots, and once had `peak`.
+    fn offered(k: usize, peak: usize) -> usize {
+        let _ = peak;
+        k
+    }
+
+    /// Which of the free slots, in ascending order, a holder gets.
+    fn pick(free: &[usize]) -> Option<usize> {
+        free.first().copied()
+    }
+
+    /// Whether a slot that somebody holds is not free.
+    const SLOTS_ARE_EXCLUSIVE: bool = true;
+    /// Whether a caller that does not wait is turned away while others wait.
+    const TRY_QUEUES: bool = true;
+    /// Whether the slot of a holder that leaves is at once the next waiter's. Otherwise waiters wake up and
+    /// look for it.
+    const HANDS_OVER: bool = true;
+    /// Whether a waiter whose time is over leaves the queue.
+    const LEAVES_QUEUE: bool = true;
+    /// Whether a waiter whose time is over leaves all slots to others.
+    const LEAVES_SLOTS: bool = true;
+    /// Whether waiters learn that the hall is closed.
+    const CLOSING_WAKES: bool = true;
+}
+
+/// The rules of a correct hall.
+pub struct Sound;
+
+impl Rules for Sound {}
+
+/// A hall in memory.
+pub struct Double<R: Rules = Sound> {
+    shared: Arc<Shared>,
+    rules: PhantomData<R>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    k: usize,
+    closed: bool,
+    /// The most slots that the hall has had.
+    peak: usize,
+    /// The slots that somebody holds.
+    held: Vec<usize>,
+    /// Tickets of those who wait, in the order in which they came.
+    queue: VecDeque<u64>,
+    /// Tickets that were served, with their slots.
+    granted: Vec<(u64, usize)>,
+    next_ticket: u64,
+}
+
+/// A slot of a [`Double`], held until this is dropped.
+pub struct Pass<R: Rules = Sound> {
+    hall: Double<R>,
+    slot: usize,
+}
+
+impl<R: Rules> Double<R> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pass(&self, slot: usize) -> Pass<R> {
+        Pass { hall: self.clone(), slot }
+    }
+
+    /// Grants free slots to waiters, in order.
+    fn serve(&self, state: &mut State) {
+        while !state.queue.is_empty() && !state.closed {
+            let Some(slot) = self.take(state) else { break };
+            let place = R::next(state.queue.len());
+            let ticket = state.queue.remove(place).expect("somebody waits there");
+            state.granted.push((ticket, slot));
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// Takes a free slot.
+    fn take(&self, state: &mut State) -> Option<usize> {
+        if state.held.len() >= R::admitted(state.k) {
+            return None;
+        }
+        let is_free = |slot: &usize| !R::SLOTS_ARE_EXCLUSIVE || !state.held.contains(slot);
+        let free: Vec<_> = (0..R::offered(state.k, state.peak)).filter(is_free).collect();
+        // A hall that admits too many has to invent a slot.
+        let slot = R::pick(&free).unwrap_or(state.k);
+        state.held.push(slot);
+        Some(slot)
+    }
+
+    fn give_back(&self, slot: usize) {
+        let mut state = self.state();
+        let place = state.held.iter().position(|held| *held == slot).expect("somebody held it");
+        state.held.swap_remove(place);
+        if R::HANDS_OVER {
+            self.serve(&mut state);
+        } else {
+            self.shared.changed.notify_all();
+        }
+    }
+
+    fn wait(&self, until: Option<Instant>) -> Result<Pass<R>, Refusal> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(Refusal::Closed);
+        }
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.queue.push_back(ticket);
+        self.serve(&mut state);
+        loop {
+            let granted = state.granted.iter().position(|(its, _)| *its == ticket);
+            let is_over = until.is_some_and(|until| until <= Instant::now());
+            match granted {
+                Some(place) => {
+                    let (_, slot) = state.granted.swap_remove(place);
+                    return Ok(self.pass(slot));
+                }
+                None if state.closed && R::CLOSING_WAKES => {
+                    state.queue.retain(|its| *its != ticket);
+                    return Err(Refusal::Closed);
+                }
+                None if is_over => {
+                    if R::LEAVES_QUEUE {
+                        state.queue.retain(|its| *its != ticket);
+                    }
+                    if !R::LEAVES_SLOTS {
+                        state.held.push(usize::MAX);
+                    }
+                    return Err(Refusal::NoPermits);
+                }
+                None => {}
+            }
+            let left = until.map_or(Duration::from_secs(3600), |until| {
+                until.saturating_duration_since(Instant::now())
+            });
+            let waited = self.shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !R::HANDS_OVER {
+                self.serve(&mut state);
+            }
+        }
+    }
+}
+
+impl<R: Rules> HallUnderTest for Double<R> {
+    type Pass = Pass<R>;
+
+    const CAPACITY: Capacity = Capacity {
+        max_slots: 256,
+        sizes: &[1, 2, 7, 64, 256],
+        rounds: 300,
+        hand_over: Duration::from_micros(50),
+    };
+
+    fn open(k: usize) -> Result<Self, String> {
+        if !(1..=Self::CAPACITY.max_slots).contains(&k) {
+            return Err(format!("a double has 1 to 256 slots, not {k}"));
+        }
+        let (held, queue, granted) = (Vec::new(), VecDeque::new(), Vec::new());
+        let state = State { k, closed: false, peak: k, held, queue, granted, next_ticket: 0 };
+        let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
+        Ok(Double { shared: Arc::new(shared), rules: PhantomData })
+    }
+
+    fn acquire(&self) -> Result<Pass<R>, Refusal> {
+        self.wait(None)
+    }
+
+    fn try_acquire(&self) -> Result<Pass<R>, Refusal> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(Refusal::Closed);
+        }
+        if !state.queue.is_empty() && R::TRY_QUEUES {
+            return Err(Refusal::NoPermits);
+        }
+        self.take(&mut state).map(|slot| self.pass(slot)).ok_or(Refusal::NoPermits)
+    }
+
+    fn acquire_for(&self, time: Duration) -> Result<Pass<R>, Refusal> {
+        self.wait(Instant::now().checked_add(time))
+    }
+
+    fn acquire_until(&self, deadline: Instant) -> Result<Pass<R>, Refusal> {
+        self.wait(Some(deadline))
+    }
+
+    fn slot(pass: &Pass<R>) -> usize {
+        pass.slot
+    }
+
+    fn slots(&self) -> usize {
+        self.state().k
+    }
+
+    fn available(&self) -> usize {
+        let state = self.state();
+        state.k.saturating_sub(state.held.len())
+    }
+
+    fn waiting(&self) -> usize {
+        self.state().queue.len()
+    }
+
+    fn resize(&self, k: usize) -> Result<(), String> {
+        if !(1..=Self::CAPACITY.max_slots).contains(&k) {
+            return Err(format!("a double has 1 to 256 slots, not {k}"));
+        }
+        let mut state = self.state();
+        state.k = k;
+        state.peak = state.peak.max(k);
+        self.serve(&mut state);
+        Ok(())
+    }
+
+    fn close(&self) {
+        self.state().closed = true;
+        self.shared.changed.notify_all();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+}
+
+impl<R: Rules> Drop for Pass<R> {
+    fn drop(&mut self) {
+        self.hall.give_back(self.slot);
+    }
+}
+
+impl<R: Rules> Clone for Double<R> {
+    fn clone(&self) -> Self {
+        Double { shared: self.shared.clone(), rules: PhantomData }
+    }
+}
+
+impl<R: Rules> fmt::Debug for Pass<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pass").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,179 @@
+//! What the behaviours share.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        atomic::{AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::{HallUnderTest, Refusal};
+
+/// Milliseconds until a behaviour fails.
+static DEADLINE: AtomicU64 = AtomicU64::new(60_000);
+
+/// How long a behaviour waits for something that has to happen before it fails: a minute, unless
+/// [`set_deadline`] was called. Nothing takes this long on any machine, however busy, unless it is broken.
+pub fn deadline() -> Duration {
+    Duration::from_millis(DEADLINE.load(Relaxed))
+}
+
+/// Changes the [`deadline`] of this process, for halls that are known to be broken.
+pub fn set_deadline(time: Duration) {
+    DEADLINE.store(time.as_millis() as u64, Relaxed);
+}
+
+/// A time limit that no test reaches.
+pub(crate) const LONG: Duration = Duration::from_secs(600);
+
+/// A time limit that runs out soon.
+pub(crate) const SHORT: Duration = Duration::from_millis(30);
+
+/// Opens a hall of `k` slots, which must be possible.
+pub(crate) fn open<H: HallUnderTest>(k: usize) -> H {
+    H::open(k).unwrap_or_else(|error| panic!("a hall with {k} slots: {error}"))
+}
+
+/// Takes `n` slots, which must be free.
+pub(crate) fn fill<H: HallUnderTest>(hall: &H, n: usize) -> Vec<H::Pass> {
+    (0..n).map(|_| hall.try_acquire().expect("a slot is free")).collect()
+}
+
+/// The slots of passes, in ascending order.
+pub(crate) fn sorted<'a, H: HallUnderTest>(
+    passes: impl IntoIterator<Item = &'a H::Pass>,
+) -> Vec<usize> {
+    let mut slots: Vec<_> = passes.into_iter().map(H::slot).collect();
+    slots.sort_unstable();
+    slots
+}
+
+/// Waits until `condition` holds, and fails after [`deadline`].
+///
+/// # Panics
+/// If the condition does not hold in time.
+pub fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + deadline();
+    let mut pause = Duration::from_micros(50);
+    while !condition() {
+        assert!(Instant::now() < end, "after {:?} it still was not so: {what}", deadline());
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// A thread that stands in the queue of a hall. Its result is awaited with a deadline, so that a waiter
+/// that is never let in fails the test instead of hanging it.
+pub struct Queued<T> {
+    result: mpsc::Receiver<T>,
+    thread: JoinHandle<()>,
+    /// Where Linux says what the thread does.
+    stat: io::Result<PathBuf>,
+}
+
+impl<T: Send + 'static> Queued<T> {
+    fn start<H: HallUnderTest>(hall: &H, f: impl FnOnce(&H) -> T + Send + 'static) -> Self {
+        let (name, its_name) = mpsc::channel();
+        let (done, result) = mpsc::channel();
+        let hall = hall.clone();
+        let thread = thread::spawn(move || {
+            name.send(fs::read_link("/proc/thread-self")).expect("the test waits for it");
+            // The test may have failed meanwhile.
+            let _ = done.send(f(&hall));
+        });
+        let name = its_name.recv_timeout(deadline()).expect("the thread starts");
+        let stat = name.map(|name| Path::new("/proc").join(name).join("stat"));
+        Queued { result, thread, stat }
+    }
+
+    /// Whether the thread sleeps. Elsewhere than on Linux it has had time to.
+    fn sleeps(&self) -> bool {
+        let Ok(stat) = &self.stat else {
+            thread::sleep(Duration::from_millis(50));
+            return true;
+        };
+        let stat = fs::read_to_string(stat).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
+    }
+
+    /// Waits for what the thread returns.
+    ///
+    /// # Panics
+    /// If the thread has panicked, or does not return before the [`deadline`].
+    pub fn join(self) -> T {
+        match self.result.recv_timeout(deadline()) {
+            Ok(result) => {
+                self.thread.join().expect("it has returned");
+                result
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                panic!("the waiter was not let in within {:?}", deadline())
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the waiter has panicked"),
+        }
+    }
+
+    /// Whether the thread has returned.
+    pub fn is_done(&self) -> bool {
+        self.thread.is_finished()
+    }
+}
+
+/// Starts a thread that runs `f`, and waits until it stands in the queue of the hall, behind all who
+/// waited before.
+pub fn enqueue<H: HallUnderTest, T: Send + 'static>(
+    hall: &H,
+    f: impl FnOnce(&H) -> T + Send + 'static,
+) -> Queued<T> {
+    enqueue_while(hall, || true, f).expect("there is no time limit")
+}
+
+/// Like [`enqueue`], but returns `None` if `in_time` no longer holds before the thread stands in the
+/// queue: the machine was too slow for a time limit that the test has set.
+pub(crate) fn enqueue_while<H: HallUnderTest, T: Send + 'static>(
+    hall: &H,
+    in_time: impl Fn() -> bool,
+    f: impl FnOnce(&H) -> T + Send + 'static,
+) -> Option<Queued<T>> {
+    let before = hall.waiting();
+    let queued = Queued::start(hall, f);
+    eventually("one more waits", || hall.waiting() == before + 1 || !in_time());
+    // A hall may count a waiter some steps before it has its place. A waiter that sleeps has it.
+    eventually("the waiter sleeps", || queued.sleeps() || !in_time());
+    in_time().then_some(queued)
+}
+
+/// Fails unless the hall is full: a caller that does not wait is turned away.
+pub(crate) fn assert_full<H: HallUnderTest>(hall: &H) {
+    match hall.try_acquire() {
+        Err(Refusal::NoPermits) => {}
+        other => panic!("the hall should be full, but: {other:?}"),
+    }
+}
+
+/// Fails unless, soon, all slots are free, nobody waits, and each slot can be had, the smallest first.
+///
+/// # Panics
+/// If something is lost.
+pub fn assert_whole<H: HallUnderTest>(hall: &H) {
+    let k = hall.slots();
+    eventually("all slots are free and nobody waits", || {
+        (hall.available(), hall.waiting()) == (k, 0)
+    });
+    let passes = fill(hall, k);
+    assert!(passes.iter().map(H::slot).eq(0..k), "slots 0 to {k}, the smallest first");
+    assert_full(hall);
+    passes.into_iter().for_each(H::release);
+    eventually("all slots are free again", || (hall.available(), hall.waiting()) == (k, 0));
+}
+
+/// Runs `attempt` with time limits that get longer, until one is long enough for it to set the scene.
+/// What an attempt has left in the queue of its hall is let go with the passes that it drops.
+pub(crate) fn retry_longer(attempt: impl Fn(Duration) -> Option<()>) {
+    let limits = [300, 1500, 6000, 25_000].map(Duration::from_millis);
+    assert!(limits.into_iter().any(|limit| attempt(limit).is_some()), "the machine is too slow");
+}

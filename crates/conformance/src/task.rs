@@ -1,0 +1,85 @@
+//! Futures, polled by hand.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use crate::{HallUnderTest, eventually};
+
+/// A waker that counts how often it is woken.
+#[derive(Default, Debug)]
+pub struct Alarm(AtomicUsize);
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+impl Alarm {
+    /// How often it was woken.
+    pub fn rung(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+}
+
+/// A future with an executor that polls it only when a test says so.
+#[derive(Debug)]
+pub struct Task<F> {
+    /// The future.
+    pub future: Pin<Box<F>>,
+    /// What the future wakes.
+    pub alarm: Arc<Alarm>,
+}
+
+impl<F: Future> Task<F> {
+    /// Creates a task that has not been polled.
+    pub fn new(future: F) -> Self {
+        Task { future: Box::pin(future), alarm: Arc::default() }
+    }
+
+    /// Polls once.
+    pub fn poll(&mut self) -> Poll<F::Output> {
+        let waker = Waker::from(Arc::clone(&self.alarm));
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Polls once and waits until the task stands in the queue of the hall.
+    ///
+    /// # Panics
+    /// If the future is ready.
+    pub fn waits<H: HallUnderTest>(mut self, hall: &H) -> Self {
+        let before = hall.waiting();
+        assert!(self.poll().is_pending(), "it should have to wait");
+        eventually("the task waits", || hall.waiting() == before + 1);
+        self
+    }
+
+    /// Whether the future has asked to be polled again.
+    pub fn is_woken(&self) -> bool {
+        self.alarm.rung() > 0
+    }
+
+    /// Waits until the future asks to be polled again.
+    pub fn woken(self) -> Self {
+        eventually("the task is woken", || self.is_woken());
+        self
+    }
+
+    /// Polls whenever the future asks for it, until it is ready.
+    pub fn done(mut self) -> F::Output {
+        loop {
+            let rung = self.alarm.rung();
+            if let Poll::Ready(output) = self.poll() {
+                return output;
+            }
+            eventually("the task is woken", || self.alarm.rung() > rung);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The suite rejects halls that are wrong on purpose: each by the behaviour that is named for the mistake.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    time::Duration,
+};
+
+use hallpass_conformance::{
+    behaviours::{closing, crowd, order, resizing, slots, time},
+    double::{Double, Rules},
+    set_deadline,
+};
+
+/// Fails unless the behaviour fails with a message that contains `message`.
+fn rejects(behaviour: fn(), message: &str) {
+    // What a wrong hall never does is not worth a minute.
+    set_deadline(Duration::from_secs(3));
+    let panic =
+        panic::catch_unwind(AssertUnwindSafe(behaviour)).expect_err("it accepts a wrong hall");
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or(panic.downcast_ref::<&str>().copied()).expect("panics say something");
+    assert!(said.contains(message), "it was rejected for another reason: {said}");
+}
+
+struct LastComeFirstServed;
+
+impl Rules for LastComeFirstServed {
+    fn next(waiters: usize) -> usize {
+        waiters - 1
+    }
+}
+
+#[test]
+fn a_hall_that_serves_the_last_waiter_first_is_rejected() {
+    type Hall = Double<LastComeFirstServed>;
+    rejects(order::waiters_get_in_in_the_order_they_came::<Hall>, "overtook waiter 0");
+}
+
+struct OneTooMany;
+
+impl Rules for OneTooMany {
+    fn admitted(k: usize) -> usize {
+        k + 1
+    }
+}
+
+#[test]
+fn a_hall_that_admits_one_too_many_is_rejected() {
+    type Hall = Double<OneTooMany>;
+    rejects(slots::at_most_k_holders::<Hall>, "the hall should be full");
+}
+
+struct SharedSlots;
+
+impl Rules for SharedSlots {
+    const SLOTS_ARE_EXCLUSIVE: bool = false;
+}
+
+#[test]
+fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
+    type Hall = Double<SharedSlots>;
+    rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [0, 0]");
+    // Here the witness fails in a thread of its own.
+    rejects(crowd::a_crowd_is_kept_apart_and_everybody_gets_in::<Hall>, "a scoped thread panicked");
+}
+
+struct LargestFirst;
+
+impl Rules for LargestFirst {
+    fn pick(free: &[usize]) -> Option<usize> {
+        free.last().copied()
+    }
+}
+
+#[test]
+fn a_hall_that_hands_out_the_largest_slot_first_is_rejected() {
+    type Hall = Double<LargestFirst>;
+    rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [1, 0]");
+}
+
+struct LosesSlots;
+
+impl Rules for LosesSlots {
+    const LEAVES_SLOTS: bool = false;
+}
+
+#[test]
+fn a_hall_that_loses_a_slot_when_a_waiter_times_out_is_rejected() {
+    type Hall = Double<LosesSlots>;
+    rejects(time::a_waiter_that_gives_up_does_not_lose_the_slot::<Hall>, "the slot is not lost");
+}
+
+struct StaysInQueue;
+
+impl Rules for StaysInQueue {
+    const LEAVES_QUEUE: bool = false;
+}
+
+#[test]
+fn a_hall_whose_waiters_stay_in_the_queue_when_they_time_out_is_rejected() {
+    type Hall = Double<StaysInQueue>;
+    rejects(time::a_waiter_that_times_out_leaves_the_queue::<Hall>, "left == right");
+}
+
+struct Overtakes;
+
+impl Rules for Overtakes {
+    const TRY_QUEUES: bool = false;
+    // The waiter is served when it has woken up, which leaves the slot free for a moment.
+    const HANDS_OVER: bool = false;
+}
+
+#[test]
+fn a_hall_in_which_a_caller_overtakes_a_waiter_is_rejected() {
+    type Hall = Double<Overtakes>;
+    let behaviour = order::a_caller_that_does_not_wait_cannot_overtake_a_waiter::<Hall>;
+    rejects(behaviour, "the hall should be full");
+}
+
+struct ClosesSilently;
+
+impl Rules for ClosesSilently {
+    const CLOSING_WAKES: bool = false;
+}
+
+#[test]
+fn a_hall_that_leaves_waiters_waiting_when_it_closes_is_rejected() {
+    type Hall = Double<ClosesSilently>;
+    rejects(closing::closing_turns_waiters_away::<Hall>, "the waiter was not let in within");
+}
+
+struct KeepsRemovedSlots;
+
+impl Rules for KeepsRemovedSlots {
+    fn offered(_: usize, peak: usize) -> usize {
+        peak
+    }
+    fn pick(free: &[usize]) -> Option<usize> {
+        free.last().copied()
+    }
+}
+
+#[test]
+fn a_hall_that_hands_out_removed_slots_is_rejected() {
+    type Hall = Double<KeepsRemovedSlots>;
+    rejects(resizing::removed_slots_are_not_handed_out_again::<Hall>, "a removed slot was handed out");
+}
