@@ -143,5 +143,8 @@ impl Rules for KeepsRemovedSlots {
 #[test]
 fn a_hall_that_hands_out_removed_slots_is_rejected() {
     type Hall = Double<KeepsRemovedSlots>;
-    rejects(resizing::removed_slots_are_not_handed_out_again::<Hall>, "a removed slot was handed out");
+    rejects(
+        resizing::removed_slots_are_not_handed_out_again::<Hall>,
+        "a removed slot was handed out",
+    );
 }

@@ -23,6 +23,7 @@ mod nursery;
 mod ports;
 mod proxy;
 mod record;
+mod shared;
 mod sources;
 mod visitor;
 mod witness;

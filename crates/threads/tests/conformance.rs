@@ -1,0 +1,137 @@
+//! What every hall promises, for halls of both widths: at most 32 slots, whose numbers are bits of one
+//! word, and more, whose numbers are kept beside it.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    time::{Duration, Instant},
+};
+
+use hallpass_conformance::{
+    Capacity, ForgetUnderTest, HallUnderTest, ManyUnderTest, Refusal, TasksUnderTest, conformance,
+};
+use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, Pass, Passes, TryAcquireError};
+
+/// The slots that fit into the word.
+const SLOTS_IN_WORD: usize = 32;
+
+fn refusal(error: impl Into<TryAcquireError>) -> Refusal {
+    match error.into() {
+        TryAcquireError::Closed => Refusal::Closed,
+        TryAcquireError::NoPermits => Refusal::NoPermits,
+        TryAcquireError::TooMany { .. } => Refusal::TooMany,
+    }
+}
+
+/// An adapter for halls that can have up to `$max_slots` slots. A hall under test is never freed, so that
+/// passes can borrow it from any thread.
+macro_rules! adapter {
+    ($module:ident, $name:ident, $max_slots:expr, $sizes:expr) => {
+        #[derive(Clone, Copy)]
+        struct $name(&'static Hall);
+
+        impl HallUnderTest for $name {
+            type Pass = Pass<'static>;
+
+            const CAPACITY: Capacity = Capacity {
+                max_slots: $max_slots,
+                sizes: &$sizes,
+                rounds: 1000,
+                hand_over: Duration::from_micros(10),
+            };
+
+            fn open(k: usize) -> Result<Self, String> {
+                let hall = Hall::builder(k).max_slots($max_slots).build();
+                hall.map(|hall| $name(Box::leak(Box::new(hall)))).map_err(|error| error.to_string())
+            }
+
+            fn acquire(&self) -> Result<Self::Pass, Refusal> {
+                self.0.acquire().map_err(refusal)
+            }
+
+            fn try_acquire(&self) -> Result<Self::Pass, Refusal> {
+                self.0.try_acquire().map_err(refusal)
+            }
+
+            fn acquire_for(&self, time: Duration) -> Result<Self::Pass, Refusal> {
+                self.0.try_acquire_for(time).map_err(refusal)
+            }
+
+            fn acquire_until(&self, deadline: Instant) -> Result<Self::Pass, Refusal> {
+                self.0.try_acquire_until(deadline).map_err(refusal)
+            }
+
+            fn slot(pass: &Self::Pass) -> usize {
+                pass.slot()
+            }
+
+            fn slots(&self) -> usize {
+                self.0.slots()
+            }
+
+            fn available(&self) -> usize {
+                self.0.available()
+            }
+
+            fn waiting(&self) -> usize {
+                self.0.waiting()
+            }
+
+            fn resize(&self, k: usize) -> Result<(), String> {
+                self.0.resize(k).map_err(|error| error.to_string())
+            }
+
+            fn close(&self) {
+                self.0.close();
+            }
+
+            fn is_closed(&self) -> bool {
+                self.0.is_closed()
+            }
+        }
+
+        impl ManyUnderTest for $name {
+            type Passes = Passes<'static>;
+
+            fn acquire_many(&self, m: usize) -> Result<Self::Passes, Refusal> {
+                self.0.acquire_many(m).map_err(refusal)
+            }
+
+            fn try_acquire_many(&self, m: usize) -> Result<Self::Passes, Refusal> {
+                self.0.try_acquire_many(m).map_err(refusal)
+            }
+
+            fn acquire_many_for(&self, m: usize, time: Duration) -> Result<Self::Passes, Refusal> {
+                self.0.try_acquire_many_for(m, time).map_err(refusal)
+            }
+
+            fn slots_of(passes: &Self::Passes) -> Vec<usize> {
+                passes.slots().collect()
+            }
+        }
+
+        impl TasksUnderTest for $name {
+            type Acquiring = Pin<Box<dyn Future<Output = Result<Self::Pass, Refusal>> + Send>>;
+
+            fn acquire_async(&self) -> Self::Acquiring {
+                let acquiring = self.0.acquire_async();
+                Box::pin(async { acquiring.await.map_err(|error: AcquireError| refusal(error)) })
+            }
+        }
+
+        impl ForgetUnderTest for $name {
+            fn forget(pass: Self::Pass) {
+                pass.forget();
+            }
+        }
+
+        mod $module {
+            use super::*;
+
+            conformance!($name: many, tasks, forget);
+        }
+    };
+}
+
+adapter!(narrow, Narrow, SLOTS_IN_WORD, [1, 2, 3, 7, 31, 32]);
+adapter!(wide, Wide, MAX_SLOTS, [1, 2, 3, 33, 63, 64, 65, 100, 128, 200, 1000, 4096]);
