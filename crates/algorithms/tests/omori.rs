@@ -11,8 +11,8 @@ use hallpass_algorithms::{
 };
 
 /// Every size with at most this many processes.
-fn sizes(most: usize) -> impl Iterator<Item = (usize, usize)> {
-    (2..=most).flat_map(|n| (1..n).map(move |k| (n, k)))
+fn sizes(max_n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (2..=max_n).flat_map(|n| (1..n).map(move |k| (n, k)))
 }
 
 /// t, where n = 2^t 2k: the only sizes the paper describes GTEX for.

@@ -136,12 +136,13 @@ impl Visitor for Stress<'_> {
                 let done = &done;
                 scope.spawn(move || {
                     // Who is to stop goes on until it does.
-                    let most = if runner.steps_left.is_some() { usize::MAX } else { self.passages };
-                    for _ in 0..most {
+                    let passages =
+                        if runner.steps_left.is_some() { usize::MAX } else { self.passages };
+                    for _ in 0..passages {
                         if runner.passage().is_none() {
                             return;
                         }
-                        if most == self.passages {
+                        if passages == self.passages {
                             done.fetch_add(1, SeqCst);
                         }
                     }

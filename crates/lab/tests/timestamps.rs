@@ -127,9 +127,9 @@ fn random_runs_find_what_is_badly_wrong() {
 #[test]
 fn procedures_are_short_and_registers_small() {
     let report = ask("quadratic", 2, Part::Properties, 200_000, None);
-    assert_eq!(report.most_steps, Some((Some(12), Some(9))));
+    assert_eq!(report.max_steps, Some((Some(12), Some(9))));
     let report = ask("linear", 2, Part::Properties, 100_000, None);
-    assert_eq!(report.most_steps, Some((Some(11), Some(6))));
+    assert_eq!(report.max_steps, Some((Some(11), Some(6))));
     for register in &report.registers {
         assert!(Some(register.bits()) <= register.declared, "{}", register.name);
     }

@@ -19,11 +19,15 @@ struct Probe<'a> {
     /// Which value of the variable's domain to answer.
     answer: usize,
     seen: Option<(Var, Op, Word)>,
+    /// The step and what it accesses, for the message about a step that makes two accesses.
+    describe: &'a dyn Fn(Var, Var) -> String,
 }
 
 impl Memory for Probe<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
-        assert!(self.seen.is_none(), "a step may make one shared access only");
+        if let Some((first, ..)) = self.seen {
+            panic!("a step may make only one shared access: {}", (self.describe)(first, var));
+        }
         let old = self.domains[var.index()][self.answer];
         self.seen = Some((var, op, old));
         old
@@ -72,8 +76,13 @@ fn run_row(
     let mut raw = Raw { access: Access::None, var: 0, outcomes: Vec::new() };
     let mut answers = 1;
     let mut answer = 0;
+    let describe = |first: Var, second: Var| {
+        let name = |var: Var| machine.layout().decl(var).name.clone();
+        let line = machine.place(p, at).label.map_or_else(String::new, |label| label.to_string());
+        format!("process {p} at line {line} accesses {} and {}", name(first), name(second))
+    };
     while answer < answers {
-        let mut probe = Probe { domains, answer, seen: None };
+        let mut probe = Probe { domains, answer, seen: None, describe: &describe };
         let next = machine.step(p, at, &mut probe);
         match probe.seen {
             None => raw.outcomes.push((next, Some(0), false)),
@@ -115,4 +124,65 @@ pub(super) fn close(
         rows.insert(at, raw);
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use hallpass_algorithms::{Decl, Label, Layout, Section};
+
+    use super::*;
+    use crate::machine::Place;
+
+    /// Reads `x` and writes `y` in one step.
+    struct TwoAccesses(Layout);
+
+    impl Machine for TwoAccesses {
+        fn n(&self) -> usize {
+            1
+        }
+
+        fn k(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.0
+        }
+
+        fn is_symmetric(&self) -> bool {
+            false
+        }
+
+        fn invariants(&self) -> &'static [&'static str] {
+            &[]
+        }
+
+        fn step(&self, _: Pid, _: Local, mut memory: &mut dyn Memory) -> Local {
+            let mut vars = self.0.vars();
+            let (x, y) = (vars.next().unwrap(), vars.next().unwrap());
+            let value = memory.read(x);
+            (&mut memory).write(y, value);
+            REMAINDER
+        }
+
+        fn place(&self, _: Pid, _: Local) -> Place {
+            let label = Label { figure: "fig0", line: "7".into(), instance: String::new() };
+            Place { section: Section::Doorway, label: Some(label), name: None }
+        }
+
+        fn broken_invariant(&self, _: &[Local], _: &[Word]) -> Option<&'static str> {
+            None
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "process 0 at line fig0:7 accesses x and y")]
+    fn a_step_with_two_accesses_is_named() {
+        let mut layout = Layout::default();
+        layout.add(Decl::flag("x", false));
+        layout.add(Decl::flag("y", false));
+        let values: HashMap<Word, u32> = [(0, 0), (1, 1)].into();
+        let _ =
+            close(&TwoAccesses(layout), &[vec![0, 1], vec![0, 1]], &[values.clone(), values], 0);
+    }
 }

@@ -137,7 +137,7 @@ pub struct Report {
     pub registers: Vec<Register>,
     /// The most own steps of Label and of Scan, over all ways from private state to private state
     /// that were seen.
-    pub most_steps: Option<(Option<u32>, Option<u32>)>,
+    pub max_steps: Option<(Option<u32>, Option<u32>)>,
 }
 
 impl Report {
@@ -182,12 +182,11 @@ impl Report {
                 })
             })
             .collect();
-        let steps = self
-            .most_steps
-            .map(|(label, scan)| serde_json::json!({ "label": label, "scan": scan }));
+        let steps =
+            self.max_steps.map(|(label, scan)| serde_json::json!({ "label": label, "scan": scan }));
         serde_json::json!({
             "system": self.question.system, "n": self.question.n, "verdict": verdict,
-            "parts": parts, "registers": registers, "most_steps": steps,
+            "parts": parts, "registers": registers, "max_steps": steps,
         })
     }
 }
@@ -209,7 +208,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         question: question.clone(),
         outcomes: Vec::new(),
         registers: Vec::new(),
-        most_steps: None,
+        max_steps: None,
     };
     if let Some((steps, seed)) = question.random {
         let (outcome, registers) = random::run(entry, n, &question.parts, steps, seed, resources);
@@ -248,8 +247,8 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
                 report.outcomes.push(all_runs(part, what, &runs, promises, resources));
                 report.registers = registers(&runs);
                 if entry.alone.is_some() {
-                    let most = |procedure| runs.most_steps(procedure);
-                    report.most_steps = Some((most(Procedure::Label), most(Procedure::Scan)));
+                    let max = |procedure| runs.max_steps(procedure);
+                    report.max_steps = Some((max(Procedure::Label), max(Procedure::Scan)));
                 }
             }
         }

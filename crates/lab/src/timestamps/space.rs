@@ -149,7 +149,7 @@ impl<'a, O: Observer> Runs<'a, O> {
 
     /// The most steps that a procedure took, over all ways from place to place that were seen; none
     /// if there is a way around in a circle.
-    pub fn most_steps(&self, procedure: Procedure) -> Option<u32> {
+    pub fn max_steps(&self, procedure: Procedure) -> Option<u32> {
         let steps = self.steps.read().expect("no panic while held");
         let mut next: IndexMap<(u8, Place), Vec<Place>, foldhash::fast::FixedState> =
             IndexMap::default();
@@ -164,7 +164,7 @@ impl<'a, O: Observer> Runs<'a, O> {
         // Depth first, each place once; on the way there 0, then its longest way.
         let mut longest: IndexMap<(u8, Place), u32, foldhash::fast::FixedState> =
             IndexMap::default();
-        let mut most = 0;
+        let mut max = 0;
         for start in first {
             let mut stack = vec![(start, false)];
             while let Some((at, done)) = stack.pop() {
@@ -189,9 +189,9 @@ impl<'a, O: Observer> Runs<'a, O> {
                     }
                 }
             }
-            most = most.max(longest[&start]);
+            max = max.max(longest[&start]);
         }
-        Some(most)
+        Some(max)
     }
 
     /// Whether something was wrong with a state.

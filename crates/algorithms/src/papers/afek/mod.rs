@@ -43,8 +43,8 @@ pub struct Afek<T> {
 pub enum Line<L, S> {
     L1,
     L2(L),
-    L4 { j: u8, s: Pids },
-    L6 { j: u8, s: Pids, y: Pids },
+    L4 { j: Pid, s: Pids },
+    L6 { j: Pid, s: Pids, y: Pids },
     L7 { s: Pids, y: Pids, scan: S },
     L11,
     L12(L),
@@ -52,10 +52,7 @@ pub enum Line<L, S> {
 use Line::*;
 
 /// Where a process stands on the system `T`.
-pub type At<T> = Line<
-    <T as Timestamps>::Labelling,
-    <T as Timestamps>::Scanning,
->;
+pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Afek<T> {
     /// For `n` processes of which `k` may be in.
@@ -77,7 +74,7 @@ impl<T: Timestamps> Afek<T> {
             Some(j) => self.others(p).after(j),
         };
         match next {
-            Some(j) => L4 { j: j as u8, s },
+            Some(j) => L4 { j, s },
             None => self.line_6(p, s),
         }
     }
@@ -85,7 +82,7 @@ impl<T: Timestamps> Afek<T> {
     /// Line 6 from its beginning.
     fn line_6(&self, p: Pid, s: Pids) -> At<T> {
         match s.first() {
-            Some(j) => L6 { j: j as u8, s, y: Pids::NONE },
+            Some(j) => L6 { j, s, y: Pids::NONE },
             None => self.line_7(p, s, Pids::NONE),
         }
     }
@@ -123,15 +120,13 @@ impl<T: Timestamps> Algorithm for Afek<T> {
                 Turn::Done(()) => Goto(self.line_4(p, None, Pids::NONE)),
             },
             L4 { j, s } => {
-                let j = j as usize;
                 let s = if m.read(self.x.at(j)) != 0 { s.with(j) } else { s };
                 Goto(self.line_4(p, Some(j), s))
             }
             L6 { j, s, y } => {
-                let j = j as usize;
                 let y = if m.read(self.x.at(j)) != 0 { y.with(j) } else { y };
                 match s.after(j) {
-                    Some(j) => Goto(L6 { j: j as u8, s, y }),
+                    Some(j) => Goto(L6 { j, s, y }),
                     None => Goto(self.line_7(p, s, y)),
                 }
             }

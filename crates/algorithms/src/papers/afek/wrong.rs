@@ -5,7 +5,7 @@ use crate::{
     changed_lines,
     framework::{
         machine::Next::{self, Enter, Goto, Leave},
-        memory::{Memory, Pid},
+        memory::Memory,
         pids::Pids,
     },
     papers::timestamps::{Collect, Timestamps, Turn},
@@ -27,14 +27,14 @@ changed_lines! {
             Turn::Goto(label) => Goto(L2(label)),
             Turn::Done(()) => Goto(s.line_4(p, None, Pids::NONE)),
         },
-        L4 { j, s: seen } if s.others(p).first() == Some(j as Pid) && !seen.contains(p) => {
+        L4 { j, s: seen } if s.others(p).first() == Some(j) && !seen.contains(p) => {
             m.write(s.x.at(p), 1);
             Goto(L4 { j, s: seen.with(p) })
         },
     }
     /// Line 4 takes everybody, whether it was there or not.
     EverybodyCounts: |s, m, p| {
-        L4 { j, s: _ } => { m.read(s.x.at(j as usize)); Goto(s.line_4(p, Some(j as Pid), s.others(p))) },
+        L4 { j, s: _ } => { m.read(s.x.at(j)); Goto(s.line_4(p, Some(j), s.others(p))) },
     }
     /// Line 6 dropped: who was there when it came counts for ever.
     NoSecondLook: |s, _m, p| {

@@ -96,9 +96,9 @@ impl Plan {
         instance
     }
 
-    /// Levels that let through one less each, from `most` down to `k`, outermost first.
-    fn levels(&mut self, prefix: &str, most: usize, k: usize) -> Vec<usize> {
-        (k..=most).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
+    /// Levels that let through one less each, from `outermost` down to `k`, outermost first.
+    fn levels(&mut self, prefix: &str, outermost: usize, k: usize) -> Vec<usize> {
+        (k..=outermost).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
     }
 
     /// Figure 5 for the processes in `pids`, of which `size` are taken to compete at once; gives

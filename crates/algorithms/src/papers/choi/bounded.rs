@@ -105,8 +105,8 @@ impl Bounded {
     pub fn new(n: usize, k: usize) -> Self {
         let modulus = modulus(n);
         let mut layout = Layout::default();
-        let most = modulus * AGES.pow(n as u32) - 1;
-        let entry = layout.add(Decl::number("Entry", 0, most, 0).waited_on());
+        let max = modulus * AGES.pow(n as u32) - 1;
+        let entry = layout.add(Decl::number("Entry", 0, max, 0).waited_on());
         let exit = layout.add(Decl::number("Exit", 0, modulus - 1, 0).waited_on());
         Bounded { n, k, modulus, layout, entry, exit }
     }

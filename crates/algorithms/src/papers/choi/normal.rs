@@ -204,10 +204,10 @@ impl Choi {
         floor: Word,
         processes: &[Loc<Line>],
     ) -> Word {
-        let mut most = floor;
+        let mut largest = floor;
         let mut compares = |e| {
             if e <= value {
-                most = most.max(e);
+                largest = largest.max(e);
             }
         };
         for at in processes {
@@ -227,7 +227,7 @@ impl Choi {
                 _ => {}
             }
         }
-        most
+        largest
     }
 
     /// Lowers the cells that nobody waits for.

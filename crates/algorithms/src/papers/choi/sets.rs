@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    const MOST: usize = 256;
+    const MAX_K: usize = 256;
 
     fn common(wait: &[u8], release: &[u8]) -> Vec<u8> {
         wait.iter().copied().filter(|w| release.contains(w)).collect()
@@ -122,12 +122,12 @@ mod tests {
     }
 
     fn smallest(form: Form, property: &str) -> Option<usize> {
-        (1..=MOST).find(|&k| violated(k, form).contains(property))
+        (1..=MAX_K).find(|&k| violated(k, form).contains(property))
     }
 
     #[test]
     fn the_sets_as_meant_have_the_properties() {
-        for k in 1..=MOST {
+        for k in 1..=MAX_K {
             let violated = violated(k, Form::Meant);
             assert!(violated.is_subset(&["Lemma 1"].into()), "k = {k}: {violated:?}");
         }
@@ -135,17 +135,17 @@ mod tests {
 
     #[test]
     fn the_sets_are_small() {
-        for k in 1..=MOST {
+        for k in 1..=MAX_K {
             let Sets { wait, release } = Sets::new(k, Form::Meant);
-            let most = |sets: &[Vec<u8>]| sets.iter().map(Vec::len).max().unwrap();
+            let largest = |sets: &[Vec<u8>]| sets.iter().map(Vec::len).max().unwrap();
             let log = ceil_log2(k) as usize;
             // Release-Set(j) has an element for each one in j, and 0.
             assert!((0..k).all(|j| release[j].len() == j.count_ones() as usize + 1), "k = {k}");
-            assert_eq!(most(&release), k.ilog2() as usize + 1, "k = {k}");
+            assert_eq!(largest(&release), k.ilog2() as usize + 1, "k = {k}");
             // Wait-Set(0) is the largest: 0, the powers of two, and k-1 if it is none of these.
             let extra = usize::from(k > 2 && !(k - 1).is_power_of_two());
-            assert_eq!(most(&wait), 1 + log + extra, "k = {k}");
-            assert_eq!(wait[0].len(), most(&wait), "k = {k}");
+            assert_eq!(largest(&wait), 1 + log + extra, "k = {k}");
+            assert_eq!(wait[0].len(), largest(&wait), "k = {k}");
             // Every wait ends at the last cell, and every release begins at the first.
             assert!(wait.iter().all(|set| set.last() == Some(&(k as u8).wrapping_sub(1))));
             assert!(release.iter().all(|set| set[0] == 0));
@@ -165,14 +165,14 @@ mod tests {
     fn what_is_wrong_in_print() {
         for form in [Form::Printed, Form::PrintedLength, Form::PrintedCells] {
             let mut smallest = BTreeMap::new();
-            for k in (1..=MOST).rev() {
+            for k in (1..=MAX_K).rev() {
                 smallest.extend(violated(k, form).into_iter().map(|property| (property, k)));
             }
             smallest.retain(|property, _| property.starts_with('P'));
             assert_eq!(smallest, [("P4", 2)].into(), "{form:?}");
         }
         // With all the bits, only 0 misses itself, and that for every k from 2 on.
-        for k in 2..=MOST {
+        for k in 2..=MAX_K {
             let Sets { wait, release } = Sets::new(k, Form::PrintedCells);
             for (j, release) in release.iter().enumerate() {
                 for (i, wait) in wait[..=j].iter().enumerate() {

@@ -110,8 +110,8 @@ pub fn gtex(n: usize, k: usize) -> Ladder {
 
 /// The competitions of these groups, one group after another.
 pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
-    let most = groups.iter().map(|group| group.entrants - k).max().unwrap_or(0).max(k);
-    let width = most as Word + 1; // of a level's second number
+    let max_rounds = groups.iter().map(|group| group.entrants - k).max().unwrap_or(0).max(k);
+    let width = max_rounds as Word + 1; // of a level's second number
 
     let mut layout = Layout::default();
     let mut turns: BTreeMap<(String, usize), Var> = BTreeMap::new();

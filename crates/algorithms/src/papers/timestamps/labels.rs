@@ -84,16 +84,16 @@ impl Stamp {
         if latest == i {
             return None;
         }
-        let most = view(latest).label();
+        let top = view(latest).label();
         // The first place at which more share the latest one's digits than there are places left.
         let place = (1..n).find(|&place| {
             let below = DIGIT_BITS * (n - 1 - place) as u32;
-            let alike = |&j: &Pid| j != i && view(j).label() >> below == most >> below;
+            let alike = |&j: &Pid| j != i && view(j).label() >> below == top >> below;
             (0..n).filter(alike).count() >= n - place
         });
         let below = DIGIT_BITS * (n - 1 - place.unwrap_or(n - 1)) as u32;
-        let digit = most >> below & DIGIT;
-        let before = most >> below >> DIGIT_BITS << DIGIT_BITS;
+        let digit = top >> below & DIGIT;
+        let before = top >> below >> DIGIT_BITS << DIGIT_BITS;
         Some(Stamp((before | next(chain, digit)) << below))
     }
 

@@ -100,9 +100,9 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
 
     fn new(layout: &mut Layout, n: usize) -> Self {
         // In normal form: from 1 on at most 2n numbers, with gaps of at most n + 1; and a step more.
-        let most = ((2 * n - 1) * (n + 1) + 2) as Word;
+        let max = ((2 * n - 1) * (n + 1) + 2) as Word;
         let label =
-            layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, most, 0).at(i).unbounded());
+            layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, max, 0).at(i).unbounded());
         Uctss { n, label, collected: PhantomData }
     }
 
@@ -182,7 +182,7 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
         let mut new = Vec::with_capacity(old.len());
         new.push(1);
         for (index, pair) in old.windows(2).enumerate() {
-            let writers = pending.iter().filter(|&&most| most <= pair[0]).count() as Word;
+            let writers = pending.iter().filter(|&&max| max <= pair[0]).count() as Word;
             new.push(new[index] + (pair[1] - pair[0]).min(writers + 1));
         }
         if old == new {

@@ -13,7 +13,7 @@
 //! read, only that it is no less than the other's ticket, or that it is 0. For more there is none:
 //! while one process stands between reading a large ticket and taking a larger one, the others can
 //! start again from 1 and climb past it, and how long that takes is the difference. The checker
-//! then goes up to [`MOST`] and says so.
+//! then goes up to [`MAX_TICKET`] and says so.
 
 use alloc::format;
 
@@ -28,7 +28,7 @@ use crate::framework::{
 };
 
 /// The largest ticket that is explored.
-pub const MOST: Word = 6;
+pub const MAX_TICKET: Word = 6;
 
 /// The algorithm; k is 1.
 pub struct Bakery {
@@ -45,7 +45,7 @@ pub enum Line {
     L1,
     /// Line 2 reads the tickets.
     L2Read {
-        i: u8,
+        i: Pid,
         max: Word,
     },
     /// Line 2 takes one.
@@ -56,11 +56,11 @@ pub enum Line {
         num: Word,
     },
     L4a {
-        i: u8,
+        i: Pid,
         num: Word,
     },
     L4b {
-        i: u8,
+        i: Pid,
         num: Word,
     },
     L5,
@@ -73,7 +73,7 @@ impl Bakery {
         assert_eq!(k, 1, "the Bakery algorithm is for k = 1");
         let mut layout = Layout::default();
         let num = layout.array(n, |p| {
-            Decl::number(format!("num[{p}]"), 0, MOST, 0).at(p).waited_on().unbounded()
+            Decl::number(format!("num[{p}]"), 0, MAX_TICKET, 0).at(p).waited_on().unbounded()
         });
         let choosing =
             layout.array(n, |p| Decl::flag(format!("choosing[{p}]"), false).at(p).waited_on());
@@ -107,20 +107,20 @@ impl Algorithm for Bakery {
     #[rustfmt::skip] // a line of the paper is a line here
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
         let others = self.others(p);
-        let first = others.first().unwrap_or(0) as u8;
+        let first = others.first().unwrap_or(0);
         match at {
             L1 => { m.write(self.choosing.at(p), 1); Goto(L2Read { i: first, max: 0 }) }
             L2Read { i, max } => {
-                let max = max.max(m.read(self.num.at(i as Pid)));
-                Goto(others.after(i as Pid).map_or(L2 { max }, |i| L2Read { i: i as u8, max }))
+                let max = max.max(m.read(self.num.at(i)));
+                Goto(others.after(i).map_or(L2 { max }, |i| L2Read { i, max }))
             }
             L2 { max } => { m.write(self.num.at(p), max + 1); Goto(L3 { num: max + 1 }) }
             L3 { num } => { m.write(self.choosing.at(p), 0); Goto(L4a { i: first, num }) }
-            L4a { i, num } => if m.read(self.choosing.at(i as Pid)) != 0 { Spin(at) } else { Goto(L4b { i, num }) },
+            L4a { i, num } => if m.read(self.choosing.at(i)) != 0 { Spin(at) } else { Goto(L4b { i, num }) },
             L4b { i, num } => {
-                let other = m.read(self.num.at(i as Pid));
-                if other != 0 && (other, i as Pid) < (num, p) { return Spin(at); }
-                others.after(i as Pid).map_or(Enter(L5), |i| Goto(L4a { i: i as u8, num }))
+                let other = m.read(self.num.at(i));
+                if other != 0 && (other, i) < (num, p) { return Spin(at); }
+                others.after(i).map_or(Enter(L5), |i| Goto(L4a { i, num }))
             }
             L5 => { m.write(self.num.at(p), 0); Leave }
         }

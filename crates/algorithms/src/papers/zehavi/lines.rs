@@ -15,8 +15,8 @@ pub struct Ahead {
 
 impl Ahead {
     /// `precede.delete(i)`.
-    pub(super) fn without(self, i: u8) -> Self {
-        Ahead { precede: self.precede.without(i as Pid), ..self }
+    pub(super) fn without(self, i: Pid) -> Self {
+        Ahead { precede: self.precede.without(i), ..self }
     }
 }
 
@@ -25,94 +25,94 @@ impl Ahead {
 #[allow(missing_docs)]
 pub enum Line<L, S> {
     L1 {
-        i: u8,
+        i: Pid,
     },
     L2 {
-        i: u8,
+        i: Pid,
     },
     L3(L),
     /// The condition of line 4 reads this cell.
     L4 {
-        i: u8,
+        i: Pid,
         cell: u8,
     },
     L4a {
-        i: u8,
+        i: Pid,
     },
     L4b {
-        i: u8,
+        i: Pid,
     },
     L4c {
-        i: u8,
+        i: Pid,
     },
     L4d {
-        i: u8,
+        i: Pid,
     },
     /// Line 4d found `reveal`.
     L4dSet {
-        i: u8,
+        i: Pid,
     },
     L4e {
-        i: u8,
+        i: Pid,
     },
     /// Line 4e found `reveal`.
     L4eSet {
-        i: u8,
+        i: Pid,
     },
     /// The condition of line 4f reads this cell.
     L4f {
-        i: u8,
+        i: Pid,
         cell: u8,
     },
     L4fi {
-        i: u8,
+        i: Pid,
     },
     L4fii {
-        i: u8,
+        i: Pid,
     },
     L5,
     L6(S),
     L7 {
-        i: u8,
+        i: Pid,
         before: Pids,
     },
     L8 {
-        i: u8,
+        i: Pid,
         before: Pids,
     },
     L11ai {
-        i: u8,
+        i: Pid,
         ahead: Ahead,
     },
     /// The condition of line 11(a)ii has come to its first, second, third or fourth part.
     L11aii {
-        i: u8,
+        i: Pid,
         part: u8,
         ahead: Ahead,
     },
     /// The condition of line 11(b) reads this cell.
     L11b {
-        i: u8,
+        i: Pid,
         cell: u8,
         ahead: Ahead,
     },
     L11bi {
-        i: u8,
+        i: Pid,
         ahead: Ahead,
     },
     L12 {
-        i: u8,
+        i: Pid,
         before: Pids,
     },
     L13,
     L14a {
-        i: u8,
+        i: Pid,
     },
     L14b {
-        i: u8,
+        i: Pid,
     },
     L15 {
-        i: u8,
+        i: Pid,
     },
 }
 use Line::*;

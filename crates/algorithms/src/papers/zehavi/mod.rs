@@ -59,10 +59,7 @@ pub struct Zehavi<T> {
 use Line::*;
 
 /// Where a process stands on the system `T`.
-pub type At<T> = Line<
-    <T as Timestamps>::Labelling,
-    <T as Timestamps>::Scanning,
->;
+pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Zehavi<T> {
     /// For `n` processes of which `k` may be in.
@@ -103,37 +100,37 @@ impl<T: Timestamps> Zehavi<T> {
         Pids::others(self.n, p)
     }
 
-    fn first(&self, p: Pid) -> u8 {
-        self.others(p).first().unwrap_or(0) as u8
+    fn first(&self, p: Pid) -> Pid {
+        self.others(p).first().unwrap_or(0)
     }
 
-    fn next(&self, p: Pid, i: u8) -> Option<u8> {
-        self.others(p).after(i as Pid).map(|i| i as u8)
+    fn next(&self, p: Pid, i: Pid) -> Option<Pid> {
+        self.others(p).after(i)
     }
 
     /// The next round of line 4, or line 5.
-    fn line_4(&self, p: Pid, i: u8) -> At<T> {
+    fn line_4(&self, p: Pid, i: Pid) -> At<T> {
         self.next(p, i).map_or(L5, |i| L4 { i, cell: 0 })
     }
 
     /// Line 11: whether it has to wait.
     fn line_11(&self, ahead: Ahead) -> Next<At<T>> {
         match ahead.precede.first() {
-            Some(i) if ahead.precede.len() >= self.k => Spin(L11ai { i: i as u8, ahead }),
+            Some(i) if ahead.precede.len() >= self.k => Spin(L11ai { i, ahead }),
             _ => self.line_12(ahead.before),
         }
     }
 
     /// The next round of line 11(a), or line 11(b).
-    fn line_11a(&self, p: Pid, i: u8, ahead: Ahead) -> At<T> {
-        match ahead.precede.after(i as Pid) {
-            Some(i) => L11ai { i: i as u8, ahead },
+    fn line_11a(&self, p: Pid, i: Pid, ahead: Ahead) -> At<T> {
+        match ahead.precede.after(i) {
+            Some(i) => L11ai { i, ahead },
             None => L11b { i: self.first(p), cell: 0, ahead },
         }
     }
 
     /// The next round of line 11(b), or back to line 11.
-    fn line_11b(&self, p: Pid, i: u8, ahead: Ahead) -> Next<At<T>> {
+    fn line_11b(&self, p: Pid, i: Pid, ahead: Ahead) -> Next<At<T>> {
         match self.next(p, i) {
             Some(i) => Goto(L11b { i, cell: 0, ahead }),
             None => self.line_11(ahead),
@@ -141,7 +138,7 @@ impl<T: Timestamps> Zehavi<T> {
     }
 
     fn line_12(&self, before: Pids) -> Next<At<T>> {
-        before.first().map_or(Enter(L13), |i| Goto(L12 { i: i as u8, before }))
+        before.first().map_or(Enter(L13), |i| Goto(L12 { i, before }))
     }
 }
 
@@ -169,47 +166,47 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
         let first = self.first(p);
         match at {
             L1 { i } => {
-                m.write(self.told(self.compete, p, i as Pid), 1);
+                m.write(self.told(self.compete, p, i), 1);
                 Goto(self.next(p, i).map_or(L2 { i: first }, |i| L1 { i }))
             }
             L2 { i } => {
-                m.write(self.told(self.ignore, p, i as Pid), 1);
+                m.write(self.told(self.ignore, p, i), 1);
                 Goto(self.next(p, i).map_or_else(|| L3(self.stamps.begin_label(p)), |i| L2 { i }))
             }
             L3(label) => match self.stamps.label(m, p, label) {
                 Turn::Goto(label) => Goto(L3(label)),
                 Turn::Done(()) => Goto(L4 { i: first, cell: 0 }),
             },
-            L4 { i, cell } => match m.read(self.discovered(cell, p, i as Pid)) != 0 {
+            L4 { i, cell } => match m.read(self.discovered(cell, p, i)) != 0 {
                 false => Goto(L4a { i }),
                 true if cell == 0 => Goto(L4 { i, cell: 1 }),
                 true => Goto(self.line_4(p, i)),
             },
-            L4a { i } => { m.write(self.discovered(0, p, i as Pid), 0); Goto(L4b { i }) }
-            L4b { i } => { m.write(self.discovered(1, p, i as Pid), 0); Goto(L4c { i }) }
-            L4c { i } => { m.write(self.told(self.allow, p, i as Pid), 0); Goto(L4d { i }) }
-            L4d { i } => if m.read(self.reveal.at(i as Pid)) != 0 { Goto(L4dSet { i }) } else { Goto(L4e { i }) },
-            L4dSet { i } => { m.write(self.discovered(0, p, i as Pid), 1); Goto(L4e { i }) }
-            L4e { i } => if m.read(self.reveal.at(i as Pid)) != 0 { Goto(L4eSet { i }) } else { Goto(L4f { i, cell: 0 }) },
-            L4eSet { i } => { m.write(self.discovered(1, p, i as Pid), 1); Goto(L4f { i, cell: 0 }) }
-            L4f { i, cell } => match m.read(self.discovered(cell, p, i as Pid)) != 0 {
+            L4a { i } => { m.write(self.discovered(0, p, i), 0); Goto(L4b { i }) }
+            L4b { i } => { m.write(self.discovered(1, p, i), 0); Goto(L4c { i }) }
+            L4c { i } => { m.write(self.told(self.allow, p, i), 0); Goto(L4d { i }) }
+            L4d { i } => if m.read(self.reveal.at(i)) != 0 { Goto(L4dSet { i }) } else { Goto(L4e { i }) },
+            L4dSet { i } => { m.write(self.discovered(0, p, i), 1); Goto(L4e { i }) }
+            L4e { i } => if m.read(self.reveal.at(i)) != 0 { Goto(L4eSet { i }) } else { Goto(L4f { i, cell: 0 }) },
+            L4eSet { i } => { m.write(self.discovered(1, p, i), 1); Goto(L4f { i, cell: 0 }) }
+            L4f { i, cell } => match m.read(self.discovered(cell, p, i)) != 0 {
                 false => Goto(L4fi { i }),
                 true if cell == 0 => Goto(L4f { i, cell: 1 }),
                 true => Goto(self.line_4(p, i)),
             },
-            L4fi { i } => { m.write(self.discovered(0, p, i as Pid), 0); Goto(L4fii { i }) }
-            L4fii { i } => { m.write(self.discovered(1, p, i as Pid), 0); Goto(self.line_4(p, i)) }
+            L4fi { i } => { m.write(self.discovered(0, p, i), 0); Goto(L4fii { i }) }
+            L4fii { i } => { m.write(self.discovered(1, p, i), 0); Goto(self.line_4(p, i)) }
             L5 => { m.write(self.reveal.at(p), 1); Goto(L6(self.stamps.begin_scan(p))) }
             L6(scan) => match self.stamps.scan(m, p, scan) {
                 Turn::Goto(scan) => Goto(L6(scan)),
                 Turn::Done(seen) => Goto(L7 { i: first, before: seen.before::<T>(p) }),
             },
             L7 { i, before } => {
-                m.write(self.told(self.order, p, i as Pid), (!before.contains(i as Pid)).into());
+                m.write(self.told(self.order, p, i), (!before.contains(i)).into());
                 Goto(self.next(p, i).map_or(L8 { i: first, before }, |i| L7 { i, before }))
             }
             L8 { i, before } => {
-                m.write(self.told(self.ignore, p, i as Pid), 0);
+                m.write(self.told(self.ignore, p, i), 0);
                 match self.next(p, i) {
                     Some(i) => Goto(L8 { i, before }),
                     None => match self.line_11(Ahead { before, precede: before }) { // lines 9, 10
@@ -218,16 +215,15 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                     }
                 }
             }
-            L11ai { i, ahead } => match m.read(self.told(self.compete, i as Pid, p)) != 0 {
+            L11ai { i, ahead } => match m.read(self.told(self.compete, i, p)) != 0 {
                 true => Goto(L11aii { i, part: 0, ahead }),
                 false => Goto(self.line_11a(p, i, ahead.without(i))),
             },
             L11aii { i, part, ahead } => {
-                let from = i as Pid;
                 let holds = match part {
-                    0 | 1 => m.read(self.discovered(part, from, p)) != 0,
-                    2 => m.read(self.told(self.ignore, from, p)) == 0,
-                    _ => m.read(self.told(self.order, from, p)) == 0,
+                    0 | 1 => m.read(self.discovered(part, i, p)) != 0,
+                    2 => m.read(self.told(self.ignore, i, p)) == 0,
+                    _ => m.read(self.told(self.order, i, p)) == 0,
                 };
                 match (holds, part) {
                     (false, _) => Goto(self.line_11a(p, i, ahead)),
@@ -235,27 +231,27 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                     (true, _) => Goto(self.line_11a(p, i, ahead.without(i))),
                 }
             }
-            L11b { i, cell, ahead } => match m.read(self.discovered(cell, i as Pid, p)) != 0 {
+            L11b { i, cell, ahead } => match m.read(self.discovered(cell, i, p)) != 0 {
                 false => self.line_11b(p, i, ahead),
                 true if cell == 0 => Goto(L11b { i, cell: 1, ahead }),
                 true => Goto(L11bi { i, ahead }),
             },
-            L11bi { i, ahead } => match m.read(self.told(self.allow, i as Pid, p)) != 0 {
+            L11bi { i, ahead } => match m.read(self.told(self.allow, i, p)) != 0 {
                 true => self.line_12(ahead.before),
                 false => self.line_11b(p, i, ahead),
             },
             L12 { i, before } => {
-                m.write(self.told(self.allow, p, i as Pid), 1);
-                before.after(i as Pid).map_or(Enter(L13), |i| Goto(L12 { i: i as u8, before }))
+                m.write(self.told(self.allow, p, i), 1);
+                before.after(i).map_or(Enter(L13), |i| Goto(L12 { i, before }))
             }
             L13 => { m.write(self.reveal.at(p), 0); Goto(L14a { i: first }) }
-            L14a { i } => { m.write(self.discovered(0, i as Pid, p), 0); Goto(L14b { i }) }
+            L14a { i } => { m.write(self.discovered(0, i, p), 0); Goto(L14b { i }) }
             L14b { i } => {
-                m.write(self.discovered(1, i as Pid, p), 0);
+                m.write(self.discovered(1, i, p), 0);
                 Goto(self.next(p, i).map_or(L15 { i: first }, |i| L14a { i }))
             }
             L15 { i } => {
-                m.write(self.told(self.compete, p, i as Pid), 0);
+                m.write(self.told(self.compete, p, i), 0);
                 self.next(p, i).map_or(Leave, |i| Goto(L15 { i }))
             }
         }

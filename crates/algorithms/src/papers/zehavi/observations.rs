@@ -48,13 +48,13 @@ impl<T: Timestamps> Zehavi<T> {
     }
 
     /// The others that a loop at `i` has done.
-    fn up_to(&self, p: Pid, i: u8) -> Pids {
-        (0..i as Pid).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
+    fn up_to(&self, p: Pid, i: Pid) -> Pids {
+        (0..i).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }
 
     /// The others that a loop at `i` has not done.
-    fn from(&self, p: Pid, i: u8) -> Pids {
-        (i as Pid..self.n).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
+    fn from(&self, p: Pid, i: Pid) -> Pids {
+        (i..self.n).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }
 
     fn is_revealed(&self, at: At<T>) -> bool {

@@ -5,7 +5,7 @@ use crate::{
     changed_lines,
     framework::{
         machine::Next::{self, Goto, Leave},
-        memory::{Memory, Pid},
+        memory::Memory,
     },
     papers::timestamps::{Collect, Timestamps, Turn},
 };
@@ -14,46 +14,46 @@ changed_lines! {
     Zehavi<T>, At<T> => Next<At<T>> where [T: Timestamps];
     /// One cell of `discover` in place of two: lines 4b, 4e, 4f and 14b are gone.
     OneCell: |s, m, p| {
-        L4 { i, .. } => match m.read(s.discovered(0, p, i as Pid)) != 0 {
+        L4 { i, .. } => match m.read(s.discovered(0, p, i)) != 0 {
             true => Goto(s.line_4(p, i)),
             false => Goto(L4a { i }),
         },
-        L4a { i } => { m.write(s.discovered(0, p, i as Pid), 0); Goto(L4c { i }) },
-        L4d { i } => match m.read(s.reveal.at(i as Pid)) != 0 {
+        L4a { i } => { m.write(s.discovered(0, p, i), 0); Goto(L4c { i }) },
+        L4d { i } => match m.read(s.reveal.at(i)) != 0 {
             true => Goto(L4dSet { i }),
             false => Goto(s.line_4(p, i)),
         },
-        L4dSet { i } => { m.write(s.discovered(0, p, i as Pid), 1); Goto(s.line_4(p, i)) },
-        L11aii { i, part: 0, ahead } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+        L4dSet { i } => { m.write(s.discovered(0, p, i), 1); Goto(s.line_4(p, i)) },
+        L11aii { i, part: 0, ahead } => match m.read(s.discovered(0, i, p)) != 0 {
             true => Goto(L11aii { i, part: 2, ahead }),
             false => Goto(s.line_11a(p, i, ahead)),
         },
-        L11b { i, ahead, .. } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+        L11b { i, ahead, .. } => match m.read(s.discovered(0, i, p)) != 0 {
             true => Goto(L11bi { i, ahead }),
             false => s.line_11b(p, i, ahead),
         },
         L14a { i } => {
-            m.write(s.discovered(0, i as Pid, p), 0);
+            m.write(s.discovered(0, i, p), 0);
             Goto(s.next(p, i).map_or(L15 { i: s.first(p) }, |i| L14a { i }))
         },
     }
     /// Line 11(a)ii does not look at `ignore`.
     NoIgnore: |s, m, p| {
-        L11aii { i, part: 1, ahead } => match m.read(s.discovered(1, i as Pid, p)) != 0 {
+        L11aii { i, part: 1, ahead } => match m.read(s.discovered(1, i, p)) != 0 {
             true => Goto(L11aii { i, part: 3, ahead }),
             false => Goto(s.line_11a(p, i, ahead)),
         },
     }
     /// Line 11(a)ii does not look at `discover`.
     NoDiscover: |s, m, p| {
-        L11ai { i, ahead } => match m.read(s.told(s.compete, i as Pid, p)) != 0 {
+        L11ai { i, ahead } => match m.read(s.told(s.compete, i, p)) != 0 {
             true => Goto(L11aii { i, part: 2, ahead }),
             false => Goto(s.line_11a(p, i, ahead.without(i))),
         },
     }
     /// Line 11(a)i dropped: it waits for those who have gone.
     NoCompete: |s, m, p| {
-        L11ai { i, ahead } => match m.read(s.discovered(0, i as Pid, p)) != 0 {
+        L11ai { i, ahead } => match m.read(s.discovered(0, i, p)) != 0 {
             true => Goto(L11aii { i, part: 1, ahead }),
             false => Goto(s.line_11a(p, i, ahead)),
         },
@@ -68,7 +68,7 @@ changed_lines! {
     }
     /// Line 4c dropped: an old permission is never taken back.
     NoCancel: |s, m, p| {
-        L4b { i } => { m.write(s.discovered(1, p, i as Pid), 0); Goto(L4d { i }) },
+        L4b { i } => { m.write(s.discovered(1, p, i), 0); Goto(L4d { i }) },
     }
     /// Line 14 dropped: its traces stay.
     NoDelete: |s, m, p| {
@@ -81,7 +81,7 @@ changed_lines! {
     /// Line 15 dropped: it competes for ever.
     NoRetreat: |s, m, p| {
         L14b { i } => {
-            m.write(s.discovered(1, i as Pid, p), 0);
+            m.write(s.discovered(1, i, p), 0);
             s.next(p, i).map_or(Leave, |i| Goto(L14a { i }))
         },
     }

@@ -97,7 +97,7 @@ fn print(report: &Report) {
             outln!("  {:<11} {word:<9} {}", promise.name(), promise.promise());
         }
     }
-    if let Some((label, scan)) = report.most_steps {
+    if let Some((label, scan)) = report.max_steps {
         let show = |most: Option<u32>| most.map_or("without bound".into(), |most| most.to_string());
         outln!("\nmost own steps: Label {}, Scan {}", show(label), show(scan));
     }
