@@ -1,12 +1,12 @@
 //! The registry's entries of the protocol behind `Hall`.
 
-use super::{Barging, Cast, Fair, MAX_PROCESSES, Sleep, Wide, wrong, model};
+use super::{Barging, Cast, Fair, MAX_PROCESSES, Sleep, Wide, model, wrong};
 use crate::{
     framework::changed::Changed,
     registry::{Entry, OURS, entries},
 };
 
-/// The protocol in any form: a process that stops while it holds the lock of the queue stops all.
+/// The protocol in any form. A process that stops while it serves stops all others.
 const HALL: Entry = Entry::new(OURS, "hall")
     .using("fetch-and-add, test-and-set, compare-and-swap")
     .without_resilience()
@@ -21,30 +21,30 @@ const BARGING: Entry = HALL.deadlock_free_only().waits_in_exit();
 
 entries! {
     "hall" => |n, k| model(Fair, Cast::Plain, Sleep::Light, n, k), FAIR.titled("fast path and queue");
-    "hall-sleep" => |n, k| model(Fair, Cast::Plain, Sleep::Deep, n, k), HALL.titled("a waiter looks only when it was rung for");
+    "hall-sleep" => |n, k| model(Fair, Cast::Plain, Sleep::Deep, n, k), HALL.titled("a waiter looks only when it was woken");
     "hall-many" => |n, k| model(Fair, Cast::Many, Sleep::Light, n, k), FAIR.titled("process 0 takes two slots");
-    "hall-sleep-many" => |n, k| model(Fair, Cast::Many, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; a waiter looks only when rung for");
+    "hall-sleep-many" => |n, k| model(Fair, Cast::Many, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; a waiter looks only when it was woken");
     "hall-timeout" => |n, k| model(Fair, Cast::Timeout, Sleep::Light, n, k), HALL.titled("waiters give up at any time");
-    "hall-sleep-timeout" => |n, k| model(Fair, Cast::Timeout, Sleep::Deep, n, k), HALL.titled("waiters give up at any time; a waiter looks only when rung for");
+    "hall-sleep-timeout" => |n, k| model(Fair, Cast::Timeout, Sleep::Deep, n, k), HALL.titled("waiters give up at any time; a waiter looks only when it was woken");
     "hall-resize" => |n, k| model(Fair, Cast::Resize, Sleep::Light, n, k), HALL.titled("the last process takes a slot away and back");
-    "hall-sleep-resize" => |n, k| model(Fair, Cast::Resize, Sleep::Deep, n, k), HALL.titled("the last process takes a slot away and back; a waiter looks only when rung for");
-    "hall-close" => |n, k| model(Fair, Cast::Close, Sleep::Light, n, k), HALL.titled("the last process closes it");
-    "hall-sleep-close" => |n, k| model(Fair, Cast::Close, Sleep::Deep, n, k), HALL.titled("the last process closes it; a waiter looks only when rung for");
-    "hall-wide" => Wide::new, HALL.titled("more slots than fit into the word: a count, and names");
-    "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line 3 does not count the waiter");
-    "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a waiter is no longer counted before it has its grant");
-    "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("what is granted stays free");
-    "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line 1 does not look whether anybody waits");
-    "hall-sleep:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("nobody is rung for");
-    "hall-sleep:no-news" => |n, k| Changed::<_, wrong::NoNews>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("who serves does not look for news");
-    "hall-sleep:deaf" => |n, k| Changed::<_, wrong::Deaf>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("who lies down does not hear what was rung before");
-    "hall-timeout:blind" => |n, k| Changed::<_, wrong::Blind>::new(model(Fair, Cast::Timeout, Sleep::Light, n, k)), FAIR.wrong("who gives up does not look for a grant");
-    "hall-resize:forgiving" => |n, k| Changed::<_, wrong::Forgiving>::new(model(Fair, Cast::Resize, Sleep::Light, n, k)), FAIR.wrong("what is held beyond the new size is not remembered");
-    "hall-barging" => |n, k| model(Barging, Cast::Plain, Sleep::Light, n, k), BARGING.titled("who finds a slot free takes it");
-    "hall-sleep-barging" => |n, k| model(Barging, Cast::Plain, Sleep::Deep, n, k), BARGING.titled("who finds a slot free takes it; a waiter looks only when rung for");
-    "hall-sleep-barging-timeout" => |n, k| model(Barging, Cast::Timeout, Sleep::Deep, n, k), BARGING.titled("one may barge in, waiters give up at any time");
-    "hall-sleep-barging-many" => |n, k| model(Barging, Cast::Many, Sleep::Deep, n, k), BARGING.titled("one may barge in, process 0 takes two slots");
-    "hall-sleep-barging-resize" => |n, k| model(Barging, Cast::Resize, Sleep::Deep, n, k), BARGING.titled("one may barge in, the last process takes a slot away and back");
-    "hall-sleep-barging-close" => |n, k| model(Barging, Cast::Close, Sleep::Deep, n, k), BARGING.titled("one may barge in, the last process closes it");
-    "hall-sleep-barging:no-call" => |n, k| Changed::<_, wrong::NoCall>::new(model(Barging, Cast::Plain, Sleep::Deep, n, k)), BARGING.wrong("who leaves calls nobody");
+    "hall-sleep-resize" => |n, k| model(Fair, Cast::Resize, Sleep::Deep, n, k), HALL.titled("the last process takes a slot away and back; a waiter looks only when it was woken");
+    "hall-close" => |n, k| model(Fair, Cast::Close, Sleep::Light, n, k), HALL.titled("the last process closes the hall");
+    "hall-sleep-close" => |n, k| model(Fair, Cast::Close, Sleep::Deep, n, k), HALL.titled("the last process closes the hall; a waiter looks only when it was woken");
+    "hall-wide" => Wide::new, HALL.titled("more slots than fit into the word: a count, and slot numbers");
+    "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line L3 does not count the waiter");
+    "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a waiter stops being counted before it has its grant");
+    "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a granted slot stays free");
+    "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line L1 does not look whether anybody waits");
+    "hall-sleep:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("nobody is woken");
+    "hall-sleep:no-news" => |n, k| Changed::<_, wrong::NoNews>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("the server does not look for news");
+    "hall-sleep:deaf" => |n, k| Changed::<_, wrong::Deaf>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("a wake-up that comes before the waiter sleeps is lost");
+    "hall-timeout:blind" => |n, k| Changed::<_, wrong::Blind>::new(model(Fair, Cast::Timeout, Sleep::Light, n, k)), FAIR.wrong("a waiter that gives up does not look for a grant");
+    "hall-resize:forgiving" => |n, k| Changed::<_, wrong::Forgiving>::new(model(Fair, Cast::Resize, Sleep::Light, n, k)), FAIR.wrong("slots held beyond the new size are forgotten");
+    "hall-barging" => |n, k| model(Barging, Cast::Plain, Sleep::Light, n, k), BARGING.titled("a newcomer may overtake waiters");
+    "hall-sleep-barging" => |n, k| model(Barging, Cast::Plain, Sleep::Deep, n, k), BARGING.titled("a newcomer may overtake waiters; a waiter looks only when it was woken");
+    "hall-sleep-barging-timeout" => |n, k| model(Barging, Cast::Timeout, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; waiters give up at any time");
+    "hall-sleep-barging-many" => |n, k| model(Barging, Cast::Many, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; process 0 takes two slots");
+    "hall-sleep-barging-resize" => |n, k| model(Barging, Cast::Resize, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; the last process takes a slot away and back");
+    "hall-sleep-barging-close" => |n, k| model(Barging, Cast::Close, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; the last process closes the hall");
+    "hall-sleep-barging:no-call" => |n, k| Changed::<_, wrong::NoCall>::new(model(Barging, Cast::Plain, Sleep::Deep, n, k)), BARGING.wrong("a holder that leaves calls no waiter");
 }

@@ -1,4 +1,4 @@
-//! The machine as the lab sees it: a cast of processes that use one hall.
+//! The machine as the lab checks it: a cast of processes that use one hall.
 
 use alloc::{format, string::String, vec::Vec};
 use core::marker::PhantomData;
@@ -20,20 +20,20 @@ use crate::framework::{
     queue,
 };
 
-/// The most processes it is offered for: every content of the queue is listed.
+/// The largest number of processes of a model. Every content of the queue is listed, so it is small.
 pub const MAX_PROCESSES: usize = 6;
 
 /// What the processes do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Everybody takes one slot at a time.
+    /// Every process takes one slot at a time.
     Plain,
-    /// Process 0 takes two at a time.
+    /// Process 0 takes two slots at a time.
     Many,
-    /// The last process is a clock that runs out at any time, and is set again at any time: a waiter
-    /// that looks at it when it has run out gives up.
+    /// The last process is a clock that expires at any time and is reset at any time. A waiter that finds
+    /// it expired gives up.
     Timeout,
-    /// The last process makes the hall smaller by a slot, and larger again.
+    /// The last process takes a slot away, and gives it back.
     Resize,
     /// The last process closes the hall.
     Close,
@@ -42,13 +42,13 @@ pub enum Cast {
 /// When a waiter looks for its grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sleep {
-    /// Now and then: a sleeper may wake up for no reason.
+    /// Now and then: a sleeper may wake up spuriously.
     Light,
-    /// Only when it was rung for: a wake-up that is lost is lost for ever.
+    /// Only when it was woken: a lost wake-up stays lost.
     Deep,
 }
 
-/// A hall and those who use it.
+/// A hall and the processes that use it.
 pub struct ThreadsModel<P = Bits, M = Fair> {
     n: usize,
     k: usize,
@@ -65,20 +65,20 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
     rules: PhantomData<(P, M)>,
 }
 
-/// Where a process stands.
+/// What a process does next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// On a line of a passage.
+    /// A line of a passage.
     At(Line<Pid>),
-    /// About to turn the clock.
+    /// Expire or reset the clock.
     Clock,
-    /// About to look how many slots there are, to change that.
+    /// Look how many slots there are, to change that.
     Look,
 }
 use State::*;
 
 impl<P: Pool, M: Policy> ThreadsModel<P, M> {
-    /// For `n` processes, of which `k` may be in.
+    /// Makes the model for `n` processes, of which `k` may be inside.
     pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
@@ -116,19 +116,19 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         }
     }
 
-    /// What the word can be.
-    fn all_words(cast: Cast, n: usize, most: Word) -> Vec<Word> {
+    /// Lists all values of the word.
+    fn all_words(cast: Cast, n: usize, max: Word) -> Vec<Word> {
         let marks = if matches!(cast, Cast::Resize | Cast::Close) { 2 } else { 0 };
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
-            // One that is back already may still be counted from last time.
+            // A process that is back already may still be counted from its last passage.
             .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
-            .flat_map(|above| (0..=most).map(move |free| above + free))
+            .flat_map(|above| (0..=max).map(move |free| above + free))
             .collect()
     }
 
-    /// What the terms can be, with so few slots that all can be listed.
+    /// Lists all values of the terms.
     fn all_terms(cast: Cast, k: usize) -> Vec<Word> {
         let fewest = if cast == Cast::Resize { Self::fewer(k) } else { k };
         let owed = if cast == Cast::Resize { P::all(k) } else { 0 };
@@ -138,18 +138,18 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
             .collect()
     }
 
-    /// One slot less, if any is left then.
+    /// Returns the smaller size: one slot less, but at least one.
     fn fewer(k: usize) -> usize {
         (k - 1).max(1)
     }
 
-    /// Whether `p` is the one that is not after a slot.
+    /// Returns whether `p` is the process that may have another job than to take slots.
     fn is_last(&self, p: Pid) -> bool {
         p + 1 == self.n
     }
 
-    /// What the variables and the hands of all processes hold, if the lock's owner is not about to
-    /// change it.
+    /// Lists the slots in the variables and in the private states of all processes. Returns `None` if the
+    /// server is between the two accesses that change what is owed.
     fn slots(&self, state: &View<'_, State>) -> Option<Vec<Word>> {
         let mut all = Vec::from([state.value(self.word) & FREE]);
         for p in 0..self.n {
@@ -289,7 +289,7 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
                 let mut environment = ModelEnvironment { model: self, memory: m };
                 match lines::step::<P, M, _>(&mut environment, p, line) {
                     Goto(next) => Goto(At(next)),
-                    // Who finds somebody serving has come in vain, for this time.
+                    // Resizing and closing fail if there is a server, and are tried again in another passage.
                     Spin(Line::L5 { .. }) => Leave,
                     Spin(next) => Spin(At(next)),
                     Enter(next) => Enter(At(next)),
@@ -333,7 +333,7 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     }
 }
 
-/// A hall with this cast.
+/// Makes a model with this policy and cast.
 pub fn model<M: Policy>(
     _: M,
     cast: Cast,

@@ -1,5 +1,5 @@
-//! A hall with more slots than fit into the word, as the lab sees it: the word counts them, and who
-//! was let in takes a name.
+//! A hall with more slots than fit into the word, as the lab checks it: the word counts free slots, and a
+//! process that was let in takes a slot number.
 
 use alloc::format;
 
@@ -18,10 +18,10 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Word},
 };
 
-/// So few, to have several words.
+/// Few, so that small models have several words.
 const PER_WORD: usize = 2;
 
-/// The machine.
+/// The model of such a hall.
 pub struct Wide {
     hall: ThreadsModel<Count, Fair>,
     layout: Layout,
@@ -29,14 +29,14 @@ pub struct Wide {
     words: usize,
 }
 
-/// Where a process stands.
+/// What a process does next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At {
-    /// On a line of the hall.
+    /// A line of the hall.
     Hall(State),
-    /// Let in, and looking for a name.
+    /// Look for a slot number, after it was let in.
     Looks(State, slot_bits::Line),
-    /// With a name, which it will put back.
+    /// Put back this slot number, and leave.
     Has(State, usize),
 }
 use At::*;
@@ -55,7 +55,7 @@ impl<M: Memory> Environment for ModelBits<'_, M> {
 }
 
 impl Wide {
-    /// For `n` processes, of which `k` may be in.
+    /// Makes the model for `n` processes, of which `k` may be inside.
     pub fn new(n: usize, k: usize) -> Self {
         let hall = ThreadsModel::new(Cast::Plain, Sleep::Deep, n, k);
         let mut layout = hall.layout().clone();

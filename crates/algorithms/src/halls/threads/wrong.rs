@@ -1,4 +1,4 @@
-//! Variants that are wrong on purpose. The checker must reject each, and say why.
+//! Variants that are wrong on purpose. The checker must reject each of them, and name the violation.
 
 use super::{
     environment::{Environment, FastEnvironment},
@@ -18,19 +18,19 @@ use State::At;
 
 changed_lines! {
     ThreadsModel<Bits, Fair>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
-    /// Line 3 does not count the waiter: who leaves does not know of it.
+    /// Line L3 does not count the waiter, so a holder that leaves does not notice it.
     NoCount: |_s, _d, _p| {
         At(Line::L3) => Goto(At(Line::L4)),
     }
 
-    /// Nobody is rung for: who sleeps, sleeps on.
+    /// Nobody is woken: a sleeper sleeps on.
     NoRing: |_s, _d, _p| {
         At(Line::S13 { turn, terms, .. }) => Goto(At(Line::S7 { turn, terms })),
         At(Line::S15 { after, .. }) => go(after),
         At(Line::S16 { turn, .. }) => Goto(At(Line::S1 { turn })),
     }
 
-    /// The bell is reset on lying down: what was rung since line 6 is lost.
+    /// A waiter resets its bell when it goes to sleep: a wake-up since line L6 is lost.
     Deaf: |_s, d, p| {
         At(Line::L7) => {
             d.was_woken(p);
@@ -39,7 +39,7 @@ changed_lines! {
         At(Line::L8) => if d.was_woken(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
     }
 
-    /// A waiter is no longer counted from when its slot is taken: others come in before it can.
+    /// A waiter is no longer counted once its slot is taken, so newcomers get in before it.
     EarlyCount: |_s, d, _p| {
         At(Line::S9 { turn, terms, who, take }) => {
             d.word(Op::FetchAdd(-take - WAITER));
@@ -48,12 +48,12 @@ changed_lines! {
         At(Line::S12 { turn, who, .. }) => Goto(At(Line::S14 { turn, who })),
     }
 
-    /// What is granted stays free.
+    /// A granted slot stays free.
     NoTake: |_s, _d, _p| {
         At(Line::S9 { turn, terms, who, take }) => Goto(At(Line::S10 { turn, terms, who, take })),
     }
 
-    /// Line 1 does not look whether anybody waits.
+    /// Line L1 does not look whether anybody waits.
     Barge: |_s, d, _p| {
         At(Line::L1) => {
             let word = d.word(Op::Read);
@@ -62,7 +62,7 @@ changed_lines! {
         },
     }
 
-    /// Who serves does not look for news: what happened since is left to the next one.
+    /// The server does not look for news, and leaves what has happened to the next server.
     NoNews: |_s, d, _p| {
         At(Line::S14 { turn, who }) => {
             d.lock(Op::Write(0));
@@ -74,12 +74,12 @@ changed_lines! {
         },
     }
 
-    /// Who gives up does not look for a grant once it serves.
+    /// A waiter that gives up does not look for a grant once it is the server.
     Blind: |_s, _d, _p| {
         At(Line::C2) => Goto(At(Line::C3)),
     }
 
-    /// What is held beyond the new size is not remembered.
+    /// Slots held beyond the new size are forgotten.
     Forgiving: |_s, d, _p| {
         At(Line::R5 { new, marks }) => {
             d.terms(Op::Write(Terms { owed: 0, ..new }.pack()));
@@ -90,7 +90,7 @@ changed_lines! {
 
 changed_lines! {
     ThreadsModel<Bits, Barging>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
-    /// Who leaves does not serve: nobody is called.
+    /// A holder that leaves does not serve, so no waiter is called.
     NoCall: |_s, d, _p| {
         At(Line::X1 { take }) => {
             d.word(Op::FetchAdd(take));
