@@ -16,7 +16,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// ```
 /// use hallpass_processes::SharedCell;
 /// # let dir = tempfile::tempdir().unwrap();
-/// # // SAFETY: nobody else reads the environment.
+/// # // SAFETY: no other thread reads the environment.
 /// # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
 ///
 /// // Every process of this user opens the same cell; the first one creates it.

@@ -61,7 +61,7 @@ const MAX_LINES: u32 = 10_000_000;
 /// The same for a registration, which takes about ten lines.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
 
-/// What wakes a sleeping waiter: its own wire, and the wires of those it watches.
+/// The wires that wake a sleeping waiter: its own, and those of the processes it watches.
 pub(crate) struct WakeSources {
     pub id: i64,
     /// The reading end of its own wire.
@@ -207,7 +207,7 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn link(&mut self, process: usize, op: Op) -> Word {
-        // The file has one more than the process, so that the zeros of a new file are nobody.
+        // The file has one more than the process, so that the zeros of a new file mean that no process is followed.
         let op = match op {
             Op::Write(followed) => Op::Write(followed.wrapping_add(1)),
             op => op,

@@ -1,107 +1,107 @@
-//! Why something did not work.
+//! The error of this crate.
 
 use std::{alloc::Layout, error, fmt, io, path::PathBuf};
 
 use hallpass_common::{NameError, SlotsError, text};
 
-/// Why something did not work, in one sentence that says what to do.
+/// Error returned by this crate. Its message says what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or others wait for one; with a time limit, until it was over.
+    /// No slot is free, or others wait for one; with a time limit, the time is over.
     NoPermits,
     /// The hall is closed, or was removed.
     Closed,
-    /// There is no hall of that name.
+    /// There is no hall of this name.
     Missing {
         /// The name.
         name: String,
-        /// Where it would be.
-        place: PathBuf,
+        /// The directory that was searched.
+        dir: PathBuf,
     },
     /// The hall has another number of slots.
     Slots {
-        /// Its name.
+        /// The name of the hall.
         name: String,
-        /// How many were asked for.
+        /// The number of slots that the caller asked for.
         asked: usize,
-        /// How many it has.
+        /// The number of slots that the hall has.
         found: usize,
     },
-    /// The file is of another version.
+    /// The file has another version.
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: u32,
-        /// The version that this library knows.
+        /// The version that this library supports.
         ours: u32,
     },
-    /// The file is no hall, or a damaged one.
+    /// The file is not a hall, or is damaged.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The check that failed.
         why: String,
     },
-    /// The hall holds no value: it was made as a hall, and not as a [`SharedCell`](crate::SharedCell).
+    /// The hall holds no value: it was not created as a [`SharedCell`](crate::SharedCell).
     NoValue {
-        /// Its name.
+        /// The name of the hall.
         name: String,
     },
-    /// The value that the hall holds is of another type.
+    /// The hall holds a value of another type.
     Value {
         /// The file.
         path: PathBuf,
-        /// Size and alignment of what was asked for.
+        /// Size and alignment of the type that the caller asked for.
         asked: Layout,
-        /// Size and alignment of what it holds.
+        /// Size and alignment of the value in the file.
         found: Layout,
     },
-    /// This process was forked inside the closure of an update, which is its parent's and not its own:
-    /// here, nothing has happened.
+    /// This process was forked in the closure of an update. The update is the parent's; in this process,
+    /// nothing has happened.
     Forked,
-    /// The hall cannot be removed now.
+    /// The hall has holders or waiters, so it is not removed.
     InUse {
-        /// Its name.
+        /// The name of the hall.
         name: String,
-        /// How many slots are held.
+        /// The number of holders.
         holders: usize,
-        /// How many wait.
+        /// The number of waiters.
         waiting: usize,
     },
-    /// No hall can have that name.
+    /// No hall can have this name.
     BadName {
         /// The name.
         name: String,
-        /// Why not.
+        /// The rule that the name breaks.
         why: &'static str,
     },
-    /// No hall can have that many slots.
+    /// No hall can have this number of slots.
     BadSlots {
-        /// How many were asked for.
+        /// The number of slots that the caller asked for.
         asked: usize,
     },
-    /// There are as many participants as there is room for.
+    /// The hall has no room for another registration.
     Full {
-        /// The hall's name.
+        /// The name of the hall.
         name: String,
-        /// How many there is room for.
-        most: usize,
+        /// The maximum number of registrations.
+        max: usize,
     },
     /// The operating system refused something.
     System {
-        /// What was tried.
+        /// The attempt, as in `cannot open`.
         doing: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Says what was tried when the operating system refused.
+    /// Returns a function that adds what was tried to an error of the operating system.
     pub(crate) fn system<E: Into<io::Error>>(
         doing: &'static str,
         path: impl Into<PathBuf>,
@@ -116,8 +116,8 @@ impl fmt::Display for Error {
         match self {
             Error::NoPermits => f.write_str(text::NO_PERMITS),
             Error::Closed => f.write_str(text::CLOSED),
-            Error::Missing { name, place } => {
-                write!(f, "there is no hall `{name}` in {}", place.display())
+            Error::Missing { name, dir } => {
+                write!(f, "there is no hall `{name}` in {}", dir.display())
             }
             Error::Slots { name, asked, found } => text::other_slots(f, name, *asked, *found),
             Error::Version { path, found, ours } => {
@@ -125,31 +125,31 @@ impl fmt::Display for Error {
             }
             Error::Damaged { path, why } => write!(
                 f,
-                "{} is no hall or is damaged ({why}): if nothing uses it, remove it",
+                "{} is not a hall or is damaged ({why}): remove it if no process uses it",
                 path.display()
             ),
             Error::NoValue { name } => write!(
                 f,
-                "hall `{name}` holds no value: choose another name, or remove it if nothing uses it"
+                "hall `{name}` holds no value: use another name, or remove the hall if it is not in use"
             ),
             Error::Value { path, asked, found } => write!(
                 f,
-                "{} holds {} and {} were asked for: ask for what it holds, or remove the hall",
+                "{} holds {} and {} were asked for: open it with the type it holds, or remove the hall",
                 path.display(),
                 Shown(found),
                 Shown(asked)
             ),
             Error::Forked => f.write_str(
-                "this process was forked in the middle of an update, which is its parent's: nothing \
-                 has happened here",
+                "this process was forked in the middle of an update of its parent: here, the update has \
+                 no effect",
             ),
             Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
             Error::BadName { name, why } => text::bad_name(f, name, why),
             Error::BadSlots { asked } => text::bad_slots(f, *asked),
-            Error::Full { name, most } => write!(
+            Error::Full { name, max } => write!(
                 f,
-                "hall `{name}` has {most} participants, which is as many as there is room for: wait \
-                 until some are gone"
+                "hall `{name}` has {max} registrations, which is the maximum: wait until some processes \
+                 have left"
             ),
             Error::System { doing, path, source } => {
                 write!(f, "cannot {doing} {}: {source}", path.display())
@@ -158,7 +158,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// A layout in words.
+/// Displays a layout in words.
 struct Shown<'a>(&'a Layout);
 
 impl fmt::Display for Shown<'_> {

@@ -24,7 +24,7 @@ pub struct Acquire {
     helper: Option<Arc<Helper>>,
 }
 
-/// What the thread and the task share.
+/// The state that the thread and the task share.
 struct Helper {
     /// The future was dropped.
     given_up: AtomicBool,

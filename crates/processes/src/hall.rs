@@ -63,7 +63,7 @@ impl SharedHall {
     /// ```
     /// use hallpass_processes::SharedHall;
     /// # let dir = tempfile::tempdir().unwrap();
-    /// # // SAFETY: nobody else reads the environment.
+    /// # // SAFETY: no other thread reads the environment.
     /// # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
     ///
     /// let hall = SharedHall::open("gpu", 4)?;

@@ -70,15 +70,15 @@ pub(crate) const HALL: &str = "hall";
 
 /// Makes an empty file `len` zeros long and maps it.
 pub(crate) fn map_new(file: &File, path: &Path, len: usize) -> Result<Mapping, Error> {
-    sys::allocate(file, len).map_err(Error::system("make room for", path))?;
+    sys::allocate(file, len).map_err(Error::system("allocate", path))?;
     Mapping::new(file.as_fd(), len).map_err(Error::system("map", path))
 }
 
 /// Returns the length of a regular file.
 pub(crate) fn len_of(file: &File, path: &Path) -> Result<u64, Error> {
-    let metadata = file.metadata().map_err(Error::system("look at", path))?;
+    let metadata = file.metadata().map_err(Error::system("inspect", path))?;
     if !metadata.is_file() {
-        return Err(Error::Damaged { path: path.into(), why: "not a regular file".into() });
+        return Err(Error::Damaged { path: path.into(), why: "it is not a regular file".into() });
     }
     Ok(metadata.len())
 }
@@ -104,11 +104,11 @@ impl HallFile {
         let damaged = |why: String| Error::Damaged { path: path.into(), why };
         let len = len_of(file, path)?;
         if len != LEN as u64 {
-            return Err(damaged(format!("{len} bytes and not {LEN}")));
+            return Err(damaged(format!("it has {len} bytes instead of {LEN}")));
         }
         let map = Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?;
         if map.word(MAGIC_AT).load(SeqCst) != MAGIC {
-            return Err(damaged("it does not begin as a hall does".into()));
+            return Err(damaged("its header is not that of a hall".into()));
         }
         let version = map.word(VERSION_AT).load(SeqCst);
         if version != i64::from(VERSION) {

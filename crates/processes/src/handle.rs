@@ -37,11 +37,11 @@ use crate::{
 pub(crate) struct Handle {
     pub state: SharedState,
     idle: Pool,
-    /// What `status` shows as the command of this process, if not its command line.
+    /// The command that `status` shows instead of the command line of this process.
     command: Mutex<Option<String>>,
 }
 
-/// What a passage in its critical section holds.
+/// The slot of a passage in its critical section.
 #[derive(Clone, Copy)]
 pub(crate) struct Held {
     pub slot: usize,
@@ -103,7 +103,7 @@ impl Handle {
                 // Whatever its card says: without a wire it counts as dead.
                 registration.abandon(&self.state);
                 let path = self.state.path.join(HALL);
-                Err(Error::Damaged { path, why: "its words make no sense".into() })
+                Err(Error::Damaged { path, why: "its content is inconsistent".into() })
             }
         }
     }

@@ -5,7 +5,7 @@
 //! ```
 //! use hallpass_processes::SharedHall;
 //! # let dir = tempfile::tempdir().unwrap();
-//! # // SAFETY: nobody else reads the environment.
+//! # // SAFETY: no other thread reads the environment.
 //! # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
 //!
 //! let gpus = SharedHall::open("gpu", 4)?; // the same hall for every process of this user

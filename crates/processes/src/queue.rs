@@ -14,7 +14,7 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 /// ```
 /// use hallpass_processes::{PushError, SharedPriorityQueue};
 /// # let dir = tempfile::tempdir().unwrap();
-/// # // SAFETY: nobody else reads the environment.
+/// # // SAFETY: no other thread reads the environment.
 /// # unsafe { std::env::set_var("HALLPASS_DIR", dir.path()) };
 ///
 /// let jobs = SharedPriorityQueue::<2>::open("jobs")?;

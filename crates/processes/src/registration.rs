@@ -52,7 +52,7 @@ impl Registration {
         let Some((record, number)) = find_record(hall, &mut wake) else {
             hall.wires.remove_own(id);
             wire::remove(hall.dir(), id);
-            return Err(Error::Full { name: hall.name.clone(), most: MAX_REGISTRATIONS });
+            return Err(Error::Full { name: hall.name.clone(), max: MAX_REGISTRATIONS });
         };
         let uid = i64::from(rustix::process::getuid().as_raw());
         hall.file.process(record).store(uid << 32 | i64::from(std::process::id()), SeqCst);
@@ -157,12 +157,12 @@ fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
         match wire::create(hall.dir(), id, hall.mode) {
             _ if id == wire::NOBODY => {}
             Ok(own) => return Ok((id, own)),
-            // The counter was set back by somebody who damaged the file: skip what may be in use.
+            // Another program has set the counter back: skip identities that may be in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < 1000 => {
                 hall.file.last_id().fetch_add(skip(id), SeqCst);
             }
             Err(error) => {
-                return Err(Error::system("make a pipe in", &hall.path)(error));
+                return Err(Error::system("create a pipe in", &hall.path)(error));
             }
         }
         tries += 1;

@@ -40,7 +40,7 @@ impl SharedState {
         let file: File =
             sys::open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
         let mapped = HallFile::open(&file, &file_path)?;
-        let mode = sys::mode_of(&file).map_err(Error::system("look at", &file_path))?;
+        let mode = sys::mode_of(&file).map_err(Error::system("inspect", &file_path))?;
         let wires = Wires::new(dir.try_clone().ok());
         Ok(SharedState { name: name.into(), path, dir, mode, file: mapped, wires })
     }

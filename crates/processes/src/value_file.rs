@@ -160,12 +160,12 @@ impl ValueFile {
 fn check<T>(file: &File, path: &Path, len: u64) -> Result<(), Error> {
     let damaged = |why: &str| Err(Error::Damaged { path: path.into(), why: why.into() });
     if len < COPIES_AT as u64 {
-        return damaged(&format!("{len} bytes are too few for a value"));
+        return damaged(&format!("it has {len} bytes, too few for a value"));
     }
     let header = Mapping::new(file.as_fd(), COPIES_AT).map_err(Error::system("map", path))?;
     let word = |at: usize| header.word(at).load(SeqCst);
     if word(MAGIC_AT) != MAGIC {
-        return damaged("it does not begin as a value does");
+        return damaged("its header is not that of a value");
     }
     if word(VERSION_AT) != i64::from(VERSION) {
         let found = u32::try_from(word(VERSION_AT)).unwrap_or(u32::MAX);
@@ -176,12 +176,14 @@ fn check<T>(file: &File, path: &Path, len: u64) -> Result<(), Error> {
         (Ok(size), Ok(align)) => Layout::from_size_align(size, align).ok(),
         _ => None,
     };
-    let Some(found) = found else { return damaged("no value has such a size and alignment") };
+    let Some(found) = found else {
+        return damaged("its size and alignment are not those of a value");
+    };
     if found != asked {
         return Err(Error::Value { path: path.into(), asked, found });
     }
     if len != copy_at::<T>(2) as u64 {
-        return damaged(&format!("{len} bytes and not {}", copy_at::<T>(2)));
+        return damaged(&format!("it has {len} bytes instead of {}", copy_at::<T>(2)));
     }
     Ok(())
 }

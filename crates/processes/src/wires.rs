@@ -13,7 +13,7 @@ use crate::sys::{
     wire::{self, Reached},
 };
 
-/// What a process knows about the owner of a wire.
+/// The state of the owner of a wire.
 pub(crate) enum Owner {
     /// The owner is this process.
     Us,

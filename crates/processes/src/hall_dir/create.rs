@@ -33,10 +33,10 @@ impl NewDir<'_> {
         let mode = self.mode & 0o666;
         let mut options = OpenOptions::new();
         let created = options.read(true).write(true).create_new(true).mode(mode).open(&path);
-        let file = created.map_err(Error::system("make", &path))?;
+        let file = created.map_err(Error::system("create", &path))?;
         // The umask may have taken permissions away.
         file.set_permissions(fs::Permissions::from_mode(mode))
-            .map_err(Error::system("make", &path))?;
+            .map_err(Error::system("create", &path))?;
         Ok((file, path))
     }
 }
@@ -50,10 +50,10 @@ impl HallDir {
         DirBuilder::new()
             .mode(mode)
             .create(&hidden)
-            .map_err(Error::system("make a directory in", &self.path))?;
+            .map_err(Error::system("create a directory in", &self.path))?;
         let created = self.fill(&hidden, mode, k, add).and_then(|()| {
             let path = self.path.join(name);
-            sys::rename_new(&hidden, &path).map_err(Error::system("make", path))
+            sys::rename_new(&hidden, &path).map_err(Error::system("create", path))
         });
         if !matches!(created, Ok(true)) {
             let _ = fs::remove_dir_all(&hidden);
@@ -64,11 +64,11 @@ impl HallDir {
     fn fill(&self, hidden: &Path, mode: u32, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
         if mode & SET_GROUP != 0 {
             let group = self.metadata()?.gid();
-            unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("make", hidden))?;
+            unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("create", hidden))?;
         }
         // The umask may have taken permissions away.
         fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
-            .map_err(Error::system("make", hidden))?;
+            .map_err(Error::system("create", hidden))?;
         let dir = NewDir { path: hidden, mode };
         let (file, path) = dir.file(HALL)?;
         HallFile::create(&file, &path, k)?;
@@ -80,7 +80,7 @@ impl HallDir {
         if self.path.is_dir() {
             return self.check_owner();
         }
-        let failed = |error: std::io::Error| Error::system("make", &self.path)(error);
+        let failed = |error: std::io::Error| Error::system("create", &self.path)(error);
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
         // It appears with its permissions: a process killed before it sets them must not shut others out
@@ -100,7 +100,7 @@ impl HallDir {
     }
 
     fn metadata(&self) -> Result<fs::Metadata, Error> {
-        fs::metadata(&self.path).map_err(Error::system("look at", &self.path))
+        fs::metadata(&self.path).map_err(Error::system("inspect", &self.path))
     }
 
     /// Returns the permissions of new halls: for the same classes of users as may write to the directory.

@@ -41,7 +41,7 @@ pub struct HallDir {
     audience: Audience,
 }
 
-/// Who may use the halls that are created in a directory.
+/// The users for whom halls in a directory are created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
     /// Everyone who may write to the directory.
@@ -164,7 +164,7 @@ impl HallDir {
             Ok(dir) => dir,
             Err(Errno::NOENT) => return Err(self.missing(name)),
             Err(Errno::NOTDIR | Errno::LOOP) => {
-                return Err(Error::Damaged { path, why: "not a directory".into() });
+                return Err(Error::Damaged { path, why: "it is not a directory".into() });
             }
             Err(error) => return Err(Error::system("open", path)(error)),
         };
@@ -225,7 +225,7 @@ impl HallDir {
     }
 
     fn missing(&self, name: &str) -> Error {
-        Error::Missing { name: name.into(), place: self.path.clone() }
+        Error::Missing { name: name.into(), dir: self.path.clone() }
     }
 
     /// Refuses a directory that another user created where only this user's may be.
@@ -235,7 +235,7 @@ impl HallDir {
         match fs::symlink_metadata(&self.path) {
             Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
                 let (path, source) = (self.path.clone(), ErrorKind::PermissionDenied.into());
-                Err(Error::System { doing: "trust what somebody else made as", path, source })
+                Err(Error::System { doing: "trust the directory of another user at", path, source })
             }
             _ => Ok(()),
         }

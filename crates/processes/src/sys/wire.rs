@@ -98,7 +98,7 @@ pub(crate) fn is_gone(wire: &OwnedFd) -> bool {
     poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
 }
 
-/// What ended a [`sleep`].
+/// Result of [`sleep`].
 pub(crate) struct Woken {
     /// Neither the own wire nor a watched one had anything to report: the time is over, or a signal came.
     pub silent: bool,

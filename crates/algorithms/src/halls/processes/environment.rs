@@ -4,7 +4,7 @@ use core::{fmt::Debug, hash::Hash};
 
 use crate::framework::memory::{Op, Word};
 
-/// Whether a process lives, as the kernel reports it.
+/// The kernel's report on a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Life<I> {
     /// No process is registered.

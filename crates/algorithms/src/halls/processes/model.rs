@@ -22,7 +22,7 @@ use crate::framework::{
 /// The maximum number of processes that the lab explores.
 pub const MAX_PROCESSES: usize = 4;
 
-/// What may happen to the processes, and how many passages they make.
+/// The assumptions about processes: whether they die or give up, and how many passages they make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// No process dies.

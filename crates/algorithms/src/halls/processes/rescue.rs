@@ -13,7 +13,7 @@ use crate::framework::{
     memory::Op,
 };
 
-/// What a process does after a rescue.
+/// The continuation after a rescue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Then<W> {
     /// It serves.

@@ -13,7 +13,7 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// What a serving process has seen on the cards.
+/// The cards that a serving process has seen, in summary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seen {
     /// The first waiter, among those whose tickets were drawn before it began to look.
