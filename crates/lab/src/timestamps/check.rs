@@ -186,7 +186,7 @@ impl Report {
             self.max_steps.map(|(label, scan)| serde_json::json!({ "label": label, "scan": scan }));
         serde_json::json!({
             "system": self.question.system, "n": self.question.n, "verdict": verdict,
-            "parts": parts, "registers": registers, "max_steps": steps,
+            "parts": parts, "registers": registers, "most_steps": steps,
         })
     }
 }
