@@ -1,7 +1,7 @@
-//! A pool of connections, made when first needed, indexed by slot. Whoever has the slot is the only
-//! one who uses that connection, so its mutex is never waited for: it is there for the compiler.
+//! A pool of connections, indexed by slot and opened when first needed. Only the holder of a slot uses the
+//! connection of that slot, so nobody ever waits for its mutex: it is there for the compiler.
 //!
-//! The smallest free slot comes first, so no more connections are made than are used at once.
+//! The smallest free slot comes first, so the pool opens no more connections than are used at once.
 //!
 //! ```sh
 //! cargo run -p hallpass --example connections
@@ -14,7 +14,7 @@ use std::{
 
 use hallpass::{Hall, Pass};
 
-/// Something that is dear to make, and not to be shared.
+/// Something that is expensive to make and must not be shared.
 struct Connection {
     queries: usize,
 }
@@ -24,9 +24,9 @@ struct Pool {
     connections: Box<[Mutex<Option<Connection>>]>,
 }
 
-/// A connection, and the pass that makes it ours.
+/// A connection, and the pass that reserves it.
 struct Lease<'a> {
-    // Dropped first, in this order: the lock, then the pass.
+    // Fields are dropped in this order: the lock before the pass.
     connection: MutexGuard<'a, Option<Connection>>,
     pass: Pass<'a>,
 }
@@ -39,7 +39,8 @@ impl Pool {
 
     fn lease(&self) -> Lease<'_> {
         let pass = self.hall.acquire().expect("nobody closes the hall");
-        let mut connection = self.connections[pass.slot()].try_lock().expect("the slot is ours");
+        let mut connection =
+            self.connections[pass.slot()].try_lock().expect("only the holder of the slot locks it");
         connection.get_or_insert_with(|| Connection { queries: 0 });
         Lease { connection, pass }
     }
@@ -47,7 +48,7 @@ impl Pool {
 
 impl Lease<'_> {
     fn query(&mut self) -> usize {
-        let connection = self.connection.as_mut().expect("it was made with the lease");
+        let connection = self.connection.as_mut().expect("opened with the lease");
         connection.queries += 1;
         self.pass.slot()
     }
@@ -63,12 +64,12 @@ fn main() {
     let mut made = 0;
     let mut queries = 0;
     for connection in &pool.connections {
-        if let Some(connection) = &*connection.lock().expect("nobody panicked") {
+        if let Some(connection) = &*connection.lock().expect("no thread panicked") {
             made += 1;
             queries += connection.queries;
         }
     }
-    println!("{queries} queries by 4 threads over {made} connections; there was room for 16");
+    println!("{queries} queries by 4 threads over {made} connections; the pool has room for 16");
     assert_eq!(queries, 4000);
     assert!(made <= 4);
 }

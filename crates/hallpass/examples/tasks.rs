@@ -1,4 +1,4 @@
-//! Tasks on tokio, at most three at once in the part that counts. Any other executor will do as well.
+//! Tasks on tokio, at most three of them in the limited section. Any other executor works as well.
 //!
 //! ```sh
 //! cargo run -p hallpass --example tasks
@@ -18,13 +18,13 @@ use tokio::time::{sleep, timeout};
 #[derive(Default)]
 struct Seen {
     inside: AtomicUsize,
-    most: AtomicUsize,
+    max: AtomicUsize,
 }
 
 async fn fetch(hall: Arc<Hall>, seen: Arc<Seen>, page: usize) -> usize {
-    let pass = hall.acquire_async().await.expect("nobody closes it");
+    let pass = hall.acquire_async().await.expect("nobody closes the hall");
     let inside = seen.inside.fetch_add(1, SeqCst) + 1;
-    seen.most.fetch_max(inside, SeqCst);
+    seen.max.fetch_max(inside, SeqCst);
     sleep(Duration::from_millis(5)).await;
     seen.inside.fetch_sub(1, SeqCst);
     println!("page {page} by slot {}", pass.slot());
@@ -39,11 +39,11 @@ async fn run() {
     for (page, task) in tasks.into_iter().enumerate() {
         assert_eq!(task.await.expect("no task panics"), page);
     }
-    println!("at most {} at once", seen.most.load(SeqCst));
-    assert!(seen.most.load(SeqCst) <= 3);
+    println!("at most {} tasks at once", seen.max.load(SeqCst));
+    assert!(seen.max.load(SeqCst) <= 3);
 
-    // A time limit is the executor's: the future is dropped, and leaves the queue.
-    let all = hall.acquire_many_async(3).await.expect("there are three");
+    // The executor has the timeout. It drops the future, which leaves the queue.
+    let all = hall.acquire_many_async(3).await.expect("the hall has three slots");
     assert!(timeout(Duration::from_millis(5), hall.acquire_async()).await.is_err());
     assert_eq!(hall.waiting(), 0);
     drop(all);
@@ -55,6 +55,6 @@ fn main() {
         .worker_threads(2)
         .enable_time()
         .build()
-        .expect("a runtime");
+        .expect("tokio starts");
     runtime.block_on(run());
 }

@@ -1,6 +1,6 @@
-//! Workers take the most urgent job from a queue that they share. One of them stalls in the middle of
-//! an operation, as a thread does whose page is on disk, or that a debugger holds, or that is not given
-//! its core back. With a lock, all would wait for it. Here the others go on.
+//! Workers take the most urgent job from a shared queue. One of them stalls in the middle of an operation, as
+//! a thread does that waits for a page on disk, is stopped by a debugger, or has lost its core. With a lock,
+//! all others would wait for it. Here they go on.
 //!
 //! ```sh
 //! cargo run --release -p hallpass --features objects --example work_queue
@@ -29,7 +29,7 @@ struct Job {
 }
 
 fn main() {
-    // Two at once: one may stop.
+    // k = 2 tolerates one stopped thread.
     let jobs = PriorityQueue::new(2);
     jobs.extend((0..100).map(|number| Job { urgency: number as u32 % 10, number }));
     let stalled = AtomicBool::new(false);
@@ -40,7 +40,7 @@ fn main() {
             STALLS.set(true);
             stalled.store(true, SeqCst);
             let started = Instant::now();
-            // Others who do this for us are not held up: only this thread is, the first time.
+            // Another thread that helps with this operation does not stall: only this thread does, once.
             let job = jobs.pop_if(|_| {
                 if STALLS.take() {
                     thread::sleep(STALL);
@@ -58,12 +58,16 @@ fn main() {
                 while stalled.load(SeqCst) {
                     if let Some(job) = jobs.pop() {
                         done.fetch_add(1, SeqCst);
-                        // What is done makes new work, less urgent.
+                        // A finished job makes a new, less urgent one.
                         jobs.push(Job { urgency: job.urgency.saturating_sub(1), ..job });
                     }
                 }
             });
         }
     });
-    println!("The others did {} jobs meanwhile; {} are left.", done.into_inner(), jobs.len());
+    println!(
+        "The other workers did {} jobs in the meantime; {} are left.",
+        done.into_inner(),
+        jobs.len()
+    );
 }

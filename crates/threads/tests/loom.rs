@@ -1,21 +1,21 @@
-//! The parking layer under [loom](https://docs.rs/loom): `seat`, `waiter`, `future` and `patience` as
-//! they are, over loom's atomics, cells and threads.
+//! The layer around the step machine under [loom](https://docs.rs/loom): `environment`, `waiter`, `future` and
+//! `parking`, unchanged, on loom's atomics, cells and threads.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom
 //! ```
 //!
-//! The lab has explored all runs of the machine's lines, sequentially consistent, with a queue and a
-//! bell that are correct by definition. What it cannot see, and loom does:
-//! - the queue is a list of nodes on stacks and in futures: that the lock keeps everybody else away
-//!   from its cells, and that what is written in it is seen by the next one (loom's cells say so);
-//! - the bell is a thread's `unpark` or a task's waker, which is taken out and replaced under the lock;
-//! - futures: dropped or polled with another waker at any time against a grant;
-//! - release and acquire: what one did inside, the next one inside sees (again by cells).
+//! The lab has explored all runs of the machine's lines, sequentially consistent, with a queue and wake-ups
+//! that are correct by definition. Loom checks what the lab does not see:
+//! - The queue is a list of nodes on stacks and in futures. The lock keeps everybody but the server away from
+//!   its cells, and each server sees what the one before it wrote (loom's cells check both).
+//! - A wake-up is a thread's `unpark` or a task's waker, which is taken out and replaced under the lock.
+//! - Futures may be dropped, or polled with another waker, at any time against a grant.
+//! - A release happens before the acquire that it lets in (again checked by cells).
 //!
-//! Loom takes sequentially consistent accesses for acquire and release, which is less than we use: what
-//! passes here does not need more. What it does not do: time limits (it has no clock; giving up runs
-//! through `try_acquire` and dropped futures), and runs with more preemptions than the bound.
+//! Loom treats sequentially consistent accesses as acquire and release, which is weaker than what the code
+//! uses, so a result here does not depend on more. Not covered: time limits (loom has no clock; giving up is
+//! tested with `try_acquire` and dropped futures), and runs with more preemptions than the bound.
 #![cfg(loom)]
 
 use std::{
@@ -36,7 +36,7 @@ use loom::{
     thread,
 };
 
-/// Explores all runs with at most so many preemptions.
+/// Explores all runs with at most `preemptions` preemptions.
 fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -50,15 +50,15 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     println!("{} runs with at most {preemptions} preemptions", runs.load(Relaxed));
 }
 
-/// A hall, and a cell for each slot that only its holder may touch.
+/// A hall, and for each slot a cell that only its holder may access.
 struct Room {
     hall: Arc<Hall>,
     cells: Vec<UnsafeCell<u32>>,
 }
 
 impl Room {
-    fn new(k: usize, most: usize) -> Arc<Self> {
-        Self::of(Hall::builder(k).max_slots(most).build().unwrap())
+    fn new(k: usize, max: usize) -> Arc<Self> {
+        Self::of(Hall::builder(k).max_slots(max).build().unwrap())
     }
 
     fn barging(k: usize) -> Arc<Self> {
@@ -71,7 +71,7 @@ impl Room {
     }
 
     fn touch(&self, slot: usize) {
-        // SAFETY: this slot is ours, which is what loom checks.
+        // SAFETY: the caller holds this slot, which is what loom checks.
         self.cells[slot].with_mut(|cell| unsafe { *cell += 1 });
     }
 
@@ -80,17 +80,17 @@ impl Room {
         self.touch(pass.slot());
     }
 
-    /// How often cells were touched; everybody is out.
+    /// Returns how many times cells were accessed. Nobody is inside.
     fn touched(&self) -> u32 {
         let hall = &self.hall;
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0));
         let all = hall.try_acquire_many(hall.slots()).unwrap();
-        // SAFETY: all slots are ours.
+        // SAFETY: the caller holds all slots.
         all.slots().map(|slot| self.cells[slot].with(|cell| unsafe { *cell })).sum()
     }
 }
 
-/// So many threads, each of which gets in once.
+/// Runs `threads` threads, each of which gets in once.
 fn crowd(room: Arc<Room>, threads: u32) {
     let others: Vec<_> = (1..threads)
         .map(|_| {
@@ -127,7 +127,7 @@ fn threads_that_barge() {
     model(3, || crowd(Room::barging(2), 3));
 }
 
-/// A task's waker, for which one can wait.
+/// A waker whose wake-up a thread can wait for.
 #[derive(Default)]
 struct Alarm {
     rung: Mutex<bool>,
@@ -135,7 +135,7 @@ struct Alarm {
 }
 
 impl Alarm {
-    /// Sleeps until this one is rung; another one does not count.
+    /// Sleeps until this waker is woken; other wakers do not count.
     fn wait(&self) {
         let mut rung = self.rung.lock().unwrap();
         while !*rung {
@@ -159,8 +159,8 @@ fn poll(future: &mut Pin<Box<AcquireOwned>>, alarm: &Arc<Alarm>) -> Polled {
     future.as_mut().poll(&mut Context::from_waker(&waker))
 }
 
-/// Polls with a new waker each time; only the last one counts. It gives up after `polls`, if that is
-/// not for ever.
+/// Polls with a new waker each time; only the last waker counts. Gives up after `polls` polls, or never if
+/// `polls` is `None`.
 fn task(room: &Room, polls: Option<usize>) {
     let mut future = Box::pin(room.hall.acquire_owned_async());
     let mut alarm = Arc::<Alarm>::default();
@@ -178,7 +178,7 @@ fn task(room: &Room, polls: Option<usize>) {
     }
 }
 
-/// Somebody is in and leaves; meanwhile others come.
+/// A holder leaves while others arrive.
 fn meanwhile(room: &Arc<Room>, others: Vec<fn(&Room)>) {
     let held = room.hall.acquire().unwrap();
     let others: Vec<_> = others
@@ -202,7 +202,7 @@ fn a_slot_is_handed_over() {
     });
 }
 
-/// The waker is replaced while the grant is on its way.
+/// The waker is replaced while the future is granted a pass.
 #[test]
 fn a_replaced_waker_against_a_grant() {
     model(8, || {
@@ -212,7 +212,7 @@ fn a_replaced_waker_against_a_grant() {
     });
 }
 
-/// A future is dropped while the grant is on its way; the thread behind it gets in.
+/// A future is dropped while it is granted a pass; the thread behind it gets in.
 #[test]
 fn a_dropped_future_against_a_grant() {
     model(3, || {
@@ -222,7 +222,7 @@ fn a_dropped_future_against_a_grant() {
     });
 }
 
-/// The same with a waker that was replaced before.
+/// A future is dropped while it is granted a pass, after its waker was replaced.
 #[test]
 fn a_future_dropped_after_its_waker_was_replaced() {
     model(8, || {
@@ -232,7 +232,7 @@ fn a_future_dropped_after_its_waker_was_replaced() {
     });
 }
 
-/// With barging, a future is only told to try again: if it is dropped instead, somebody else is told.
+/// In a barging hall, a future is only told to try again. If it is dropped instead, another waiter is told.
 #[test]
 fn futures_that_barge() {
     model(3, || {
@@ -252,7 +252,7 @@ fn futures_that_barge() {
     });
 }
 
-/// Two futures, both dropped or let in: one hands on to the other.
+/// Two futures that are dropped or let in: the first hands its grant to the second.
 #[test]
 fn two_futures_against_a_grant() {
     model(3, || {
@@ -262,7 +262,7 @@ fn two_futures_against_a_grant() {
     });
 }
 
-/// Who tries joins the queue for a moment, if a slot is free that is somebody else's.
+/// `try_acquire` joins the queue for a moment, if the free slot belongs to a waiter.
 #[test]
 fn an_attempt_against_a_waiter() {
     model(4, || {
@@ -310,7 +310,7 @@ fn closing_against_a_waiter() {
     });
 }
 
-/// A future that finds the hall closed while its waker is replaced.
+/// A future finds the hall closed while its waker is replaced.
 #[test]
 fn closing_against_a_future() {
     model(6, || {

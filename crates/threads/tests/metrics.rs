@@ -1,4 +1,4 @@
-//! What is counted with the feature `metrics`:
+//! Counts of the feature `metrics`:
 //! `cargo test -p hallpass-threads --features metrics --test metrics`.
 #![cfg(feature = "metrics")]
 
@@ -15,10 +15,10 @@ use hallpass_threads::{Hall, Metrics};
 const SHORT: Duration = Duration::from_millis(10);
 
 fn halls(k: usize) -> [Arc<Hall>; 2] {
-    [32, 100].map(|most| Arc::new(Hall::builder(k).max_slots(most).build().unwrap()))
+    [32, 100].map(|max| Arc::new(Hall::builder(k).max_slots(max).build().unwrap()))
 }
 
-/// Polls a future once, and keeps it.
+/// Polls a future once, and returns it.
 macro_rules! queue {
     ($future:expr) => {{
         let mut future = Box::pin($future);
@@ -28,7 +28,7 @@ macro_rules! queue {
 }
 
 #[test]
-fn who_does_not_wait_is_not_counted() {
+fn callers_that_do_not_wait_are_not_counted() {
     for hall in halls(2) {
         let held = (hall.acquire().unwrap(), hall.acquire_many(1).unwrap());
         assert!(hall.try_acquire().is_err());
@@ -41,7 +41,7 @@ fn who_does_not_wait_is_not_counted() {
 }
 
 #[test]
-fn every_end_is_counted_once() {
+fn every_outcome_is_counted_once() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         assert!(hall.try_acquire_for(SHORT).is_err());
@@ -72,7 +72,7 @@ fn every_end_is_counted_once() {
 }
 
 #[test]
-fn waiting_takes_as_long_as_it_takes() {
+fn waiting_times_are_measured() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         thread::scope(|scope| {

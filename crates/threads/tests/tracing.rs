@@ -1,4 +1,4 @@
-//! What is reported with the feature `tracing`:
+//! Events of the feature `tracing`:
 //! `cargo test -p hallpass-threads --features tracing --test tracing`.
 #![cfg(feature = "tracing")]
 
@@ -17,14 +17,14 @@ use tracing::{
     subscriber::with_default,
 };
 
-/// Writes down what it is told, and panics each time if it is to.
+/// Records events; panics at each of them if `panics` is set.
 #[derive(Clone, Default)]
 struct Notes {
     lines: Arc<Mutex<Vec<String>>>,
     panics: bool,
 }
 
-/// Level and message, then the fields that do not differ from run to run.
+/// Formats level and message, then the fields that are the same in every run.
 struct Line(String);
 
 impl Visit for Line {
@@ -60,7 +60,7 @@ impl Subscriber for Notes {
     }
 }
 
-/// A hall of one slot: everything that is told of.
+/// Does everything that is reported, with a hall of one slot.
 fn everything(hall: &Hall) {
     let held = hall.acquire().unwrap();
     assert!(hall.try_acquire().is_err());
@@ -93,9 +93,9 @@ const EXPECTED: [&str; 10] = [
 ];
 
 #[test]
-fn waiting_is_reported_and_nothing_else() {
-    for most in [32, 100] {
-        let (notes, hall) = (Notes::default(), Hall::builder(1).max_slots(most).build().unwrap());
+fn only_waiting_is_reported() {
+    for max in [32, 100] {
+        let (notes, hall) = (Notes::default(), Hall::builder(1).max_slots(max).build().unwrap());
         with_default(notes.clone(), || {
             drop(hall.acquire().unwrap());
             assert!(notes.lines.lock().unwrap().is_empty());
@@ -106,7 +106,7 @@ fn waiting_is_reported_and_nothing_else() {
 }
 
 #[test]
-fn a_subscriber_that_panics_loses_nothing() {
+fn a_panicking_subscriber_loses_no_slot() {
     let notes = Notes { panics: true, ..Notes::default() };
     with_default(notes.clone(), || everything(&Hall::new(1)));
     assert_eq!(*notes.lines.lock().unwrap(), EXPECTED);

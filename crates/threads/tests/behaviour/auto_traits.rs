@@ -1,4 +1,4 @@
-//! What may be sent and shared.
+//! Which types are `Send`, `Sync` and `UnwindSafe`.
 
 use hallpass_threads::{
     Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
@@ -11,7 +11,7 @@ fn sent<T: Send + Future + Debug>() {}
 fn error<T: Error + Send + Sync + 'static>() {}
 
 #[test]
-fn halls_and_passes_may_be_sent_and_shared() {
+fn halls_and_passes_are_send_and_sync() {
     everywhere::<Hall>();
     everywhere::<Builder>();
     everywhere::<Pass<'static>>();
@@ -25,7 +25,7 @@ fn halls_and_passes_may_be_sent_and_shared() {
 }
 
 #[test]
-fn futures_may_be_sent() {
+fn futures_are_send() {
     sent::<Acquire<'static>>();
     sent::<AcquireOwned>();
     sent::<AcquireMany<'static>>();
@@ -33,14 +33,14 @@ fn futures_may_be_sent() {
 }
 
 #[test]
-fn errors_are_errors() {
+fn errors_implement_error() {
     error::<AcquireError>();
     error::<TryAcquireError>();
     error::<ResizeError>();
     error::<BuildError>();
 }
 
-/// A panic outside leaves nothing half done inside: there is no poisoning.
+/// A holder that panics frees its slot: there is no poisoning.
 #[test]
 fn halls_survive_panics() {
     fn safe<T: UnwindSafe + std::panic::RefUnwindSafe>() {}
@@ -48,7 +48,7 @@ fn halls_survive_panics() {
     let hall = Hall::new(1);
     let caught = std::panic::catch_unwind(|| {
         let _pass = hall.acquire().unwrap();
-        panic!("with a pass in hand");
+        panic!("while holding a pass");
     });
     assert!(caught.is_err());
     assert_eq!(hall.available(), 1);

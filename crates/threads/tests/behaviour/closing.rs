@@ -6,7 +6,7 @@ use hallpass_threads::{AcquireError, Hall, TryAcquireError};
 
 use crate::support::{Task, halls, queue};
 
-/// Everything one can call says that it is closed.
+/// Checks that every call reports the closed hall.
 fn assert_closed(hall: &Arc<Hall>) {
     assert!(hall.is_closed());
     let time = Duration::from_secs(600);
@@ -28,19 +28,19 @@ fn assert_closed(hall: &Arc<Hall>) {
 }
 
 #[test]
-fn nobody_gets_in_any_more() {
+fn every_call_fails_after_close() {
     for hall in halls(2) {
         assert!(!hall.is_closed());
         hall.close();
         assert_closed(&hall);
-        hall.close(); // again, to no effect
+        hall.close(); // has no effect
         assert_closed(&hall);
         assert_eq!(hall.available(), 2);
     }
 }
 
 #[test]
-fn waiters_are_turned_away() {
+fn waiters_get_an_error() {
     for hall in halls(2) {
         let held = hall.acquire_many(2).unwrap();
         let time = Duration::from_secs(600);
@@ -64,9 +64,9 @@ fn waiters_are_turned_away() {
     }
 }
 
-/// Who is in stays, and gives back what it has.
+/// Holders keep their passes, and give their slots back.
 #[test]
-fn holders_stay() {
+fn holders_keep_their_passes() {
     for hall in halls(3) {
         let (one, two) = (hall.acquire().unwrap(), hall.acquire_many(2).unwrap());
         hall.close();
@@ -80,9 +80,9 @@ fn holders_stay() {
     }
 }
 
-/// A future that was granted a pass before has it.
+/// A future that was granted a pass before the hall was closed gets it.
 #[test]
-fn what_was_granted_before_stands() {
+fn an_earlier_grant_stays_valid() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let task = Task::new(hall.acquire_async()).waits();

@@ -1,8 +1,7 @@
-//! What the public interface promises, one test a promise. Where threads are needed, the test waits
-//! until they sleep where it wants them; nothing depends on how long anything takes, except that time
-//! limits run out, and not at once.
+//! Guarantees of the public interface, one test for each. A test that needs threads waits until they sleep at
+//! the expected place. No test depends on how long anything takes, except that deadlines pass, and not at once.
 //!
-//! Every test runs on halls of both kinds: slots in the word, and a count with numbers beside it.
+//! Every test runs on halls of both kinds: slot numbers in the word, and a count with slot numbers beside it.
 
 mod auto_traits;
 mod closing;

@@ -1,4 +1,4 @@
-//! Several passes at once.
+//! Several slots at once.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},
@@ -17,7 +17,7 @@ fn slots_are_distinct_ascending_and_the_smallest_free() {
             let rest = hall.acquire_many(k - first.len()).unwrap();
             assert!(rest.slots().eq(first.len()..k));
             assert_eq!((rest.len(), rest.is_empty()), (k / 2, k < 2));
-            // Every other one of the first half, and the whole second half.
+            // Every other slot of the first half, and the whole second half.
             let kept: Vec<_> = first.into_iter().filter(|pass| pass.slot() % 2 == 1).collect();
             drop(rest);
             let free: Vec<_> =
@@ -32,7 +32,7 @@ fn slots_are_distinct_ascending_and_the_smallest_free() {
 }
 
 #[test]
-fn more_than_there_are_is_an_error() {
+fn asking_for_more_slots_than_there_are_is_an_error() {
     for hall in halls(3) {
         let (asked, slots) = (4, 3);
         let error = AcquireError::TooMany { asked, slots };
@@ -51,9 +51,9 @@ fn more_than_there_are_is_an_error() {
     }
 }
 
-/// Nobody waits for nothing, and nothing is given back.
+/// A request for 0 slots does not wait, and gives nothing back.
 #[test]
-fn none_at_all() {
+fn a_request_for_no_slots_succeeds_at_once() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
@@ -71,9 +71,9 @@ fn none_at_all() {
     }
 }
 
-/// While the first in line needs more than is free, what is free stays free for it.
+/// While the first waiter needs more slots than are free, the free ones stay free for it.
 #[test]
-fn nothing_overtakes_many() {
+fn nothing_overtakes_a_large_request() {
     for k in [4, 40] {
         for hall in halls(k) {
             let mut held: Vec<_> = (0..k).map(|_| hall.acquire().unwrap()).collect();
@@ -94,7 +94,7 @@ fn nothing_overtakes_many() {
 }
 
 #[test]
-fn a_stream_of_small_requests_does_not_starve_many() {
+fn small_requests_do_not_starve_a_large_one() {
     for hall in halls(4) {
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -115,9 +115,9 @@ fn a_stream_of_small_requests_does_not_starve_many() {
     }
 }
 
-/// One release of many lets in as many as fit.
+/// One release of several slots lets in as many waiters as fit.
 #[test]
-fn many_let_in_many() {
+fn one_release_lets_in_several_waiters() {
     for k in [5, 50] {
         for hall in halls(k) {
             let held = hall.acquire_many(k).unwrap();
@@ -142,9 +142,9 @@ fn many_let_in_many() {
     }
 }
 
-/// What the word can hold at most.
+/// The largest request that fits into the word.
 #[test]
-fn all_of_thirty_two() {
+fn all_32_slots_of_the_word() {
     let hall = Hall::new(32);
     let all = hall.acquire_many(32).unwrap();
     assert!(all.slots().eq(0..32));

@@ -9,9 +9,9 @@ use hallpass_threads::{Hall, TryAcquireError};
 
 use crate::support::{Task, assert_whole, halls, queue, wait_until};
 
-/// Threads that queue one after another get in one after another.
+/// Threads get in in the order in which they queued.
 #[test]
-fn threads_get_in_in_the_order_of_coming() {
+fn threads_get_in_in_order() {
     for k in [1, 3, 40] {
         for hall in halls(k) {
             let mut held: Vec<_> = (0..k).map(|_| hall.acquire_owned().unwrap()).collect();
@@ -26,9 +26,9 @@ fn threads_get_in_in_the_order_of_coming() {
                 })
                 .collect();
             assert_eq!(hall.waiting(), 8);
-            held.truncate(1); // what is let go of is at once the first ones'
+            held.truncate(1); // frees slots for the first waiters
             let mut inside: Vec<_> = (0..(k - 1).min(8)).map(|_| told.recv().unwrap()).collect();
-            // Several that are let in at once may tell it in any order.
+            // Threads that are let in at the same time may report in any order.
             inside.sort_by_key(|&(i, _)| i);
             assert!(inside.iter().map(|&(i, _)| i).eq(0..inside.len()));
             drop(held);
@@ -51,7 +51,7 @@ fn threads_get_in_in_the_order_of_coming() {
 fn trying_does_not_overtake() {
     for hall in halls(2) {
         let held = hall.acquire().unwrap();
-        // Somebody waits for two while one is free: that one is not for others.
+        // A thread waits for two slots while one is free: the free one is reserved.
         let waiter = queue(&hall, |hall| hall.acquire_many(2).unwrap().len());
         assert_eq!((hall.available(), hall.waiting()), (1, 1));
         for _ in 0..100 {
@@ -66,9 +66,9 @@ fn trying_does_not_overtake() {
     }
 }
 
-/// What is given back while somebody waits is that one's before it has woken up.
+/// A slot that is given back belongs to the first waiter before the waiter wakes up.
 #[test]
-fn a_slot_is_handed_over_and_not_put_up_for_grabs() {
+fn a_released_slot_is_handed_to_the_waiter() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
@@ -81,7 +81,7 @@ fn a_slot_is_handed_over_and_not_put_up_for_grabs() {
 }
 
 #[test]
-fn tasks_and_threads_stand_in_one_queue() {
+fn tasks_and_threads_share_one_queue() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let (tell, told) = mpsc::channel();
@@ -121,9 +121,9 @@ fn tasks_and_threads_stand_in_one_queue() {
     }
 }
 
-/// A thread that was in and comes again stands behind those who wait.
+/// A holder that leaves and comes back queues behind the waiters.
 #[test]
-fn who_comes_again_stands_at_the_end() {
+fn a_returning_holder_queues_at_the_end() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
@@ -135,7 +135,7 @@ fn who_comes_again_stands_at_the_end() {
     }
 }
 
-/// Two threads that give the only slot back and forth make progress both.
+/// Threads that compete for the only slot all make progress.
 #[test]
 fn nobody_starves() {
     for hall in halls(1) {

@@ -1,4 +1,4 @@
-//! Halls that run a paper's algorithm.
+//! Halls that run an algorithm of the literature.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -27,7 +27,7 @@ fn at_most_k_with_distinct_slots() {
         assert_eq!(hall.slots(), k);
         let (inside, taken) = (AtomicUsize::new(0), [const { AtomicBool::new(false) }; 2]);
         thread::scope(|scope| {
-            // Two more than the algorithm has processes: they wait for a number.
+            // Two more threads than the algorithm has processes: they wait for a process number.
             for _ in 0..n + 2 {
                 scope.spawn(|| {
                     for _ in 0..300 {
@@ -45,7 +45,7 @@ fn at_most_k_with_distinct_slots() {
 }
 
 #[test]
-fn passes_may_go_to_other_threads() {
+fn passes_can_be_dropped_by_other_threads() {
     let hall = Hall::with("choi", 4, 2).unwrap();
     let (a, b) = (hall.acquire(), hall.acquire());
     assert_ne!(a.slot(), b.slot());
@@ -59,7 +59,7 @@ fn passes_may_go_to_other_threads() {
 }
 
 #[test]
-fn what_cannot_be_had_says_why() {
+fn errors_say_what_is_wrong() {
     let error = |name: &str, n, k| Hall::with(name, n, k).unwrap_err().to_string();
     assert!(error("am-fig3:no-release", 4, 2).contains("wrong on purpose"));
     assert!(error("hall", 4, 2).contains("`Hall::new(2)`"));

@@ -1,4 +1,4 @@
-//! Another number of slots.
+//! Resizing.
 
 use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError};
 
@@ -27,20 +27,20 @@ fn more_slots_let_waiters_in_at_once() {
 }
 
 #[test]
-fn fewer_slots_leave_holders_where_they_are() {
+fn holders_keep_their_passes_when_slots_are_removed() {
     for hall in halls(4) {
         let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
         hall.resize(2).unwrap();
         assert!(held.iter().map(|pass| pass.slot()).eq(0..4));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (2, 0, 0));
-        // Two too many are in. Whichever leave, nobody comes in before.
+        // Two passes too many are held. Nobody gets in before two are dropped, whichever they are.
         drop(held.remove(0));
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
         drop(held.remove(0));
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
-        // Two are in, with slots 2 and 3. When one leaves there is room for one, with a small slot.
+        // Slots 2 and 3 are held. When one is dropped, a caller gets in with a slot below 2.
         drop(held.remove(0));
         assert_eq!(hall.available(), 1);
         let small = hall.acquire().unwrap();
@@ -53,7 +53,7 @@ fn fewer_slots_leave_holders_where_they_are() {
     }
 }
 
-/// Large slots that are let go of first do not come back.
+/// Slots above the new size do not come back, even if they are dropped first.
 #[test]
 fn later_slots_are_below_the_new_size() {
     for k in [4, 64, 100] {
@@ -72,7 +72,7 @@ fn later_slots_are_below_the_new_size() {
 }
 
 #[test]
-fn larger_again_while_old_ones_are_held() {
+fn growing_again_while_removed_slots_are_held() {
     for hall in halls(4) {
         let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
         hall.resize(1).unwrap();
@@ -95,7 +95,7 @@ fn larger_again_while_old_ones_are_held() {
 }
 
 #[test]
-fn waiters_behind_fewer_slots_get_in_in_the_end() {
+fn waiters_get_in_after_slots_were_removed() {
     for hall in halls(3) {
         let mut held: Vec<_> = (0..3).map(|_| hall.acquire().unwrap()).collect();
         let tasks: Vec<_> = (0..2).map(|_| Task::new(hall.acquire_async()).waits()).collect();
@@ -112,9 +112,9 @@ fn waiters_behind_fewer_slots_get_in_in_the_end() {
     }
 }
 
-/// A request for more than there are any more waits until there are again.
+/// A request for more slots than there are now waits until there are enough again.
 #[test]
-fn a_request_that_has_become_too_large_waits() {
+fn a_request_that_became_too_large_waits() {
     for hall in halls(3) {
         let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
@@ -133,9 +133,9 @@ fn a_request_that_has_become_too_large_waits() {
     }
 }
 
-/// To a hall that becomes smaller, what is forgotten is held.
+/// For a hall that becomes smaller, forgotten slots count as held.
 #[test]
-fn forgotten_slots_are_held_for_ever() {
+fn forgotten_slots_stay_held() {
     for hall in halls(3) {
         hall.acquire().unwrap().forget();
         hall.resize(1).unwrap();
@@ -147,7 +147,7 @@ fn forgotten_slots_are_held_for_ever() {
 }
 
 #[test]
-fn sizes_that_cannot_be() {
+fn invalid_sizes_are_errors() {
     let hall = Hall::new(2);
     assert_eq!(hall.resize(0), Err(ResizeError { asked: 0, max: 32 }));
     assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, max: 32 }));

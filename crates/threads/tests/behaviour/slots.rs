@@ -1,4 +1,4 @@
-//! Slots: distinct, the smallest first; how many there can be.
+//! Slots: distinct, the smallest first; how many a hall can have.
 
 use std::{panic, sync::Arc, thread};
 
@@ -19,7 +19,7 @@ fn slots_are_distinct_and_the_smallest_comes_first() {
             }
             assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
             assert_eq!(hall.available(), 0);
-            // Given back in any order, they come again from the smallest on.
+            // Given back in any order, slots are handed out from the smallest.
             let mut gone: Vec<usize> = [k / 2, 0, k - 1, k / 3].into();
             for &slot in &gone {
                 passes[slot] = None;
@@ -48,7 +48,7 @@ fn a_hall_can_be_static() {
 }
 
 #[test]
-fn sizes_that_cannot_be() {
+fn invalid_sizes_are_errors() {
     let text = |f: fn() -> Hall| {
         let payload = panic::catch_unwind(f).unwrap_err();
         payload.downcast_ref::<&str>().unwrap().to_string()
@@ -65,7 +65,7 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
-fn a_pass_goes_back_when_dropped_from_any_thread() {
+fn a_pass_can_be_dropped_by_any_thread() {
     for hall in halls(2) {
         let (a, b) = (hall.acquire().unwrap(), hall.acquire_owned().unwrap());
         thread::scope(|scope| {
@@ -77,7 +77,7 @@ fn a_pass_goes_back_when_dropped_from_any_thread() {
 }
 
 #[test]
-fn owned_passes_keep_the_hall() {
+fn owned_passes_keep_the_hall_alive() {
     for hall in halls(3) {
         let weak = Arc::downgrade(&hall);
         let one = hall.acquire_owned().unwrap();
@@ -112,7 +112,7 @@ fn a_forgotten_slot_does_not_come_back() {
     }
 }
 
-/// A forgotten owned pass still lets go of the hall.
+/// A forgotten owned pass drops its reference to the hall.
 #[test]
 fn forgetting_does_not_leak_the_hall() {
     let hall = Arc::new(Hall::new(2));
@@ -124,7 +124,7 @@ fn forgetting_does_not_leak_the_hall() {
 }
 
 #[test]
-fn debug_says_what_matters() {
+fn debug_shows_slots_and_state() {
     for hall in halls(3) {
         let pass = hall.acquire().unwrap();
         let text = format!("{hall:?}");
@@ -146,7 +146,7 @@ fn debug_says_what_matters() {
     }
 }
 
-/// Halls know nothing of each other.
+/// Halls do not affect each other.
 #[test]
 fn many_halls_at_once() {
     let all: Vec<_> = (1..=40).flat_map(halls).collect();
@@ -167,11 +167,11 @@ fn many_halls_at_once() {
     all.iter().for_each(|hall| assert_whole(hall));
 }
 
-/// What one did with a pass, the next one sees, although nothing here is atomic.
+/// A holder sees the plain, non-atomic writes of the holder before it.
 #[test]
 fn a_release_happens_before_the_acquire_it_lets_in() {
     struct Plain(std::cell::UnsafeCell<u64>);
-    // SAFETY: only whoever has the only pass touches it, which is what is tested.
+    // SAFETY: only the holder of the only pass accesses it, which is what this tests.
     #[allow(unsafe_code)]
     unsafe impl Sync for Plain {}
     for hall in halls(1) {

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of the tests.
 
 use std::{
     fs,
@@ -17,15 +17,15 @@ use std::{
 
 use hallpass_threads::Hall;
 
-/// Halls of `k` slots, one of each kind that can have so many.
+/// Makes halls with `k` slots, one of each kind that can have that many.
 pub fn halls(k: usize) -> Vec<Arc<Hall>> {
-    // Whatever has room for more than 32 slots keeps their numbers beside the word.
+    // A hall with room for more than 32 slots keeps their numbers beside the word.
     let wide = Hall::builder(k).max_slots(k.max(100)).build().unwrap();
     let narrow = (k <= 32).then(|| Arc::new(Hall::new(k)));
     narrow.into_iter().chain([Arc::new(wide)]).collect()
 }
 
-/// Waits until `f` holds, and not for ever.
+/// Waits until `f` returns true, for at most a minute.
 pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !f() {
@@ -34,8 +34,8 @@ pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     }
 }
 
-/// Starts a thread, and waits until it sleeps in the queue. That it is counted as waiting is not
-/// enough: it is, some steps before it has its place.
+/// Starts a thread, and waits until it sleeps in the queue. It is not enough that the thread is counted as a
+/// waiter, because that happens a few steps before it has joined the queue.
 pub fn queue<T: Send + 'static>(
     hall: &Arc<Hall>,
     f: impl FnOnce(&Arc<Hall>) -> T + Send + 'static,
@@ -50,10 +50,10 @@ pub fn queue<T: Send + 'static>(
         }
     });
     let name = told.recv().unwrap();
-    wait_until("one more in the queue", || hall.waiting() == before + 1);
+    wait_until("one more waiter", || hall.waiting() == before + 1);
     match name {
-        // Linux. Who is counted does nothing that takes the core from it for long until it parks.
-        Ok(name) => wait_until("it sleeps", || {
+        // Linux: a thread that is counted does not sleep before it parks.
+        Ok(name) => wait_until("the thread sleeps", || {
             let stat = fs::read_to_string(Path::new("/proc").join(&name).join("stat")).unwrap();
             stat.rsplit(") ").next().unwrap().starts_with('S')
         }),
@@ -62,7 +62,7 @@ pub fn queue<T: Send + 'static>(
     thread
 }
 
-/// Everything is free, nobody waits, and each slot can be had.
+/// Checks that every slot is free and can be taken, and that nobody waits.
 pub fn assert_whole(hall: &Hall) {
     assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
     let all: Vec<_> = (0..hall.slots()).map(|_| hall.try_acquire().unwrap()).collect();
@@ -74,7 +74,7 @@ pub fn assert_whole(hall: &Hall) {
     assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
 }
 
-/// Counts how often it is woken.
+/// A waker that counts how often it is woken.
 #[derive(Default)]
 pub struct Alarm(AtomicUsize);
 
@@ -90,7 +90,7 @@ impl Alarm {
     }
 }
 
-/// A future, and who polls it.
+/// A future and its waker.
 pub struct Task<F> {
     pub future: Pin<Box<F>>,
     pub alarm: Arc<Alarm>,
@@ -107,17 +107,17 @@ impl<F: Future> Task<F> {
         self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
 
-    /// Polls; it must have to wait.
+    /// Polls once, and checks that the future waits.
     pub fn waits(mut self) -> Self {
         assert!(self.poll().is_pending());
         self
     }
 
-    /// Polls; it must be done.
+    /// Polls once, and checks that the future returns.
     pub fn done(mut self) -> F::Output {
         match self.poll() {
             Poll::Ready(output) => output,
-            Poll::Pending => panic!("it should be done"),
+            Poll::Pending => panic!("the future should have returned"),
         }
     }
 

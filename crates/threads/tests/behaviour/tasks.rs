@@ -1,4 +1,4 @@
-//! Futures: when they enqueue, and what becomes of them when they are dropped.
+//! Futures: when they join the queue, and what happens when they are dropped.
 
 use std::{
     future::Future,
@@ -14,7 +14,7 @@ use std::{
 use crate::support::{Alarm, Task, assert_whole, halls, queue, wait_until};
 
 #[test]
-fn a_free_slot_is_had_at_the_first_poll() {
+fn the_first_poll_takes_a_free_slot() {
     for hall in halls(4) {
         let one = Task::new(hall.acquire_async()).done().unwrap();
         let owned = Task::new(hall.acquire_owned_async()).done().unwrap();
@@ -28,9 +28,9 @@ fn a_free_slot_is_had_at_the_first_poll() {
     }
 }
 
-/// A future stands nowhere before it is polled.
+/// A future is not in the queue before it is polled.
 #[test]
-fn a_future_enqueues_when_first_polled() {
+fn a_future_joins_the_queue_when_first_polled() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut early = Task::new(hall.acquire_async());
@@ -48,7 +48,7 @@ fn a_future_enqueues_when_first_polled() {
 }
 
 #[test]
-fn polling_again_does_not_lose_the_place() {
+fn polling_again_keeps_the_place_in_the_queue() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut first = Task::new(hall.acquire_async()).waits();
@@ -66,7 +66,7 @@ fn polling_again_does_not_lose_the_place() {
 }
 
 #[test]
-fn dropped_without_a_poll() {
+fn dropping_a_future_that_was_never_polled() {
     for hall in halls(1) {
         drop(Task::new(hall.acquire_async()));
         drop(Task::new(hall.acquire_owned_async()));
@@ -79,9 +79,9 @@ fn dropped_without_a_poll() {
     }
 }
 
-/// At the head, in the middle, at the end.
+/// Drops a future at the head, in the middle and at the end of the queue.
 #[test]
-fn dropped_in_the_queue() {
+fn dropping_a_future_in_the_queue() {
     for gone in 0..3 {
         for hall in halls(1) {
             let held = hall.acquire().unwrap();
@@ -99,9 +99,9 @@ fn dropped_in_the_queue() {
     }
 }
 
-/// A grant to a future that is dropped before it is polled again is the next one's.
+/// A future that is dropped after it was granted a pass hands it to the next waiter.
 #[test]
-fn dropped_with_a_grant() {
+fn dropping_a_future_with_a_grant() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let granted = Task::new(hall.acquire_async()).waits();
@@ -118,7 +118,7 @@ fn dropped_with_a_grant() {
 }
 
 #[test]
-fn many_dropped_with_a_grant() {
+fn dropping_a_large_request_with_a_grant() {
     for hall in halls(3) {
         let held = hall.acquire_many(3).unwrap();
         let granted = Task::new(hall.acquire_many_async(3)).waits();
@@ -132,9 +132,9 @@ fn many_dropped_with_a_grant() {
     }
 }
 
-/// What held back those behind it lets them in when it is dropped.
+/// Dropping a large request lets in the waiters that it held back.
 #[test]
-fn many_dropped_in_the_queue() {
+fn dropping_a_large_request_in_the_queue() {
     for hall in halls(3) {
         let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
@@ -148,7 +148,7 @@ fn many_dropped_in_the_queue() {
     }
 }
 
-/// As long as a granted future is neither polled nor dropped, it holds its pass.
+/// A future with a grant holds its pass until it is polled or dropped.
 #[test]
 fn a_grant_is_held_until_polled_or_dropped() {
     for hall in halls(1) {
@@ -162,15 +162,15 @@ fn a_grant_is_held_until_polled_or_dropped() {
     }
 }
 
-/// The waker of the last poll is the one that is woken.
+/// The grant wakes the waker of the last poll.
 #[test]
-fn a_waker_that_is_replaced_is_not_woken() {
+fn a_replaced_waker_is_not_woken() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut task = Task::new(hall.acquire_async()).waits();
         let old = std::mem::take(&mut task.alarm);
         assert!(task.poll().is_pending());
-        assert_eq!(Arc::strong_count(&old), 1, "nothing keeps the old one");
+        assert_eq!(Arc::strong_count(&old), 1, "nothing keeps the old waker");
         drop(held);
         assert_eq!((old.rung(), task.rung()), (0, 1));
         drop(task.done());
@@ -178,9 +178,9 @@ fn a_waker_that_is_replaced_is_not_woken() {
     }
 }
 
-/// Replaced when the grant is already there.
+/// The waker is replaced after the grant was made.
 #[test]
-fn a_waker_that_comes_too_late_finds_the_grant() {
+fn a_poll_with_a_new_waker_finds_an_earlier_grant() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut task = Task::new(hall.acquire_async()).waits();
@@ -193,7 +193,7 @@ fn a_waker_that_comes_too_late_finds_the_grant() {
 }
 
 #[test]
-fn polled_after_it_was_done() {
+fn polling_after_the_future_has_returned_panics() {
     for hall in halls(1) {
         let mut task = Task::new(hall.acquire_async());
         let pass = task.poll();
@@ -206,7 +206,7 @@ fn polled_after_it_was_done() {
     }
 }
 
-/// Owned futures keep the hall until they are gone.
+/// Owned futures keep the hall alive until they are dropped.
 #[test]
 fn owned_futures_keep_the_hall() {
     for hall in halls(1) {

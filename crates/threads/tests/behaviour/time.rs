@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(600);
 
 #[test]
-fn who_finds_a_slot_does_not_wait() {
+fn a_free_slot_is_taken_at_once() {
     for hall in halls(3) {
         let start = Instant::now();
         let one = hall.try_acquire_for(LONG).unwrap();
@@ -21,7 +21,7 @@ fn who_finds_a_slot_does_not_wait() {
         let three = hall.try_acquire_many_for(1, LONG).unwrap();
         assert!(start.elapsed() < LONG / 10);
         drop((one, two, three));
-        // Even if there is no time at all.
+        // Even if the deadline has passed.
         assert_eq!(hall.try_acquire_for(Duration::ZERO).unwrap().slot(), 0);
         assert_eq!(hall.try_acquire_until(start).unwrap().slot(), 0);
         assert_whole(&hall);
@@ -29,7 +29,7 @@ fn who_finds_a_slot_does_not_wait() {
 }
 
 #[test]
-fn time_runs_out() {
+fn a_waiter_gives_up_at_its_deadline() {
     for hall in halls(2) {
         let held = hall.acquire_many(2).unwrap();
         let start = Instant::now();
@@ -46,9 +46,9 @@ fn time_runs_out() {
     }
 }
 
-/// A limit too far away to be told is none.
+/// A timeout beyond the range of `Instant` is no limit.
 #[test]
-fn time_may_be_endless() {
+fn a_timeout_can_be_unlimited() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = queue(&hall, |hall| hall.try_acquire_for(Duration::MAX).unwrap().slot());
@@ -59,7 +59,7 @@ fn time_may_be_endless() {
 }
 
 #[test]
-fn who_is_let_in_in_time_is_in() {
+fn a_waiter_gets_in_before_its_deadline() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = queue(&hall, |hall| hall.try_acquire_for(LONG).unwrap().slot());
@@ -69,9 +69,9 @@ fn who_is_let_in_in_time_is_in() {
     }
 }
 
-/// Who gives up at the head, in the middle or at the end leaves no gap.
+/// A waiter that gives up at the head, in the middle or at the end leaves no gap in the queue.
 #[test]
-fn a_place_that_is_given_up_is_the_next_ones() {
+fn giving_up_lets_the_next_waiter_move_up() {
     for impatient in 0..3 {
         for hall in halls(1) {
             let held = hall.acquire().unwrap();
@@ -97,9 +97,9 @@ fn a_place_that_is_given_up_is_the_next_ones() {
     }
 }
 
-/// A request for many at the head holds back what is free; when it gives up, those behind get it.
+/// A large request at the head holds back free slots; when it gives up, the waiters behind get them.
 #[test]
-fn giving_up_at_the_head_lets_in_whom_it_held_back() {
+fn giving_up_at_the_head_releases_the_waiters_behind() {
     for hall in halls(4) {
         let held = hall.acquire().unwrap();
         let many = queue(&hall, |hall| hall.try_acquire_many_for(4, SHORT * 50).map(drop));
@@ -118,7 +118,7 @@ fn giving_up_at_the_head_lets_in_whom_it_held_back() {
     }
 }
 
-/// Time runs out just as the slot comes, over and over: it is either had or left, never lost.
+/// The deadline passes just as the slot is granted, many times: the slot is taken or left, never lost.
 #[test]
 fn a_grant_at_the_last_moment_is_not_lost() {
     for hall in halls(1) {

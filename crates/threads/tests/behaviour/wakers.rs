@@ -1,4 +1,4 @@
-//! Wakers are other people's code. Each test is named after a bug that it has found.
+//! Wakers are foreign code. Each test is named after a bug that it has found.
 
 use std::{
     future::Future,
@@ -14,7 +14,7 @@ use hallpass_threads::{AcquireOwned, Hall};
 
 use crate::support::{Task, assert_whole, halls};
 
-/// A waker that has a future of the same hall inside, as those of a task that holds its own futures.
+/// A waker that owns a future of the same hall, as the waker of a task that owns its futures does.
 struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
 impl Wake for Keeps {
@@ -22,14 +22,14 @@ impl Wake for Keeps {
 }
 
 impl Keeps {
-    /// A future that waits, inside a waker.
+    /// Makes a waker with a future that waits.
     fn waiting(hall: &Arc<Hall>) -> Waker {
         let inner = Task::new(hall.acquire_owned_async()).waits();
         Waker::from(Arc::new(Keeps(Mutex::new(Some(inner.future)))))
     }
 }
 
-/// Dropping a waker may drop a future that then takes the queue's lock: it must not be held.
+/// Dropping a waker may drop a future, which takes the queue's lock: the caller must not hold it.
 #[test]
 fn waker_was_dropped_with_the_lock_on_replacement() {
     for hall in halls(1) {
@@ -39,7 +39,7 @@ fn waker_was_dropped_with_the_lock_on_replacement() {
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
         assert_eq!(hall.waiting(), 2);
-        assert!(outer.poll().is_pending()); // the last of the old waker goes here
+        assert!(outer.poll().is_pending()); // drops the last copy of the old waker
         assert_eq!(hall.waiting(), 1);
         drop(held);
         drop(outer.done());
@@ -62,7 +62,7 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
     }
 }
 
-/// Being woken drops what the waker keeps.
+/// Drops its content when it is woken.
 struct LetsGo(Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
 impl Wake for LetsGo {
@@ -71,9 +71,9 @@ impl Wake for LetsGo {
     }
 }
 
-/// Waking may drop a future that is in the queue: nobody must be serving then.
+/// Waking may drop a future in the queue: the caller must not be the server.
 #[test]
-fn waker_was_rung_while_serving() {
+fn waker_was_woken_by_the_server() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let kept = Arc::new(LetsGo(Mutex::new(None)));
@@ -99,7 +99,7 @@ impl Wake for Explodes {
     }
 }
 
-/// A panic on the way through the queue would leave grants undone, and free nodes others point to.
+/// A panic while serving would skip grants, and free nodes to which others point.
 #[test]
 fn waker_that_panics_lost_the_grants_after_it() {
     for hall in halls(3) {
@@ -117,7 +117,7 @@ fn waker_that_panics_lost_the_grants_after_it() {
     }
 }
 
-/// Counts its clones, and panics at the second from when it is armed.
+/// Counts its clones. Once armed, it panics when it is cloned the second time.
 mod fussy {
     use std::{
         sync::atomic::{AtomicI64, Ordering::SeqCst},
@@ -128,7 +128,7 @@ mod fussy {
     pub static RUNG: AtomicI64 = AtomicI64::new(0);
 
     fn clone(_: *const ()) -> RawWaker {
-        assert!(LEFT.fetch_sub(1, SeqCst) > 0, "this waker is not cloned any more");
+        assert!(LEFT.fetch_sub(1, SeqCst) > 0, "this waker must not be cloned again");
         RawWaker::new(std::ptr::null(), &TABLE)
     }
 
@@ -139,7 +139,7 @@ mod fussy {
     static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, |_| {});
 
     pub fn waker() -> Waker {
-        // SAFETY: there is no data, and every function may be called anywhere.
+        // SAFETY: there is no data, and every function may be called on any thread.
         #[allow(unsafe_code)]
         unsafe {
             Waker::new(std::ptr::null(), &TABLE)
@@ -147,9 +147,9 @@ mod fussy {
     }
 }
 
-/// A waker that cannot be cloned leaves the future as it was: the next poll brings its own again.
+/// A waker whose clone panics leaves the future as it was: the next poll registers its own.
 #[test]
-fn waker_half_replaced_was_never_rung() {
+fn waker_half_replaced_was_never_woken() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waker = fussy::waker();

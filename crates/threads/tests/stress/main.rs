@@ -1,14 +1,14 @@
-//! Random passages of every kind, seen by a witness that knows nothing of how a hall works.
+//! Random passages of every kind, observed by a witness that does not depend on how a hall works.
 //!
 //! ```text
-//! cargo test -p hallpass-threads --test stress                          # some seconds
+//! cargo test -p hallpass-threads --test stress                          # a few seconds
 //! HALLPASS_STRESS_PASSAGES=100000000 \
-//!     cargo test --release -p hallpass-threads --test stress            # 10^8, on two cores minutes
-//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-threads --test stress   # those named so
+//!     cargo test --release -p hallpass-threads --test stress            # 10^8: minutes on two cores
+//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-threads --test stress   # cases with that name
 //! HALLPASS_STRESS_SEED=7 cargo test -p hallpass-threads --test stress
 //! ```
 //!
-//! A seed, which is printed on failure, repeats what is asked for and not how threads are scheduled.
+//! A failure prints its seed. The seed repeats the requests, but not how threads are scheduled.
 //! A run in which nobody gets in for a minute counts as a lost wake-up.
 
 mod visit;
@@ -32,13 +32,13 @@ use hallpass_threads::Hall;
 use visit::{Visit, visit};
 use witness::Witness;
 
-/// A hall and those who use it.
+/// A hall and its users.
 struct Case {
     name: &'static str,
-    /// How many slots there are, least and most. If these differ, it is resized all the time.
-    least: usize,
-    most: usize,
-    /// How many slots the hall has room for: above 32, their numbers lie beside the word.
+    /// The smallest and the largest number of slots. If they differ, the hall is resized all the time.
+    min: usize,
+    max: usize,
+    /// How many slots the hall has room for. Above 32, slot numbers are kept beside the word.
     room: usize,
     /// The largest request.
     many: usize,
@@ -46,23 +46,22 @@ struct Case {
     barging: bool,
 }
 
-/// A fair one.
-const FAIR: Case =
-    Case { name: "", least: 3, most: 3, room: 32, many: 3, threads: 6, barging: false };
+/// The basic fair case.
+const FAIR: Case = Case { name: "", min: 3, max: 3, room: 32, many: 3, threads: 6, barging: false };
 
 const CASES: [Case; 12] = [
-    Case { name: "one slot", least: 1, most: 1, many: 1, threads: 3, ..FAIR },
-    Case { name: "one slot, wide", least: 1, most: 1, room: 33, many: 1, threads: 3, ..FAIR },
+    Case { name: "one slot", min: 1, max: 1, many: 1, threads: 3, ..FAIR },
+    Case { name: "one slot, wide", min: 1, max: 1, room: 33, many: 1, threads: 3, ..FAIR },
     Case { name: "three slots", ..FAIR },
     Case { name: "three slots, wide", room: 99, ..FAIR },
-    Case { name: "resized", least: 2, most: 6, many: 2, ..FAIR },
-    Case { name: "resized, wide", least: 2, most: 6, room: 64, many: 2, ..FAIR },
-    Case { name: "all of the word", least: 31, most: 32, many: 31, ..FAIR },
-    Case { name: "beyond the word", least: 65, most: 200, room: 200, many: 65, ..FAIR },
-    Case { name: "one slot, barging", least: 1, most: 1, many: 1, barging: true, ..FAIR },
+    Case { name: "resized", min: 2, max: 6, many: 2, ..FAIR },
+    Case { name: "resized, wide", min: 2, max: 6, room: 64, many: 2, ..FAIR },
+    Case { name: "all of the word", min: 31, max: 32, many: 31, ..FAIR },
+    Case { name: "beyond the word", min: 65, max: 200, room: 200, many: 65, ..FAIR },
+    Case { name: "one slot, barging", min: 1, max: 1, many: 1, barging: true, ..FAIR },
     Case { name: "barging", barging: true, ..FAIR },
     Case { name: "barging, wide", room: 33, barging: true, ..FAIR },
-    Case { name: "barging, resized", least: 2, most: 6, many: 2, barging: true, ..FAIR },
+    Case { name: "barging, resized", min: 2, max: 6, many: 2, barging: true, ..FAIR },
 ];
 
 fn hall(k: usize, room: usize, barging: bool) -> Hall {
@@ -70,19 +69,19 @@ fn hall(k: usize, room: usize, barging: bool) -> Hall {
     if barging { builder.barging() } else { builder }.build().unwrap()
 }
 
-/// Of all passages, those until a hall is closed.
+/// One passage of this many is made with halls that are closed.
 const CLOSED_SHARE: u64 = 20;
 
 fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, got `{text}`")))
 }
 
 fn passages() -> u64 {
     number("HALLPASS_STRESS_PASSAGES").unwrap_or(200_000)
 }
 
-/// Says which seed it was, if the test fails.
+/// Prints itself if the test fails.
 struct Seed(u64);
 
 impl Seed {
@@ -110,13 +109,13 @@ impl Drop for Seed {
     }
 }
 
-/// What all threads of a case share.
+/// State that all threads of a case share.
 struct Run {
     hall: Arc<Hall>,
     witness: Witness,
     /// How many passages are still to be made, taken in portions.
     left: AtomicU64,
-    /// How many portions were taken: what the clock watches.
+    /// How many portions were taken, to see that the run makes progress.
     taken: AtomicU64,
     over: AtomicBool,
 }
@@ -157,18 +156,18 @@ impl Run {
         }
     }
 
-    /// Resizes until all is over.
+    /// Resizes the hall until the run is over.
     fn resizer(&self, case: &Case, mut random: Rng) {
         while !self.over.load(SeqCst) {
-            let k = random.usize(case.least..=case.most);
+            let k = random.usize(case.min..=case.max);
             self.witness.resize(k, || self.hall.resize(k).unwrap());
             assert_eq!(self.hall.slots(), k);
             thread::sleep(Duration::from_micros(random.u64(0..500)));
         }
     }
 
-    /// Waits for the visitors, and then for the one who resizes or closes; gives up if nothing happens
-    /// any more.
+    /// Waits for the visitors, and then for the thread that resizes or closes. Gives up if the run makes no
+    /// progress for a minute.
     fn watch(&self, seed: &Seed, visitors: Vec<Thread<'_>>, other: Option<Thread<'_>>) {
         let (mut seen, mut since) = ((0, 0), Instant::now());
         let count = |threads: &[Thread<'_>]| threads.iter().filter(|t| t.is_finished()).count();
@@ -179,17 +178,21 @@ impl Run {
             if now != seen {
                 (seen, since) = (now, Instant::now());
             } else if since.elapsed() > Duration::from_secs(60) {
-                // The threads would hang for ever, and what tests print would never be seen.
-                let text = "nothing happens any more (`--nocapture` shows who has panicked)";
+                // The threads would hang forever, and the output of the test would never be shown.
+                let text = "no progress for a minute (`--nocapture` shows which thread panicked)";
                 let hall = &self.hall;
-                let _ = writeln!(io::stderr(), "{text}: {hall:?}, {} are out; {seed}", now.1);
+                let _ = writeln!(
+                    io::stderr(),
+                    "{text}: {hall:?}, {} threads have finished; {seed}",
+                    now.1
+                );
                 process::exit(101);
             }
         }
         visitors.into_iter().chain(other).for_each(|thread| thread.join().unwrap());
     }
 
-    /// Everything is as it was in the beginning.
+    /// Checks that all slots are free and nobody waits.
     fn assert_whole(&self) {
         let hall = &self.hall;
         assert!(self.witness.nobody_is_in());
@@ -203,21 +206,21 @@ impl Run {
 }
 
 #[test]
-fn any_passages_at_most_k_and_nothing_lost() {
+fn random_passages_keep_the_guarantees() {
     let seed = Seed::new();
     let share = (passages() - passages() / CLOSED_SHARE) / CASES.len() as u64;
     let wanted = env::var("HALLPASS_STRESS_CASE").unwrap_or_default();
     for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
         let start = Instant::now();
-        let hall = hall(case.most, case.room, case.barging);
-        let run = Run::new(hall, case.most, case.room, case.threads, share);
+        let hall = hall(case.max, case.room, case.barging);
+        let run = Run::new(hall, case.max, case.room, case.threads, share);
         thread::scope(|scope| {
             let visitors = (0..case.threads).map(|thread| {
                 let (run, random) = (&run, seed.rng(thread));
                 scope.spawn(move || run.visitor(thread, case.many, random))
             });
             let visitors = visitors.collect();
-            let resizer = (case.least < case.most)
+            let resizer = (case.min < case.max)
                 .then(|| scope.spawn(|| run.resizer(case, seed.rng(case.threads))));
             run.watch(&seed, visitors, resizer);
         });
@@ -227,7 +230,7 @@ fn any_passages_at_most_k_and_nothing_lost() {
 }
 
 #[test]
-fn any_passages_until_closed() {
+fn random_passages_until_closed() {
     let seed = Seed::new();
     let mut random = seed.rng(99);
     let (threads, each) = (4, 2000);

@@ -15,7 +15,7 @@ use hallpass_threads::{AcquireError, Hall, OwnedPass, OwnedPasses, Pass, Passes,
 
 use crate::witness::Witness;
 
-/// How it went.
+/// The result of an attempt.
 pub enum Visit {
     In,
     Out,
@@ -38,7 +38,7 @@ pub fn visit(hall: &Arc<Hall>, witness: &Witness, many: usize, random: &mut Rng)
     }
 }
 
-/// Mostly a moment; now and then so long that others have to queue.
+/// Stays for a moment, and now and then so long that others have to queue.
 fn stay(random: &mut Rng) {
     match random.u32(0..20_000) {
         0 => thread::sleep(Duration::from_micros(50)),
@@ -47,7 +47,7 @@ fn stay(random: &mut Rng) {
     }
 }
 
-/// What was got.
+/// The guard that an attempt got.
 enum Held<'a> {
     One(Pass<'a>),
     Owned(OwnedPass),
@@ -110,7 +110,7 @@ fn attempt<'a>(hall: &'a Arc<Hall>, many: usize, random: &mut Rng) -> Attempt<'a
     })
 }
 
-/// Wakes a thread.
+/// A waker that unparks a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -133,8 +133,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Polls a few times, with a new waker each time, and then drops it wherever it stands: in the
-/// queue, or with a grant.
+/// Polls a few times, with a new waker each time, and then drops the future, in the queue or with a grant.
 fn hesitate<'a, G: Into<Held<'a>>>(
     future: impl Future<Output = Result<G, AcquireError>>,
     random: &mut Rng,
@@ -149,7 +148,7 @@ fn hesitate<'a, G: Into<Held<'a>>>(
     Err(TryAcquireError::NoPermits)
 }
 
-/// Several futures at once; the first that is in counts, the others are dropped.
+/// Polls several futures at once, takes the first that gets in, and drops the others.
 fn race(hall: &Arc<Hall>, m: usize) -> Attempt<'_> {
     let mut futures =
         [hall.acquire_many_async(m), hall.acquire_many_async(1), hall.acquire_many_async(m)]

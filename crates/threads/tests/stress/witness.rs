@@ -1,11 +1,11 @@
-//! Who is in, as seen from outside.
+//! Counts holders from outside.
 //!
-//! One is counted after it was let in and until before it leaves, so what is counted here is never
-//! more than are in.
+//! A holder is counted from after it was let in until before it leaves, so the witness never counts more holders
+//! than there are.
 //!
-//! How many may be in after the hall was made smaller is known when everybody who asked before that
-//! is out again: each says when it asks, by the number of times the hall was made smaller, and the
-//! bound is lowered when nobody is left from before. It is raised before the hall is made larger.
+//! After the hall was made smaller, the new bound holds once every caller that asked before that is out again.
+//! So each caller records how many times the hall had been made smaller when it asked, and the bound is lowered
+//! when no caller from before is left. The bound is raised before the hall is made larger.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -17,14 +17,14 @@ pub struct Witness {
     taken: Box<[AtomicBool]>,
     bound: AtomicUsize,
     smaller: AtomicUsize,
-    asked: Box<[Apart]>,
+    asked: Box<[Padded]>,
 }
 
-/// On a cache line of its own.
+/// A counter on a cache line of its own.
 #[repr(align(128))]
-struct Apart(AtomicUsize);
+struct Padded(AtomicUsize);
 
-/// Asks for nothing.
+/// The entry of a thread that does not ask.
 const IDLE: usize = usize::MAX;
 
 pub struct Ends<'a>(&'a AtomicUsize);
@@ -42,27 +42,27 @@ impl Witness {
             taken: (0..room).map(|_| AtomicBool::new(false)).collect(),
             bound: AtomicUsize::new(slots),
             smaller: AtomicUsize::new(0),
-            asked: (0..threads).map(|_| Apart(AtomicUsize::new(IDLE))).collect(),
+            asked: (0..threads).map(|_| Padded(AtomicUsize::new(IDLE))).collect(),
         }
     }
 
-    /// This thread is about to ask.
+    /// Records that `thread` is about to ask.
     pub fn begins(&self, thread: usize) {
         self.asked[thread].0.store(self.smaller.load(SeqCst), SeqCst);
     }
 
-    /// This thread does not ask any more from when this is dropped.
+    /// Records, when the returned value is dropped, that `thread` no longer asks.
     pub fn ends(&self, thread: usize) -> Ends<'_> {
         Ends(&self.asked[thread].0)
     }
 
-    /// Somebody was let in with these slots.
+    /// Records that a caller was let in with these slots, and checks the bound.
     pub fn enter(&self, count: usize, slots: impl Iterator<Item = usize>) {
         let before = self.bound.load(SeqCst);
         let inside = self.inside.fetch_add(count, SeqCst) + count;
-        // It is not lowered twice during one passage, so one of the two held all the time between.
+        // The bound is not lowered twice during one passage, so one of the two values held all the time.
         let bound = before.max(self.bound.load(SeqCst));
-        assert!(inside <= bound, "{inside} are in, and at most {bound} may be");
+        assert!(inside <= bound, "{inside} holders, but the bound is {bound}");
         let mut seen = 0;
         let mut last = None;
         for slot in slots {
@@ -75,7 +75,7 @@ impl Witness {
         assert_eq!(seen, count);
     }
 
-    /// Somebody is about to leave.
+    /// Records that a holder is about to leave.
     pub fn leave(&self, count: usize, slots: impl Iterator<Item = usize>) {
         for slot in slots {
             assert!(self.taken[slot].swap(false, SeqCst));
@@ -87,7 +87,7 @@ impl Witness {
         self.inside.load(SeqCst) == 0 && self.taken.iter().all(|slot| !slot.load(SeqCst))
     }
 
-    /// Watches a resize to `k`. Only one at a time.
+    /// Resizes to `k`, and moves the bound. Only one thread may call this.
     pub fn resize(&self, k: usize, resize: impl FnOnce()) {
         if k >= self.bound.load(SeqCst) {
             self.bound.store(k, SeqCst);
