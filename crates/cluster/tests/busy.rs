@@ -1,4 +1,4 @@
-//! Halls that are never quiet, and handles that go at the wrong time.
+//! Busy halls, and handles that are dropped at the wrong time.
 
 mod common;
 
@@ -16,7 +16,7 @@ use common::{TTL, await_queue, connect};
 use hallpass_testbed::{EtcdCluster, etcd};
 
 #[test]
-fn the_last_handle_may_be_a_task_that_waits() {
+fn a_waiting_task_may_be_the_last_handle() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let near = connect(&cluster).open("gpu", 1).expect("new");
@@ -31,7 +31,7 @@ fn the_last_handle_may_be_a_task_that_waits() {
 }
 
 #[test]
-fn a_busy_process_takes_what_a_vanished_holder_had() {
+fn waiters_of_a_busy_hall_get_the_slot_of_a_vanished_holder() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 2).expect("new");
@@ -57,7 +57,7 @@ fn a_busy_process_takes_what_a_vanished_holder_had() {
 }
 
 #[test]
-fn a_hall_that_was_removed_by_force_and_made_again_lets_nobody_in_too_early() {
+fn a_hall_removed_by_force_and_made_again_waits_for_the_old_holder() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let etcd = connect(&cluster);
@@ -68,7 +68,7 @@ fn a_hall_that_was_removed_by_force_and_made_again_lets_nobody_in_too_early() {
     assert!(!pass.is_valid() && next.is_valid() && next.token() > pass.token());
 }
 
-/// Between a waiter's look and its watch something happens elsewhere, so it looks again.
+/// Other halls change between the time a waiter reads its own and starts to watch it, so it reads again.
 #[test]
 fn waiters_keep_their_order_on_a_busy_cluster() {
     const WAITERS: usize = 8;

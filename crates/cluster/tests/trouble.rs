@@ -1,4 +1,4 @@
-//! What goes wrong between a hall and those who use it.
+//! Clocks, networks and members that fail.
 
 mod common;
 
@@ -11,14 +11,14 @@ use common::{TTL, await_queue, connect, options, wait};
 use hallpass_cluster::{Clock, Cluster, ClusterHall, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, etcd};
 
-/// Options for one that reaches the first member through this, with a clock of that rate.
+/// Options for a client that reaches the first member by `path`, and whose clock has this rate.
 fn skewed(path: &str, rate: f64) -> ClusterOptions {
     let begun = Instant::now();
     let clock = Clock::from_fn(move || Duration::from_secs(1000) + begun.elapsed().mul_f64(rate));
     ClusterOptions { clock, ..options(path) }
 }
 
-/// A hall of one slot for one whose way to it can be cut.
+/// A hall of one slot, and a proxy that can cut its connection.
 fn far_hall(cluster: &EtcdCluster) -> (Proxy, ClusterHall) {
     let path = Proxy::before(cluster.member(0));
     let url = EtcdCluster::url_through(std::slice::from_ref(&path));
@@ -27,7 +27,7 @@ fn far_hall(cluster: &EtcdCluster) -> (Proxy, ClusterHall) {
 }
 
 #[test]
-fn a_slow_clock_and_a_fast_one_are_allowed_for() {
+fn a_holder_with_a_slow_clock_is_out_before_a_waiter_with_a_fast_one_is_in() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
@@ -53,7 +53,7 @@ fn a_slow_clock_and_a_fast_one_are_allowed_for() {
 }
 
 #[test]
-fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
+fn a_waiter_keeps_its_place_through_a_short_partition() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
@@ -75,7 +75,7 @@ fn a_waiter_outlives_a_partition_and_keeps_its_place_if_it_is_short() {
 }
 
 #[test]
-fn a_waiter_outlives_a_partition_that_takes_its_claim() {
+fn a_waiter_joins_again_after_a_partition_that_ends_its_claim() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
@@ -94,10 +94,10 @@ fn a_waiter_outlives_a_partition_that_takes_its_claim() {
 }
 
 #[test]
-fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
+fn a_waiter_survives_compaction_and_the_death_of_the_leader() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
-    // Longer than an election with split votes.
+    // The ttl outlasts an election with split votes.
     let options = ClusterOptions { ttl: Duration::from_secs(10), ..options(&cluster.url()) };
     let hall = Cluster::connect(options).expect("good options").open("gpu", 1).expect("new");
     let first = hall.acquire().expect("free");
@@ -107,7 +107,7 @@ fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
         let leader = cluster.leader().expect("there is one");
         let current = leader.index();
         leader.kill();
-        // Other members have to elect one.
+        // The other members have to elect a leader.
         let revision = loop {
             match hall.status() {
                 Ok(_) => break first.token() + 1,
@@ -129,7 +129,7 @@ fn a_waiter_outlives_compaction_and_the_death_of_its_leader() {
 }
 
 #[test]
-fn time_that_runs_out_while_the_cluster_is_down_says_so() {
+fn a_waiter_that_times_out_while_the_cluster_is_down_says_so() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let hall = connect(&cluster).open("gpu", 1).expect("new");
@@ -146,13 +146,13 @@ fn time_that_runs_out_while_the_cluster_is_down_says_so() {
 }
 
 #[test]
-fn who_does_not_wait_gets_what_a_vanished_holder_had_in_the_end() {
+fn a_caller_that_does_not_wait_gets_the_slot_of_a_vanished_holder_in_the_end() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let (path, far) = far_hall(&cluster);
     let pass = far.acquire().expect("free");
     path.cut();
-    // A program that looks in now and then, each time anew.
+    // A program that tries now and then, each time with a new handle.
     let begun = Instant::now();
     let next = loop {
         match connect(&cluster).open("gpu", 1).expect("there").try_acquire() {

@@ -91,6 +91,7 @@ macro_rules! behaviours_of {
             a_future_dropped_after_its_grant_hands_the_slot_on,
             tasks_and_threads_stand_in_one_queue,
             closing_turns_tasks_away,
+            a_future_granted_before_the_hall_closes_keeps_its_slot,
         );
     };
     (forget $hall:ty) => {

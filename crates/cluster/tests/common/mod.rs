@@ -1,5 +1,5 @@
-//! What the tests have in common.
-#![allow(dead_code, reason = "not each test needs all of it")]
+//! What the tests share.
+#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::{
     pin::pin,
@@ -10,9 +10,9 @@ use std::{
 };
 
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions};
-use hallpass_testbed::EtcdCluster;
+use hallpass_testbed::{EtcdCluster, PATIENCE};
 
-/// Short, so that tests are.
+/// A short ttl, so that tests are short, too.
 pub const TTL: Duration = Duration::from_secs(3);
 
 pub fn options(url: &str) -> ClusterOptions {
@@ -25,11 +25,11 @@ pub fn connect(cluster: &EtcdCluster) -> Cluster {
     Cluster::connect(options(&cluster.url())).expect("good options")
 }
 
-/// Waits until so many wait.
+/// Waits until `length` callers wait.
 pub fn await_queue(hall: &ClusterHall, length: usize) {
     let begun = Instant::now();
     while hall.waiting().expect("reachable") != length {
-        assert!(begun.elapsed() < Duration::from_secs(10), "they do not come");
+        assert!(begun.elapsed() < PATIENCE, "there never were {length} waiters");
         thread::sleep(Duration::from_millis(5));
     }
 }

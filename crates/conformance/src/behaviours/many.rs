@@ -21,7 +21,7 @@ pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
         // Every other slot of the first half is held, and the second half is free.
         let kept: Vec<_> = first.into_iter().filter(|pass| H::slot(pass) % 2 == 1).collect();
         let held = sorted::<H>(&kept);
-        let free: Vec<_> = (0..k).filter(|slot| !held.contains(slot)).collect();
+        let free: Vec<_> = (0..k).filter(|slot| held.binary_search(slot).is_err()).collect();
         let all = hall.acquire_many(free.len()).expect("free");
         assert_eq!(H::slots_of(&all), free);
         assert_full(&hall);
@@ -38,6 +38,9 @@ pub fn all_slots_can_be_had_at_once<H: ManyUnderTest>() {
         assert!(H::slots_of(&all).into_iter().eq(0..k));
         assert_full(&hall);
         assert_eq!(hall.try_acquire_many(1).unwrap_err(), Refusal::NoPermits);
+        drop(all);
+        let all = hall.acquire_many_for(k, LONG).expect("free");
+        assert!(H::slots_of(&all).into_iter().eq(0..k));
         drop(all);
         assert_whole(&hall);
     }

@@ -153,3 +153,16 @@ pub fn closing_turns_tasks_away<H: TasksUnderTest>() {
     H::release(held);
     assert_eq!(Task::new(hall.acquire_async()).done().unwrap_err(), Refusal::Closed);
 }
+
+/// A future that was granted a slot before the hall closed has it.
+pub fn a_future_granted_before_the_hall_closes_keeps_its_slot<H: TasksUnderTest>() {
+    let (hall, held) = taken::<H>();
+    let granted = waits(&hall);
+    H::release(held);
+    let granted = granted.woken();
+    hall.close();
+    let pass = granted.done().expect("it was granted");
+    assert_eq!(H::slot(&pass), 0);
+    H::release(pass);
+    assert_eq!(hall.try_acquire().unwrap_err(), Refusal::Closed);
+}

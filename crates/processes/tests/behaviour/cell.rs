@@ -1,4 +1,4 @@
-//! Values that are shared.
+//! Shared values.
 
 use std::{
     fs::{self, OpenOptions},
@@ -24,13 +24,13 @@ fn file_in(place: &HallDir) -> PathBuf {
     place.path().join(NAME).join("value")
 }
 
-/// Writes a word of the file: these know how it is laid out.
+/// Writes a word of the value file, whose layout these tests know.
 fn set(path: &Path, at: u64, word: u64) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(&word.to_ne_bytes(), at).unwrap();
 }
 
-/// Opens it, which must fail, and says why.
+/// Opens the cell, which must fail, and returns the error with its text.
 fn refused<T: Pod + Send>(place: &HallDir, initial: T) -> (Error, String) {
     let error = place.open_cell(NAME, initial).unwrap_err();
     let text = error.to_string();
@@ -38,7 +38,7 @@ fn refused<T: Pod + Send>(place: &HallDir, initial: T) -> (Error, String) {
 }
 
 #[test]
-fn a_value_stays_and_who_comes_later_finds_it() {
+fn a_value_outlives_the_handles_of_its_cell() {
     let (_folder, place) = place();
     let cell = place.open_cell(NAME, 5_u64).unwrap();
     assert_eq!(cell.update(|value| std::mem::replace(value, 6)).unwrap(), 5);
@@ -51,7 +51,7 @@ fn a_value_stays_and_who_comes_later_finds_it() {
 }
 
 #[test]
-fn values_of_any_size() {
+fn a_cell_holds_values_of_any_size() {
     fn try_with<const N: usize>(place: &HallDir) {
         let name = format!("{N}-bytes");
         let cell = place.open_cell(&name, [1_u8; N]).unwrap();
@@ -73,7 +73,7 @@ fn values_of_any_size() {
 }
 
 #[test]
-fn threads_and_clones_lose_nothing() {
+fn updates_of_several_threads_are_not_lost() {
     let (_folder, place) = place();
     let cell = place.open_cell(NAME, [0_u64; 2]).unwrap();
     thread::scope(|scope| {
@@ -108,7 +108,7 @@ fn a_closure_that_panics_changes_nothing() {
 }
 
 #[test]
-fn while_somebody_is_at_it() {
+fn updates_wait_for_the_holder_and_reads_do_not() {
     let (_folder, place) = place();
     let cell = place.open_cell(NAME, 1_u64).unwrap();
     let pass = cell.hall().acquire().unwrap();
@@ -124,7 +124,7 @@ fn while_somebody_is_at_it() {
 }
 
 #[test]
-fn another_type_is_refused() {
+fn a_cell_of_another_type_is_refused() {
     let (_folder, place) = place();
     place.open_cell(NAME, [1_u32; 4]).unwrap();
     let (error, text) = refused(&place, [1_u64; 3]);
@@ -135,7 +135,7 @@ fn another_type_is_refused() {
 }
 
 #[test]
-fn another_version_is_refused() {
+fn a_cell_of_another_version_is_refused() {
     let (_folder, place) = place();
     place.open_cell(NAME, 1_u64).unwrap();
     set(&file_in(&place), 8, 77);
@@ -143,7 +143,7 @@ fn another_version_is_refused() {
 }
 
 #[test]
-fn other_things_in_place_of_the_file_are_refused() {
+fn anything_else_in_place_of_the_value_file_is_refused() {
     type Thing = (&'static str, fn(&Path));
     let things: [Thing; 8] = [
         ("an empty file", |path| fs::write(path, []).unwrap()),
@@ -178,7 +178,7 @@ fn other_things_in_place_of_the_file_are_refused() {
 }
 
 #[test]
-fn a_count_that_cannot_be_does_no_harm() {
+fn an_impossible_count_does_no_harm() {
     let (_folder, place) = place();
     let cell = place.open_cell(NAME, [0_u64; 3]).unwrap();
     for count in [2, 2_u64.pow(40), i64::MAX as u64 - 1, i64::MAX as u64, u64::MAX - 1, u64::MAX] {
@@ -191,7 +191,7 @@ fn a_count_that_cannot_be_does_no_harm() {
 }
 
 #[test]
-fn a_cell_is_a_hall_and_not_every_hall_a_cell() {
+fn a_cell_is_a_hall_but_a_hall_is_not_a_cell() {
     let (_folder, place) = place();
     let cell = place.open_cell(NAME, 1_u64).unwrap();
     assert_eq!(place.names().unwrap(), [NAME]);

@@ -7,7 +7,7 @@ use hallpass_processes::Error;
 use crate::support::{NAME, Scene, wait_until};
 
 #[test]
-fn everybody_hears_that_it_is_closed() {
+fn closing_turns_waiters_and_newcomers_of_all_processes_away() {
     let scene = Scene::new(1);
     let hall = &scene.hall;
     let (mut holder, _) = scene.holder();
@@ -23,7 +23,7 @@ fn everybody_hears_that_it_is_closed() {
     assert!(matches!(hall.try_acquire(), Err(Error::Closed)));
     assert!(matches!(hall.try_acquire_for(Duration::from_secs(60)), Err(Error::Closed)));
     assert_eq!(waiter.acquire(), Err("Closed".into()));
-    // Who is in stays in until it leaves.
+    // The holder stays in until it leaves.
     assert_eq!(hall.status().holders.len(), 1);
     holder.leave(0);
     assert_eq!(hall.status().holders.len(), 0);
@@ -31,7 +31,7 @@ fn everybody_hears_that_it_is_closed() {
 }
 
 #[test]
-fn a_closed_hall_can_be_removed_and_made_anew() {
+fn a_closed_hall_can_be_removed_and_made_again() {
     let scene = Scene::new(1);
     scene.hall.close();
     scene.hall.close();

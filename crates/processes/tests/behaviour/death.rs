@@ -1,4 +1,4 @@
-//! What the dead held is free, what the living hold is not.
+//! Processes that are killed or stopped: what they held is free, or not.
 
 use std::time::{Duration, Instant};
 
@@ -10,21 +10,21 @@ use crate::{
 };
 
 #[test]
-fn a_dead_holders_slot_is_had_by_who_comes() {
+fn a_newcomer_gets_the_slot_of_a_killed_holder() {
     let scene = Scene::new(1);
     for _ in 0..20 {
         let (holder, slot) = scene.holder();
         assert_eq!(slot, 0);
         assert!(is_full(&scene.hall));
         holder.kill();
-        // At once, and without a word.
+        // At once, without `reap`.
         assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);
     }
     scene.assert_whole();
 }
 
 #[test]
-fn a_dead_holders_slot_is_had_by_who_waits() {
+fn a_waiter_gets_the_slot_of_a_killed_holder_at_once() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let mut waits = Vec::new();
@@ -47,7 +47,7 @@ fn a_dead_holders_slot_is_had_by_who_waits() {
 }
 
 #[test]
-fn all_slots_of_a_dead_process_are_free() {
+fn all_slots_of_a_killed_process_are_freed() {
     let scene = Scene::new(5);
     let mut holder = scene.puppet();
     assert!((0..5).all(|slot| holder.acquire() == Ok(slot)));
@@ -59,7 +59,7 @@ fn all_slots_of_a_dead_process_are_free() {
 }
 
 #[test]
-fn the_living_keep_their_slots_beside_the_dead() {
+fn live_holders_keep_their_slots_beside_killed_ones() {
     let scene = Scene::new(3);
     let (first, mut second, third) = (scene.holder().0, scene.holder().0, scene.holder().0);
     first.kill();
@@ -72,9 +72,8 @@ fn the_living_keep_their_slots_beside_the_dead() {
     scene.assert_whole();
 }
 
-/// The smallest slot first, also when it was a dead one's.
 #[test]
-fn a_slot_that_was_freed_comes_before_larger_ones() {
+fn a_slot_of_a_killed_holder_comes_before_larger_ones() {
     let scene = Scene::new(3);
     let (holder, slot) = scene.holder();
     assert_eq!(slot, 0);
@@ -85,7 +84,7 @@ fn a_slot_that_was_freed_comes_before_larger_ones() {
 }
 
 #[test]
-fn a_stopped_holder_is_not_dead() {
+fn a_stopped_holder_keeps_its_slot() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     holder.stop();
@@ -103,7 +102,7 @@ fn a_stopped_holder_is_not_dead() {
 }
 
 #[test]
-fn a_dead_waiter_that_was_given_the_slot_does_not_keep_it() {
+fn a_waiter_killed_after_its_grant_does_not_keep_the_slot() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let (first, mut second) = (scene.waiter(), scene.waiter());
@@ -118,7 +117,7 @@ fn a_dead_waiter_that_was_given_the_slot_does_not_keep_it() {
 }
 
 #[test]
-fn everybody_dies_at_once() {
+fn a_hall_whose_users_are_all_killed_at_once_is_free() {
     let scene = Scene::new(2);
     let mut all: Vec<Puppet> = (0..2).map(|_| scene.holder().0).collect();
     all.extend((0..6).map(|_| scene.waiter()));
@@ -127,9 +126,9 @@ fn everybody_dies_at_once() {
     scene.assert_whole();
 }
 
-/// The others are stopped, so that nobody else can have freed it.
+/// The other processes are stopped, so that none of them can free the slot first.
 #[test]
-fn who_frees_what_the_dead_held_hears_how_many_died() {
+fn reap_returns_how_many_processes_had_died() {
     let scene = Scene::new(2);
     let (holder, _) = scene.holder();
     let (other, _) = scene.holder();
@@ -142,9 +141,8 @@ fn who_frees_what_the_dead_held_hears_how_many_died() {
     scene.assert_whole();
 }
 
-/// The slot is another process's as soon as it has the lifeline.
 #[test]
-fn who_has_the_lifeline_has_the_slot() {
+fn a_slot_stays_taken_while_another_process_has_its_lifeline() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let heir: i32 = holder.order("heir 0").parse().unwrap();
@@ -161,7 +159,7 @@ fn who_has_the_lifeline_has_the_slot() {
 }
 
 #[test]
-fn who_gives_the_slot_back_does_not_care_who_has_the_lifeline() {
+fn a_released_slot_is_free_even_if_its_lifeline_is_open() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let heir: i32 = holder.order("heir 0").parse().unwrap();
@@ -175,13 +173,13 @@ fn who_gives_the_slot_back_does_not_care_who_has_the_lifeline() {
 }
 
 #[test]
-fn a_slot_can_be_left_to_the_lifeline() {
+fn a_slot_can_be_left_to_its_lifeline() {
     let scene = Scene::new(2);
     let mut holder = scene.puppet();
     assert_eq!((holder.acquire(), holder.acquire()), (Ok(0), Ok(1)));
     let heir: i32 = holder.order("heir 1").parse().unwrap();
     assert_eq!(holder.order("bequeath 1"), "left");
-    // This process has it open, too.
+    // The holder still has the lifeline open, too.
     assert!(is_full(&scene.hall));
     holder.leave(0);
     assert_eq!(scene.hall.try_acquire().unwrap().slot(), 0);

@@ -1,6 +1,5 @@
-//! Disks that are full or may not be written to, which needs mounts. A puppet makes them in a mount
-//! namespace of its own, so that they are gone when it is; where that is not allowed, the tests say so
-//! and do nothing.
+//! Full and read-only disks. A puppet mounts them in a mount namespace of its own, so that they vanish
+//! with it. Where mounting is not allowed, the tests are skipped with a message.
 
 use std::{ffi::CString, fs, io, path::Path, ptr};
 
@@ -15,7 +14,7 @@ fn c(text: &str) -> CString {
     CString::new(text).expect("no zero in it")
 }
 
-/// Mounts without anybody else noticing.
+/// Mounts a file system in the mount namespace of this thread.
 fn mount(
     source: &str,
     target: &str,
@@ -32,7 +31,7 @@ fn mount(
 }
 
 fn alone() -> io::Result<()> {
-    // SAFETY: it concerns this thread only, which has no files open by relative paths.
+    // SAFETY: it affects this thread only, which has no files open by relative paths.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -43,38 +42,38 @@ fn done(result: io::Result<()>) -> String {
     result.map_or_else(|error| error.to_string(), |()| "done".into())
 }
 
-/// `SIZE PATH`: a disk of that size there.
+/// Obeys `SIZE PATH`: mounts a disk of that size there.
 pub fn mount_small(order: &str) -> String {
     let (size, path) = order.split_once(' ').unwrap();
     done(alone().and_then(|()| mount("tmpfs", path, "tmpfs", 0, &format!("size={size}"))))
 }
 
-/// What is there can be read only.
+/// Mounts a directory again, read-only.
 pub fn mount_read_only(path: &str) -> String {
     let again = libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY;
     let bind = || mount(path, path, "", libc::MS_BIND, "");
     done(alone().and_then(|()| bind()).and_then(|()| mount("none", path, "", again, "")))
 }
 
-/// Becomes the user of that number.
+/// Becomes the user with that number.
 pub fn become_user(uid: u32) -> String {
     // SAFETY: an empty list needs no pointer.
     let groups = unsafe { libc::setgroups(0, ptr::null()) };
-    // SAFETY: it is always allowed, if not to everybody.
+    // SAFETY: the call has no preconditions; it fails where it is not permitted.
     match groups | unsafe { libc::setuid(uid) } {
         0 => "done".into(),
         _ => io::Error::last_os_error().to_string(),
     }
 }
 
-/// Makes a hall on the disk and uses all of it: `works`, or why not.
+/// Makes a hall on the disk, fills the disk, and uses the whole hall; returns `works`, or the error.
 pub fn try_disk(path: &str) -> String {
     let hall = match HallDir::at(path).open(NAME, 64) {
         Ok(hall) => hall,
         Err(Error::System { source, .. }) => return format!("{:?}", source.kind()),
         Err(error) => return format!("{error:?}"),
     };
-    // Now there is no room for anything else.
+    // Fills the disk.
     let rest = fs::write(Path::new(path).join("rest"), vec![1; 8 << 20]);
     let passes: Result<Vec<_>, _> = (0..64).map(|_| hall.acquire()).collect();
     let Ok(passes) = passes else { return format!("{:?}", passes.err()) };
@@ -84,7 +83,7 @@ pub fn try_disk(path: &str) -> String {
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 
-/// Opens a hall that is there: `works`, or why not.
+/// Opens an existing hall; returns `works`, or the error.
 pub fn try_file(path: &str) -> String {
     match HallDir::at(path).open_existing(NAME) {
         Ok(hall) => format!("works, {} slots", hall.slots()),
@@ -93,7 +92,7 @@ pub fn try_file(path: &str) -> String {
     }
 }
 
-/// Whether it could be mounted; if not, says so.
+/// Whether mounting worked; prints why not.
 fn mounted(answer: &str) -> bool {
     if answer != "done" {
         println!("skipped: cannot mount: {answer}");
@@ -102,7 +101,7 @@ fn mounted(answer: &str) -> bool {
 }
 
 #[test]
-fn a_disk_is_full() {
+fn a_hall_on_a_full_disk_works_or_is_not_made() {
     for kilobytes in [4, 8, 16, 32, 64, 256, 1024, 4096] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
@@ -110,7 +109,7 @@ fn a_disk_is_full() {
         if !mounted(&puppet.order(&format!("mount {kilobytes}k {path}"))) {
             return;
         }
-        // A hall that is too large for the disk is one that nobody has, not one that crashes later.
+        // A hall that does not fit on the disk is refused when it is made, and never crashes later.
         let answer = puppet.order(&format!("try-disk {path}"));
         let works = answer == "works, refused true, again true, no room true";
         assert!(works || answer == "StorageFull", "{kilobytes} KiB: {answer}");
@@ -120,7 +119,7 @@ fn a_disk_is_full() {
 }
 
 #[test]
-fn a_disk_cannot_be_written_to() {
+fn a_hall_on_a_read_only_disk_is_refused() {
     let scene = Scene::new(3);
     let mut puppet = Puppet::new();
     if !mounted(&puppet.order(&format!("mount-read-only {}", scene.path().display()))) {

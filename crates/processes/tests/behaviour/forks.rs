@@ -1,17 +1,17 @@
-//! Processes that fork, and processes that become another program.
+//! Processes that fork or exec.
 
 use hallpass_processes::{SharedHall, SharedPass};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use crate::support::{Scene, is_full};
 
-/// Runs `f` in a forked process; what it ended with.
+/// Runs `f` in a forked process and returns its exit code.
 fn forked(f: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: this is called in puppets, whose other threads wait and hold no locks.
+    // SAFETY: puppets call this, and their other threads wait and hold no locks.
     match unsafe { libc::fork() } {
         0 => {
             let code = f();
-            // SAFETY: it is always allowed.
+            // SAFETY: the call has no preconditions.
             unsafe { libc::_exit(code) }
         }
         pid => {
@@ -22,7 +22,7 @@ fn forked(f: impl FnOnce() -> i32) -> i32 {
     }
 }
 
-/// A child drops what it inherited.
+/// Forks a child that drops the passes it inherited.
 pub fn drops_inherited(passes: &mut Vec<SharedPass>) -> i32 {
     forked(|| {
         passes.clear();
@@ -30,7 +30,7 @@ pub fn drops_inherited(passes: &mut Vec<SharedPass>) -> i32 {
     })
 }
 
-/// A child asks on its own: the slot it gets, or 100. It is left with the slot.
+/// Forks a child that tries to acquire a slot and dies with it; returns the slot, or 100.
 pub fn acquires(hall: &SharedHall) -> i32 {
     forked(|| match hall.try_acquire() {
         Ok(pass) => {
@@ -43,7 +43,7 @@ pub fn acquires(hall: &SharedHall) -> i32 {
 }
 
 #[test]
-fn a_forked_child_does_not_give_back_its_parents_slot() {
+fn a_forked_child_does_not_free_the_slot_of_its_parent() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     assert_eq!(holder.order("fork-drop"), "0");
@@ -55,10 +55,10 @@ fn a_forked_child_does_not_give_back_its_parents_slot() {
 }
 
 #[test]
-fn a_forked_child_asks_for_itself() {
+fn a_forked_child_gets_slots_of_its_own() {
     let scene = Scene::new(2);
     let (mut parent, _) = scene.holder();
-    // It dies with its slot, so that the next one has the same; the parent keeps its own.
+    // Each child dies with its slot, so the next one gets the same. The parent keeps its own.
     for _ in 0..3 {
         assert_eq!(parent.order("fork-acquire"), "1");
     }
@@ -72,7 +72,7 @@ fn a_forked_child_asks_for_itself() {
 }
 
 #[test]
-fn another_program_does_not_keep_the_slot() {
+fn a_process_that_execs_loses_its_slot() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let mut waiter = scene.waiter();

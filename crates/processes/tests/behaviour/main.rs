@@ -1,9 +1,9 @@
-//! What the public interface promises, one test a promise. Where others are needed, the test waits
-//! until they are where it wants them; nothing depends on how long anything takes, except that time
-//! limits run out, and not at once.
+//! What only halls of processes promise. What all halls promise is in the crate `hallpass-conformance`,
+//! which `tests/conformance.rs` runs.
 //!
-//! Others are threads, or puppets: processes that do what they are told. A puppet is this program run
-//! again with nothing but the test `puppet::obey`, which does nothing otherwise.
+//! Where a test needs other processes, it uses puppets: processes that do what they are told. A puppet is
+//! this program run again with nothing but the test `puppet::obey`, which does nothing otherwise. A test
+//! waits until puppets and threads are where it wants them.
 
 mod cell;
 mod closing;
@@ -19,4 +19,3 @@ mod resizing;
 mod slots;
 mod status;
 mod support;
-mod time;

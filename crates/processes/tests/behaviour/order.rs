@@ -1,32 +1,9 @@
 //! First come, first served.
 
-use std::sync::mpsc;
-
 use crate::support::{Scene, a_while, is_full, wait_until};
 
 #[test]
-fn threads_get_in_as_they_came() {
-    let scene = Scene::new(1);
-    let pass = scene.hall.acquire().unwrap();
-    let (tell, told) = mpsc::channel();
-    let threads: Vec<_> = (0..12)
-        .map(|number| {
-            let tell = tell.clone();
-            scene.waiting_thread(move |pass| {
-                let pass = pass.unwrap();
-                tell.send(number).unwrap();
-                drop(pass);
-            })
-        })
-        .collect();
-    drop(pass);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
-    assert!(told.try_iter().eq(0..12));
-    scene.assert_whole();
-}
-
-#[test]
-fn processes_get_in_as_they_came() {
+fn processes_get_in_in_the_order_they_came() {
     let scene = Scene::new(2);
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let mut waiters: Vec<_> = (0..6).map(|_| scene.waiter()).collect();
@@ -45,7 +22,7 @@ fn processes_get_in_as_they_came() {
 }
 
 #[test]
-fn threads_and_processes_are_in_one_queue() {
+fn threads_and_processes_stand_in_one_queue() {
     let scene = Scene::new(1);
     let mut next = Some(scene.hall.acquire_owned().unwrap());
     let mut waiters = Vec::new();
@@ -64,13 +41,13 @@ fn threads_and_processes_are_in_one_queue() {
 }
 
 #[test]
-fn nobody_overtakes_who_waits_by_not_waiting() {
+fn a_caller_cannot_overtake_a_waiter_that_is_stopped() {
     let scene = Scene::new(2);
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let waiter = scene.waiter();
     waiter.stop();
     drop(one);
-    // The slot is the waiter's, even though it does not take it.
+    // The slot is the waiter's, although the waiter cannot run.
     a_while();
     assert!(is_full(&scene.hall));
     waiter.resume();
@@ -79,7 +56,7 @@ fn nobody_overtakes_who_waits_by_not_waiting() {
 }
 
 #[test]
-fn one_who_is_stopped_at_the_front_does_not_keep_the_others_from_other_slots() {
+fn a_stopped_waiter_does_not_keep_others_from_other_slots() {
     let scene = Scene::new(2);
     let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
     let (mut first, mut second) = (scene.waiter(), scene.waiter());
@@ -95,7 +72,7 @@ fn one_who_is_stopped_at_the_front_does_not_keep_the_others_from_other_slots() {
 }
 
 #[test]
-fn the_queue_closes_up_when_one_in_the_middle_dies() {
+fn a_waiter_that_dies_in_the_middle_of_the_queue_leaves_no_gap() {
     let scene = Scene::new(1);
     let pass = scene.hall.acquire().unwrap();
     let (mut first, middle, mut last) = (scene.waiter(), scene.waiter(), scene.waiter());
@@ -106,5 +83,23 @@ fn the_queue_closes_up_when_one_in_the_middle_dies() {
     assert_eq!(last.answer(), Ok(0));
     drop((first, last));
     wait_until("nobody waits", || scene.hall.waiting() == 0);
+    scene.assert_whole();
+}
+
+#[test]
+fn a_process_that_times_out_keeps_the_order_of_the_others() {
+    let scene = Scene::new(1);
+    let pass = scene.hall.acquire().unwrap();
+    let mut first = scene.waiter();
+    let mut middle = scene.puppet();
+    middle.say("for 2000");
+    wait_until("it waits", || scene.hall.status().waiters.len() == 2);
+    let mut last = scene.waiter();
+    assert_eq!(middle.answer(), Err("NoPermits".into()));
+    drop(pass);
+    assert_eq!(first.answer(), Ok(0));
+    first.leave(0);
+    assert_eq!(last.answer(), Ok(0));
+    drop((first, middle, last));
     scene.assert_whole();
 }

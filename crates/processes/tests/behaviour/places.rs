@@ -1,4 +1,4 @@
-//! Where halls are, and what they are called.
+//! Directories of halls, and names of halls.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn names_that_cannot_be() {
+fn names_that_no_hall_can_have_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let place = HallDir::at(folder.path().join("place"));
     let long = "n".repeat(300);
@@ -32,7 +32,7 @@ fn names_that_cannot_be() {
 }
 
 #[test]
-fn names_that_can_be() {
+fn other_names_can_be_opened_and_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let place = HallDir::at(folder.path());
     let mut names = ["a", "build", "with-dash", "with_under.score", "a.b", "Z9", "-dash"];
@@ -50,7 +50,7 @@ fn names_that_can_be() {
 }
 
 #[test]
-fn a_place_is_made_when_it_is_needed() {
+fn a_directory_is_made_when_its_first_hall_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/there");
     let place = HallDir::at(&path);
@@ -69,7 +69,7 @@ fn a_place_is_made_when_it_is_needed() {
 }
 
 #[test]
-fn what_is_used_is_not_removed() {
+fn a_hall_that_is_used_is_not_removed() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let waiter = scene.waiter();
@@ -88,7 +88,7 @@ fn what_is_used_is_not_removed() {
 }
 
 #[test]
-fn what_is_used_is_removed_by_force() {
+fn a_hall_that_is_used_can_be_removed_by_force() {
     let scene = Scene::new(1);
     let (holder, _) = scene.holder();
     scene.place().remove(NAME, true).unwrap();
@@ -98,7 +98,7 @@ fn what_is_used_is_removed_by_force() {
 }
 
 #[test]
-fn the_dead_do_not_keep_a_hall_from_being_removed() {
+fn a_hall_held_by_a_dead_process_can_be_removed() {
     let scene = Scene::new(1);
     let (holder, _) = scene.holder();
     let waiter = scene.waiter();
@@ -107,9 +107,9 @@ fn the_dead_do_not_keep_a_hall_from_being_removed() {
     scene.place().remove(NAME, false).unwrap();
 }
 
-/// Root may do anything, so a puppet becomes somebody else.
+/// Root may open everything, so a puppet becomes another user.
 #[test]
-fn who_may_not_open_it_hears_why() {
+fn a_user_without_permission_gets_an_error_that_says_so() {
     let scene = Scene::new(1);
     fs::set_permissions(scene.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let mut puppet = Puppet::new();
@@ -124,7 +124,7 @@ fn who_may_not_open_it_hears_why() {
 }
 
 #[test]
-fn opening_many_times_at_once_makes_one_hall() {
+fn threads_that_open_a_hall_at_once_make_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let place = HallDir::at(folder.path().join("place"));

@@ -1,6 +1,6 @@
 //! Processes that do what they are told.
 //!
-//! A line tells a puppet what to do; a line says what came of it.
+//! A puppet reads one order per line, and answers each with one line.
 
 use std::{
     env,
@@ -13,9 +13,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 mod obedience;
 
-/// Says to this program that it is a puppet.
+/// The environment variable that makes this program a puppet.
 const PUPPET: &str = "HALLPASS_PUPPET";
-/// What a puppet's lines begin with: the test harness prints some of its own.
+/// The beginning of a puppet's answers. The test harness prints other lines.
 const MARK: &str = "> ";
 
 pub struct Puppet {
@@ -24,7 +24,7 @@ pub struct Puppet {
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-/// What a puppet that asked got: a slot, or why not.
+/// The answer to a request for a slot: the slot, or the error.
 pub type Answer = Result<usize, String>;
 
 impl Puppet {
@@ -38,7 +38,7 @@ impl Puppet {
         Puppet { child, orders, answers }
     }
 
-    /// Opens the hall of that name there.
+    /// Opens the hall of that name in the directory.
     pub fn open(&mut self, place: &Path, name: &str) {
         assert_eq!(self.order(&format!("open {name} {}", place.display())), "open");
     }
@@ -47,12 +47,12 @@ impl Puppet {
         self.child.id()
     }
 
-    /// Tells it something.
+    /// Sends an order.
     pub fn say(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
     }
 
-    /// What it answers; it is waited for.
+    /// Waits for the answer.
     pub fn hear(&mut self) -> String {
         loop {
             let line = self.answers.next().expect("the puppet is gone").unwrap();
@@ -62,13 +62,13 @@ impl Puppet {
         }
     }
 
-    /// Tells it something, and hears what comes of it.
+    /// Sends an order and waits for the answer.
     pub fn order(&mut self, order: &str) -> String {
         self.say(order);
         self.hear()
     }
 
-    /// What came of asking for a slot.
+    /// Waits for the answer to a request for a slot.
     pub fn answer(&mut self) -> Answer {
         let text = self.hear();
         match text.strip_prefix("in ") {
@@ -87,7 +87,7 @@ impl Puppet {
         self.answer()
     }
 
-    /// Gives the slot back.
+    /// Frees the slot.
     pub fn leave(&mut self, slot: usize) {
         assert_eq!(self.order(&format!("leave {slot}")), "left");
     }
@@ -112,7 +112,7 @@ impl Puppet {
         self.signal(Signal::CONT);
     }
 
-    /// Kills it, and returns when it is dead.
+    /// Kills the puppet, and returns when it is dead.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -121,13 +121,13 @@ impl Puppet {
 
 impl Drop for Puppet {
     fn drop(&mut self) {
-        // Also if it was stopped.
+        // SIGKILL ends stopped processes, too.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What a puppet runs. In the program that the tests run in, nothing.
+/// Runs a puppet. In the process that runs the tests, this does nothing.
 #[test]
 fn obey() {
     if env::var_os(PUPPET).is_some() {

@@ -5,7 +5,7 @@ use std::thread;
 use hallpass_processes::{Error, HallDir, PushError, SharedPriorityQueue};
 
 #[test]
-fn the_smallest_comes_first() {
+fn a_queue_returns_the_smallest_item_first() {
     let folder = tempfile::tempdir().unwrap();
     let queue: SharedPriorityQueue<100> = HallDir::at(folder.path()).open_queue("queue").unwrap();
     let mut expected: Vec<u64> = (0..100).map(|_| fastrand::u64(0..50)).collect();
@@ -25,7 +25,7 @@ fn the_smallest_comes_first() {
 }
 
 #[test]
-fn without_room_nothing_goes_in() {
+fn a_queue_without_room_refuses_items() {
     let folder = tempfile::tempdir().unwrap();
     let place = HallDir::at(folder.path());
     let queue = place.open_queue::<0>("queue").unwrap();
@@ -34,9 +34,8 @@ fn without_room_nothing_goes_in() {
     assert!(matches!(place.open_queue::<1>("queue"), Err(Error::Value { .. })));
 }
 
-/// A length beyond what there is room for is no reason to look there.
 #[test]
-fn any_bytes_are_a_queue() {
+fn a_damaged_length_is_cut_to_the_room_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();
     let place = HallDir::at(folder.path());
     drop(place.open_cell("queue", [u64::MAX, 9, 3, 5]).unwrap());
@@ -49,7 +48,7 @@ fn any_bytes_are_a_queue() {
 }
 
 #[test]
-fn what_goes_in_comes_out_once() {
+fn every_item_that_is_pushed_is_popped_once() {
     let folder = tempfile::tempdir().unwrap();
     let queue = HallDir::at(folder.path()).open_queue::<16>("queue").unwrap();
     let work = |first: u64| {

@@ -5,7 +5,7 @@ use hallpass_processes::SharedPass;
 use crate::support::{NAME, Scene, a_while, is_full, wait_until};
 
 #[test]
-fn more_slots_let_waiters_in() {
+fn more_slots_let_waiting_processes_in() {
     let scene = Scene::new(1);
     let pass = scene.hall.acquire().unwrap();
     let mut waiters: Vec<_> = (0..4).map(|_| scene.waiter()).collect();
@@ -21,14 +21,14 @@ fn more_slots_let_waiters_in() {
 }
 
 #[test]
-fn who_holds_a_slot_that_is_no_more_keeps_it() {
+fn slots_that_are_left_are_handed_out_while_removed_ones_are_held() {
     let scene = Scene::new(4);
     let mut passes: Vec<_> = (0..4).map(|_| scene.hall.acquire().unwrap()).collect();
     scene.hall.resize(2).unwrap();
     assert_eq!((scene.hall.slots(), scene.hall.available()), (2, 0));
     assert_eq!(scene.hall.status().holders.len(), 4);
     assert!(passes.iter().map(SharedPass::slot).eq(0..4));
-    // Slots that are no more are not given to anybody, the others as always.
+    // Removed slots are not handed out; slots that are left are, as soon as they are free.
     drop(passes.pop());
     assert!(is_full(&scene.hall));
     drop(passes.remove(0));
@@ -40,23 +40,7 @@ fn who_holds_a_slot_that_is_no_more_keeps_it() {
 }
 
 #[test]
-fn who_waits_for_a_smaller_hall_still_gets_in() {
-    let scene = Scene::new(3);
-    let mut passes: Vec<_> = (0..3).map(|_| scene.hall.acquire().unwrap()).collect();
-    let mut waiter = scene.waiter();
-    scene.hall.resize(1).unwrap();
-    drop(passes.pop());
-    drop(passes.pop());
-    a_while();
-    assert_eq!(scene.hall.waiting(), 1);
-    drop(passes.pop());
-    assert_eq!(waiter.answer(), Ok(0));
-    drop(waiter);
-    scene.assert_whole();
-}
-
-#[test]
-fn everybody_sees_the_new_number() {
+fn other_processes_and_handles_see_the_new_size() {
     let scene = Scene::new(1);
     let mut puppet = scene.puppet();
     scene.hall.resize(2).unwrap();
@@ -69,7 +53,7 @@ fn everybody_sees_the_new_number() {
 }
 
 #[test]
-fn the_dead_do_not_keep_a_hall_from_shrinking() {
+fn slots_of_a_dead_process_do_not_keep_a_hall_from_shrinking() {
     let scene = Scene::new(4);
     let mut holder = scene.puppet();
     (0..4).for_each(|slot| assert_eq!(holder.acquire(), Ok(slot)));

@@ -1,4 +1,4 @@
-//! Slots: distinct, the smallest first; how many there can be.
+//! Slots among processes and handles, and how many there can be.
 
 use std::fs;
 
@@ -8,35 +8,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::support::{NAME, Scene, is_full};
 
 #[test]
-fn slots_are_distinct_and_the_smallest_comes_first() {
-    for k in [1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 128, 200] {
-        let scene = Scene::new(k);
-        let hall = &scene.hall;
-        assert_eq!((hall.slots(), hall.available()), (k, k));
-        let mut passes: Vec<_> = (0..k).map(|_| Some(hall.acquire().unwrap())).collect();
-        for (slot, pass) in passes.iter().enumerate() {
-            assert_eq!(pass.as_ref().map(SharedPass::slot), Some(slot), "k = {k}");
-        }
-        assert!(is_full(hall));
-        assert_eq!(hall.available(), 0);
-        // Given back in any order, they come again from the smallest on.
-        let mut gone = vec![k / 2, 0, k - 1, k / 3];
-        for &slot in &gone {
-            passes[slot] = None;
-        }
-        gone.sort_unstable();
-        gone.dedup();
-        assert_eq!(hall.available(), gone.len());
-        let again: Vec<_> = gone.iter().map(|_| hall.try_acquire().unwrap()).collect();
-        assert!(again.iter().map(SharedPass::slot).eq(gone));
-        drop((passes, again));
-        scene.assert_whole();
-    }
-}
-
-#[test]
-fn the_largest_hall_there_can_be() {
-    // Each pass has a descriptor at least.
+fn a_process_can_hold_all_slots_of_the_largest_hall() {
+    // Each pass needs at least one descriptor.
     let limit = getrlimit(Resource::Nofile);
     let needed = 3 * MAX_SLOTS as u64;
     if limit.maximum.is_some_and(|most| most < needed) {
@@ -50,7 +23,7 @@ fn the_largest_hall_there_can_be() {
     let (mut passes, before) = (Vec::new(), open());
     while passes.len() < MAX_SLOTS {
         passes.push(scene.hall.acquire().unwrap());
-        // Other tests run meanwhile, and have files of their own.
+        // Other tests of this program open files meanwhile.
         let taken = open().saturating_sub(before);
         assert!(taken < 2 * passes.len() + 400, "{taken} files for {} passes", passes.len());
     }
@@ -76,7 +49,7 @@ fn processes_have_distinct_slots_and_the_smallest_comes_first() {
 }
 
 #[test]
-fn sizes_that_cannot_be() {
+fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let place = HallDir::at(folder.path());
     for k in [0, MAX_SLOTS + 1, usize::MAX] {
@@ -88,7 +61,7 @@ fn sizes_that_cannot_be() {
             other => panic!("k = {k}: {other:?}"),
         }
     }
-    // Nothing was made.
+    // No hall was made.
     assert!(matches!(place.open_existing(NAME).err(), Some(Error::Missing { .. })));
     assert!(place.names().unwrap().is_empty());
     let hall = place.open(NAME, 1).unwrap();
@@ -99,7 +72,7 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
-fn one_who_asks_for_other_slots_hears_both_numbers() {
+fn opening_a_hall_with_another_size_names_both_sizes() {
     let scene = Scene::new(3);
     match scene.place().open(NAME, 5).err() {
         Some(error @ Error::Slots { .. }) => {
@@ -113,13 +86,13 @@ fn one_who_asks_for_other_slots_hears_both_numbers() {
 }
 
 #[test]
-fn clones_are_one_handle_and_handles_are_one_hall() {
+fn handles_that_are_opened_separately_share_one_hall() {
     let scene = Scene::new(2);
     let (clone, other) = (scene.hall.clone(), scene.place().open(NAME, 2).unwrap());
     let (a, b) = (clone.acquire_owned().unwrap(), other.acquire_owned().unwrap());
     assert_eq!((a.slot(), b.slot()), (0, 1));
     assert!(is_full(&scene.hall) && is_full(&other));
-    // A pass keeps what it needs.
+    // A pass keeps its handle alive.
     drop((clone, other));
     assert!(is_full(&scene.hall));
     drop(a);
@@ -129,16 +102,7 @@ fn clones_are_one_handle_and_handles_are_one_hall() {
 }
 
 #[test]
-fn a_pass_goes_back_when_dropped_from_any_thread() {
-    let scene = Scene::new(2);
-    let (one, other) = (scene.hall.acquire_owned().unwrap(), scene.hall.acquire().unwrap());
-    std::thread::spawn(|| drop(one)).join().unwrap();
-    std::thread::scope(|scope| drop(scope.spawn(|| drop(other))));
-    scene.assert_whole();
-}
-
-#[test]
-fn halls_know_nothing_of_each_other() {
+fn halls_in_one_directory_do_not_affect_each_other() {
     let scene = Scene::new(1);
     let place = scene.place();
     let others: Vec<_> = (0..20).map(|i| place.open(&format!("other-{i}"), 1).unwrap()).collect();

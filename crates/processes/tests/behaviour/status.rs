@@ -1,4 +1,4 @@
-//! What a hall says of itself.
+//! The status of a hall.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use rustix::process::getuid;
 use crate::support::Scene;
 
 #[test]
-fn who_holds_and_who_waits() {
+fn the_status_lists_holders_by_slot_and_waiters_in_order() {
     let scene = Scene::new(2);
     let (holder, _) = scene.holder();
     let own = scene.hall.acquire().unwrap();
@@ -33,7 +33,7 @@ fn who_holds_and_who_waits() {
 }
 
 #[test]
-fn a_process_can_say_what_it_does() {
+fn a_process_can_choose_the_command_that_the_status_shows() {
     let scene = Scene::new(1);
     for command in
         ["make -j4", "", "ein sehr langer Befehl mit Umlauten: äöü ".repeat(100).as_str()]
@@ -41,7 +41,7 @@ fn a_process_can_say_what_it_does() {
         scene.hall.describe_as(command);
         let _pass = scene.hall.acquire().unwrap();
         let shown = scene.hall.status().holders[0].command.clone();
-        // Of a long one, the beginning will do.
+        // The beginning of a long command is enough.
         assert!(command.starts_with(shown.trim_end_matches('…')), "{shown}");
         assert_eq!(shown.is_empty(), command.is_empty());
     }

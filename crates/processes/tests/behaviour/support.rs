@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::puppet::Puppet;
 
-/// What halls are called if nothing depends on it.
+/// The name of halls in tests that do not care about it.
 pub const NAME: &str = "hall";
 
-/// A hall in a place of its own.
+/// A hall in a directory of its own.
 pub struct Scene {
     pub folder: TempDir,
     pub hall: SharedHall,
@@ -70,7 +70,7 @@ impl Scene {
         thread
     }
 
-    /// Everything is free, nobody waits, and each slot can be had.
+    /// Fails unless, soon, all slots are free, nobody waits, and each slot can be had.
     pub fn assert_whole(&self) {
         let hall = &self.hall;
         wait_until("all slots are free", || {
@@ -87,7 +87,7 @@ impl Scene {
     }
 }
 
-/// Whether one who does not wait is turned away.
+/// Whether a caller that does not wait is turned away.
 pub fn is_full(hall: &SharedHall) -> bool {
     match hall.try_acquire() {
         Ok(_) => false,
@@ -96,11 +96,11 @@ pub fn is_full(hall: &SharedHall) -> bool {
     }
 }
 
-/// Waits until `f` holds, and not for ever.
+/// Waits until `f` holds, and fails if that takes too long.
 pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !f() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
+        assert!(Instant::now() < end, "it still was not so: {what}");
         thread::sleep(Duration::from_micros(200));
     }
 }

@@ -1,7 +1,8 @@
-//! Guarantees of the public interface, one test for each. A test that needs threads waits until they sleep at
-//! the expected place. No test depends on how long anything takes, except that deadlines pass, and not at once.
+//! What only halls of threads promise. What all halls promise is in the crate `hallpass-conformance`, which
+//! `tests/conformance.rs` runs.
 //!
-//! Every test runs on halls of both kinds: slot numbers in the word, and a count with slot numbers beside it.
+//! A test that needs threads waits until they sleep at the expected place. Every test runs on halls of both
+//! kinds: slot numbers in the word, and a count with slot numbers beside it.
 
 mod auto_traits;
 mod closing;
@@ -13,5 +14,4 @@ mod resizing;
 mod slots;
 mod support;
 mod tasks;
-mod time;
 mod wakers;

@@ -1,4 +1,4 @@
-//! Futures: when they join the queue, and what happens when they are dropped.
+//! Futures of every kind, and their wakers.
 
 use std::{
     future::Future,
@@ -11,10 +11,10 @@ use std::{
     thread,
 };
 
-use crate::support::{Alarm, Task, assert_whole, halls, queue, wait_until};
+use crate::support::{Alarm, Task, assert_whole, halls, wait_until};
 
 #[test]
-fn the_first_poll_takes_a_free_slot() {
+fn every_kind_of_future_gets_a_free_slot_at_its_first_poll() {
     for hall in halls(4) {
         let one = Task::new(hall.acquire_async()).done().unwrap();
         let owned = Task::new(hall.acquire_owned_async()).done().unwrap();
@@ -28,45 +28,8 @@ fn the_first_poll_takes_a_free_slot() {
     }
 }
 
-/// A future is not in the queue before it is polled.
 #[test]
-fn a_future_joins_the_queue_when_first_polled() {
-    for hall in halls(1) {
-        let held = hall.acquire().unwrap();
-        let mut early = Task::new(hall.acquire_async());
-        assert_eq!(hall.waiting(), 0);
-        let late = Task::new(hall.acquire_async()).waits();
-        assert!(early.poll().is_pending());
-        assert_eq!(hall.waiting(), 2);
-        drop(held);
-        assert_eq!((late.rung(), early.rung()), (1, 0));
-        drop(late.done());
-        assert_eq!(early.rung(), 1);
-        drop(early);
-        assert_whole(&hall);
-    }
-}
-
-#[test]
-fn polling_again_keeps_the_place_in_the_queue() {
-    for hall in halls(1) {
-        let held = hall.acquire().unwrap();
-        let mut first = Task::new(hall.acquire_async()).waits();
-        let second = Task::new(hall.acquire_async()).waits();
-        for _ in 0..10 {
-            assert!(first.poll().is_pending());
-        }
-        assert_eq!(hall.waiting(), 2);
-        drop(held);
-        assert_eq!((first.rung(), second.rung()), (1, 0));
-        drop(first.done());
-        drop(second.done());
-        assert_whole(&hall);
-    }
-}
-
-#[test]
-fn dropping_a_future_that_was_never_polled() {
+fn a_future_dropped_before_its_first_poll_keeps_nothing() {
     for hall in halls(1) {
         drop(Task::new(hall.acquire_async()));
         drop(Task::new(hall.acquire_owned_async()));
@@ -79,46 +42,8 @@ fn dropping_a_future_that_was_never_polled() {
     }
 }
 
-/// Drops a future at the head, in the middle and at the end of the queue.
 #[test]
-fn dropping_a_future_in_the_queue() {
-    for gone in 0..3 {
-        for hall in halls(1) {
-            let held = hall.acquire().unwrap();
-            let mut tasks: Vec<_> =
-                (0..3).map(|_| Task::new(hall.acquire_owned_async()).waits()).collect();
-            drop(tasks.remove(gone));
-            assert_eq!(hall.waiting(), 2);
-            drop(held);
-            for task in tasks {
-                assert_eq!(task.rung(), 1);
-                drop(task.done());
-            }
-            assert_whole(&hall);
-        }
-    }
-}
-
-/// A future that is dropped after it was granted a pass hands it to the next waiter.
-#[test]
-fn dropping_a_future_with_a_grant() {
-    for hall in halls(1) {
-        let held = hall.acquire().unwrap();
-        let granted = Task::new(hall.acquire_async()).waits();
-        let next = Task::new(hall.acquire_async()).waits();
-        let thread = queue(&hall, |hall| hall.acquire().unwrap().slot());
-        drop(held);
-        assert_eq!((granted.rung(), next.rung(), hall.available()), (1, 0, 0));
-        drop(granted);
-        assert_eq!(next.rung(), 1);
-        drop(next);
-        assert_eq!(thread.join().unwrap(), 0);
-        assert_whole(&hall);
-    }
-}
-
-#[test]
-fn dropping_a_large_request_with_a_grant() {
+fn a_large_request_dropped_after_its_grant_hands_all_slots_on() {
     for hall in halls(3) {
         let held = hall.acquire_many(3).unwrap();
         let granted = Task::new(hall.acquire_many_async(3)).waits();
@@ -134,7 +59,7 @@ fn dropping_a_large_request_with_a_grant() {
 
 /// Dropping a large request lets in the waiters that it held back.
 #[test]
-fn dropping_a_large_request_in_the_queue() {
+fn a_large_request_dropped_in_the_queue_lets_in_those_behind_it() {
     for hall in halls(3) {
         let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
@@ -144,20 +69,6 @@ fn dropping_a_large_request_in_the_queue() {
         drop(held);
         assert!(next.iter().map(Task::rung).eq([1, 1, 1]));
         drop(next);
-        assert_whole(&hall);
-    }
-}
-
-/// A future with a grant holds its pass until it is polled or dropped.
-#[test]
-fn a_grant_is_held_until_polled_or_dropped() {
-    for hall in halls(1) {
-        let held = hall.acquire().unwrap();
-        let granted = Task::new(hall.acquire_async()).waits();
-        drop(held);
-        assert!(hall.try_acquire().is_err());
-        assert_eq!(hall.available(), 0);
-        assert_eq!(granted.done().unwrap().slot(), 0);
         assert_whole(&hall);
     }
 }
@@ -208,7 +119,7 @@ fn polling_after_the_future_has_returned_panics() {
 
 /// Owned futures keep the hall alive until they are dropped.
 #[test]
-fn owned_futures_keep_the_hall() {
+fn owned_futures_keep_the_hall_alive() {
     for hall in halls(1) {
         let weak = Arc::downgrade(&hall);
         let held = hall.acquire_owned().unwrap();
@@ -224,7 +135,7 @@ fn owned_futures_keep_the_hall() {
 
 /// Tasks on real executors, and threads.
 #[test]
-fn tasks_and_threads_together() {
+fn tasks_of_an_executor_and_threads_are_kept_apart() {
     for k in [2, 40] {
         for hall in halls(k) {
             let inside = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! The puppet's side.
+//! What a puppet does.
 
 use std::{
     io::{self, Write},
@@ -13,17 +13,17 @@ use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
 use super::MARK;
 use crate::{disks, forks};
 
-/// What a puppet has.
+/// The hall that a puppet has open, and its passes.
 #[derive(Default)]
 struct Things {
     hall: Option<&'static SharedHall>,
     passes: Vec<SharedPass<'static>>,
 }
 
-/// Does what it is told until nobody tells it anything.
+/// Obeys orders until standard input ends.
 pub fn obey() {
     let mut things = Things::default();
-    // The test harness has not ended its line.
+    // The test harness has printed the beginning of a line.
     println!();
     for line in io::stdin().lines() {
         let line = line.unwrap();
@@ -56,7 +56,7 @@ impl Things {
             }
             "reap" => self.hall().reap().unwrap().to_string(),
             "crowd" => self.crowd(rest.parse().unwrap()).to_string(),
-            // A process that has the lifeline open and knows nothing of it.
+            // Starts a process that has the lifeline open as its standard input.
             "heir" => {
                 let place = self.passes.iter().position(|pass| pass.slot().to_string() == rest);
                 let lifeline = self.passes[place.unwrap()].lifeline().try_clone_to_owned();
@@ -103,7 +103,7 @@ impl Things {
         self.passes.swap_remove(place.expect("it holds the slot"))
     }
 
-    /// So many threads that each come and go once; how many of them did.
+    /// Starts `count` threads that each acquire and release once; returns how many succeeded.
     fn crowd(&self, count: usize) -> usize {
         let visit = || self.hall().acquire().map(drop).is_ok();
         thread::scope(|scope| {
