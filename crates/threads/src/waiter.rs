@@ -24,7 +24,7 @@ use crate::{
 
 /// A waiter.
 pub(crate) struct Node {
-    /// What the waiter was given: the machine's `grant`.
+    /// The grant of the waiter: the machine's `grant`.
     pub(crate) grant: AtomicI64,
     /// How many slots the waiter asks for.
     pub(crate) need: u32,

@@ -1,4 +1,4 @@
-//! What every hall promises, for halls of both widths: at most 32 slots, whose numbers are bits of one
+//! The conformance suite, for halls of both widths: at most 32 slots, whose numbers are bits of one
 //! word, and more, whose numbers are kept beside it.
 
 use std::{

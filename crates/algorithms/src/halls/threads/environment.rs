@@ -1,4 +1,4 @@
-//! What the lines read and write.
+//! The environment of the lines: the shared state that they read and write.
 
 use core::{fmt::Debug, hash::Hash};
 

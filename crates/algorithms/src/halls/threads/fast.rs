@@ -11,12 +11,12 @@ use super::{
 };
 use crate::framework::memory::{Op, Word};
 
-/// What line L1 saw, and what line L2 is to take.
+/// The word that line L1 saw, and the slots that line L2 is to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// The word as L1 read it.
     pub word: Word,
-    /// What to take out of it.
+    /// The slots to take out of it.
     pub take: Word,
 }
 

@@ -16,7 +16,7 @@ use crate::framework::{
 
 /// Decides whether a newcomer may overtake waiters.
 pub trait Policy: Send + Sync + 'static {
-    /// Whether it may.
+    /// Whether a newcomer may overtake.
     const BARGES: bool;
 }
 
@@ -35,7 +35,7 @@ impl Policy for Barging {
     const BARGES: bool = true;
 }
 
-/// What a caller needs the lock for.
+/// The reason why a caller needs the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Job {
     /// To hand out what is free.
@@ -51,9 +51,9 @@ pub enum Job {
 /// How long a server goes on, and what it does afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Turn {
-    /// How many more grants it makes, or how many more times it looks for news.
+    /// How many more times the server makes a grant or looks for news.
     pub left: u32,
-    /// What it does afterwards.
+    /// How the server goes on afterwards.
     pub after: After,
 }
 
@@ -64,19 +64,19 @@ impl Turn {
     }
 }
 
-/// What a server does after its turn.
+/// How a server goes on after its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum After {
-    /// It waits for a grant.
+    /// Waits for a grant.
     Wait,
-    /// It returns to its remainder section.
+    /// Returns to its remainder section.
     Leave,
-    /// It tries again to get in.
+    /// Tries again to get in.
     Again,
 }
 
 impl After {
-    /// Returns the line at which that begins.
+    /// Returns the first step of that.
     pub(super) fn next<W>(self) -> Next<Line<W>> {
         match self {
             After::Wait => Goto(L6),

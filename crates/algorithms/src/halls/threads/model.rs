@@ -23,7 +23,7 @@ use crate::framework::{
 /// The largest number of processes of a model. Every content of the queue is listed, so it is small.
 pub const MAX_PROCESSES: usize = 6;
 
-/// What the processes do.
+/// The roles of the processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// Every process takes one slot at a time.
@@ -65,7 +65,7 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
     rules: PhantomData<(P, M)>,
 }
 
-/// What a process does next.
+/// The next step of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
     /// A line of a passage.

@@ -1,4 +1,4 @@
-//! What is free: which slots, or only how many.
+//! The free slots: a set of them, or only their number.
 
 use crate::framework::memory::Word;
 

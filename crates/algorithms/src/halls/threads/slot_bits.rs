@@ -36,7 +36,7 @@ lines! {
 }
 use Line::*;
 
-/// What a step of the search leads to.
+/// The result of a step of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Search {
     /// The search goes on at this line.

@@ -29,7 +29,7 @@ pub struct Wide {
     words: usize,
 }
 
-/// What a process does next.
+/// The next step of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At {
     /// A line of the hall.

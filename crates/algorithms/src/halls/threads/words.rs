@@ -1,4 +1,4 @@
-//! What the shared words contain.
+//! The content of the shared words.
 
 use crate::framework::memory::Word;
 
@@ -35,7 +35,7 @@ pub struct Terms {
     pub k: u16,
     /// Whether the hall is closed.
     pub closed: bool,
-    /// What is held beyond `k`. It will not be handed out again.
+    /// The slots that are held beyond `k`. They will not be handed out again.
     pub owed: Word,
 }
 
