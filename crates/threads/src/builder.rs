@@ -46,6 +46,13 @@ impl Builder {
     ///
     /// One waiter is called at a time. If that is a future that is not polled, no other waiter is called
     /// until it is polled or dropped; newcomers still get in.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::builder(4).barging().build()?;
+    /// assert_eq!(hall.acquire()?.slot(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn barging(mut self) -> Self {
         self.barging = true;
         self

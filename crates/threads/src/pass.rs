@@ -100,6 +100,15 @@ macro_rules! one {
             /// For [`Hall::resize`] the slot counts as held: if the hall is made so small that the slot is
             /// not one of its own, the hall waits for it forever, and hands out all passes through its
             /// queue instead of its fast path.
+            ///
+            /// ```
+            /// # use hallpass_threads::Hall;
+            /// let hall = Hall::new(2);
+            /// hall.acquire()?.forget(); // slot 0 is out of use, say because its device is broken
+            /// assert_eq!((hall.slots(), hall.available()), (2, 1));
+            /// assert_eq!(hall.acquire()?.slot(), 1);
+            /// # Ok::<(), hallpass_threads::AcquireError>(())
+            /// ```
             pub fn forget(mut self) {
                 self.0.slot = FORGOTTEN;
             }
