@@ -1,4 +1,4 @@
-//! Words of the file change under those who use it.
+//! Words of the file change while processes use the cell.
 
 use std::{
     path::Path,
@@ -15,12 +15,12 @@ use crate::{Signs, ends_well, in_a_process, mapped::Mapped, mutate, process, unt
 /// Longer than the damage takes.
 const TIME: Duration = Duration::from_millis(200);
 const ROUNDS: u64 = 3;
-/// Nothing here takes a tenth of that, on a machine that has time.
+/// The time limit, more than ten times what a process needs on an idle machine.
 const SECONDS: u32 = 60;
 
-/// All that is promised is that nobody crashes, waits for ever, or hears of an error: any bytes are a
-/// value. A queue's items may be any, but no more than there is room for.
-pub fn changed_under_its_users() {
+/// No process crashes, hangs or gets an error: any bytes are a value. A queue may contain any items, but at
+/// most as many as it has room for.
+pub fn damaged_while_in_use() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         let place = &folder.path().join("place");
@@ -28,7 +28,7 @@ pub fn changed_under_its_users() {
         in_a_process(|| drop(HallDir::at(place).open_queue::<20>("queue").unwrap()));
         let users = (0..3).map(|_| process::fork(|| uses(place, &signs)));
         let mut pids: Vec<Pid> = users.collect();
-        // With another header, it could not be opened.
+        // With a damaged header, the queue could not be opened.
         until("all have it open", || signs.ready.load(SeqCst) == 3);
         pids.push(process::fork(|| {
             mutate::live(&place.join("queue/value"), &mut Rng::with_seed(round));
@@ -39,7 +39,7 @@ pub fn changed_under_its_users() {
 }
 
 fn uses(place: &Path, signs: &Signs) -> i32 {
-    // SAFETY: it is always allowed.
+    // SAFETY: `alarm` is always allowed.
     unsafe { libc::alarm(SECONDS) };
     let queue = HallDir::at(place).open_queue::<20>("queue").unwrap();
     signs.ready.fetch_add(1, SeqCst);

@@ -1,8 +1,8 @@
 //! SIGKILL after every instruction of an update.
 //!
-//! The victim is run one instruction at a time, from where the scenario says on, in which it makes one
-//! update. Stopped anywhere, it keeps nobody from reading. Killed there, it has made its update or it has
-//! not; those who waited make theirs, and so does one that comes then.
+//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While
+//! it is stopped, it blocks no reader. When it is killed, it has made its update or it has not; the waiters
+//! make theirs, and so does a process that arrives later.
 
 use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
 
@@ -19,12 +19,12 @@ use crate::{
     until, whole,
 };
 
-/// At how many instructions of each scenario it is tried, unless more are asked for.
+/// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 8;
-/// More than any scenario has.
+/// More instructions than any scenario has.
 const THROUGH: usize = 1_000_000;
 
-/// Small, so that it can be tried at all instructions.
+/// Small, so that a test at all instructions is feasible.
 type Numbers = [u64; 8];
 
 fn cell(place: &Path) -> SharedCell<Numbers> {
@@ -33,11 +33,11 @@ fn cell(place: &Path) -> SharedCell<Numbers> {
 
 struct Scenario {
     name: &'static str,
-    /// Whether somebody was killed in an update before.
+    /// Whether another process was killed in an update before.
     dead: bool,
-    /// How many wait behind the victim.
+    /// The number of waiters behind the victim.
     waiters: u64,
-    /// How many updates the victim makes before it comes to the instructions that count.
+    /// The number of updates that the victim makes before the instructions that count.
     earlier: u64,
     victim: fn(&Path, &dyn Fn()),
 }
@@ -54,7 +54,7 @@ const SCENARIOS: [Scenario; 5] = [
             cell.update(add_one).unwrap();
             ready();
             cell.update(add_one).unwrap();
-            mem::forget(cell); // leaving the hall is another scenario's
+            mem::forget(cell); // unregistering belongs to another scenario
         },
     },
     Scenario {
@@ -82,7 +82,7 @@ const SCENARIOS: [Scenario; 5] = [
         },
     },
     Scenario {
-        name: "update after one that died",
+        name: "update after a process that died",
         dead: true,
         waiters: 0,
         earlier: 0,
@@ -93,7 +93,7 @@ const SCENARIOS: [Scenario; 5] = [
         },
     },
     Scenario {
-        name: "make a cell",
+        name: "create a cell",
         dead: false,
         waiters: 0,
         earlier: 0,
@@ -112,12 +112,12 @@ pub fn killed_at_any_instruction() {
     for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(&wanted)) {
         let begun = Instant::now();
         let (Reached::End(count), true) = run(scenario, THROUGH) else {
-            panic!("{}: it does not come to an end", scenario.name)
+            panic!("{}: the operation does not end", scenario.name)
         };
         let sample = sample.min(count);
         let mut made = 0;
         for number in 0..sample {
-            // Evenly spread, but not always the same.
+            // One at random in each part of equal length.
             let (start, end) = (number * count / sample, (number + 1) * count / sample);
             let (_, new) = run(scenario, random.usize(start..end.max(start + 1)));
             made += usize::from(new);
@@ -131,8 +131,8 @@ pub fn killed_at_any_instruction() {
     }
 }
 
-/// Kills the victim after so many instructions, and looks what becomes of the others. Has it made its
-/// update?
+/// Kills the victim after `steps` instructions, and checks the other processes. Returns whether the victim
+/// has made its update.
 fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let folder = tempfile::tempdir().unwrap();
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
@@ -164,7 +164,7 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let reached = victim.run(steps);
     let old = scenario.earlier;
     let name = scenario.name;
-    // Stopped here, nobody is kept from reading.
+    // A process stopped here blocks no reader.
     let seen = &signs.words[1];
     in_a_process(|| seen.store(whole(cell(place).read().unwrap()), SeqCst));
     victim.kill();
@@ -182,13 +182,13 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     });
     let made = signs.words[2].load(SeqCst) == 1;
     let seen = seen.load(SeqCst);
-    // Those who waited may have been in already when it was stopped.
-    let most = old + u64::from(made) * (1 + scenario.waiters);
-    assert!((old + u64::from(made)..=most).contains(&seen), "{name}: {seen} after {steps}");
+    // The waiters may have made their updates before the victim was stopped.
+    let max = old + u64::from(made) * (1 + scenario.waiters);
+    assert!((old + u64::from(made)..=max).contains(&seen), "{name}: {seen} after {steps}");
     (reached, made)
 }
 
-/// Somebody is killed in the closure of an update.
+/// Kills a process in the closure of an update.
 fn die_inside(place: &Path, signs: Mapped<Signs>) {
     let inside = &signs.words[3];
     let pid = process::fork(|| {

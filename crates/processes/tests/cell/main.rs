@@ -1,13 +1,13 @@
-//! Values that processes share, and processes that are killed, stopped and forked at it.
+//! Values that processes share, with processes that are killed, stopped and forked during updates.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test cell                        # some seconds
 //! HALLPASS_CELL_SECONDS=20 cargo test -p hallpass-processes --test cell storm
 //! HALLPASS_INSTRUCTIONS=1000 HALLPASS_INSTRUCTIONS_OF="update again" \
-//!     cargo test -p hallpass-processes --test cell instruction        # after every one of them
+//!     cargo test -p hallpass-processes --test cell instruction        # after up to 1000 instructions
 //! ```
 //!
-//! The value is many numbers that are all equal, unless it is a mixture.
+//! The value is an array of equal numbers, so that a mixture of two updates is noticed.
 
 mod damage;
 mod instructions;
@@ -18,7 +18,7 @@ mod together;
 mod harness;
 #[path = "../common/mapped.rs"]
 mod mapped;
-#[allow(dead_code, reason = "the other tests use all of it")]
+#[allow(dead_code, reason = "the test `damage` uses all of it")]
 #[path = "../damage/mutate.rs"]
 mod mutate;
 #[path = "../common/number.rs"]
@@ -39,27 +39,36 @@ use hallpass_processes::{HallDir, SharedCell};
 
 use mapped::Shareable;
 
-/// Nothing here takes a tenth of that, on a machine that has time.
+/// The time limit for every step, more than ten times what one takes on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() {
     harness::run(&[
         ("the_sum_is_exact", together::the_sum_is_exact),
-        ("what_is_read_is_whole", together::what_is_read_is_whole),
-        ("all_who_open_at_once_have_one_value", together::all_who_open_at_once_have_one_value),
-        ("who_is_stopped_keeps_nobody_from_reading", together::who_is_stopped),
-        ("a_child_that_is_forked_in_the_closure", together::a_child_that_is_forked_in_the_closure),
-        ("changed_under_its_users", damage::changed_under_its_users),
+        ("a_reader_sees_whole_values", together::a_reader_sees_whole_values),
+        (
+            "processes_that_open_at_once_share_one_value",
+            together::processes_that_open_at_once_share_one_value,
+        ),
+        (
+            "a_process_stopped_in_an_update_blocks_no_reader",
+            together::a_process_stopped_in_an_update_blocks_no_reader,
+        ),
+        (
+            "a_child_forked_in_the_closure_changes_nothing",
+            together::a_child_forked_in_the_closure_changes_nothing,
+        ),
+        ("damaged_while_in_use", damage::damaged_while_in_use),
         ("storm", storm::storm),
         ("storm_over_a_queue", storm::storm_over_a_queue),
         ("killed_at_any_instruction", instructions::killed_at_any_instruction),
     ]);
 }
 
-/// Numbers that are all equal.
+/// An array of equal numbers.
 type Numbers = [u64; 64];
 
-/// The cell of a test. Only processes that end open it: what this one has, others would inherit.
+/// Opens the cell of a test. Only child processes do so: they would inherit what this process has open.
 fn cell(place: &Path) -> SharedCell<Numbers> {
     HallDir::at(place).open_cell("cell", [0; 64]).unwrap()
 }
@@ -68,7 +77,7 @@ fn add_one<const N: usize>(numbers: &mut [u64; N]) {
     numbers.iter_mut().for_each(|number| *number += 1);
 }
 
-/// What all of them are.
+/// Returns the number that all elements have.
 fn whole<const N: usize>(numbers: [u64; N]) -> u64 {
     let other = numbers.iter().position(|number| *number != numbers[0]);
     if let Some(other) = other {
@@ -77,7 +86,7 @@ fn whole<const N: usize>(numbers: [u64; N]) -> u64 {
     numbers[0]
 }
 
-/// What processes of a test tell each other.
+/// The signals that the processes of a test exchange.
 #[repr(C)]
 struct Signs {
     go: AtomicU64,
@@ -85,10 +94,10 @@ struct Signs {
     words: [AtomicU64; 64],
 }
 
-// SAFETY: it is atomics throughout, for which any value will do.
+// SAFETY: all fields are atomics, for which any value is valid.
 unsafe impl Shareable for Signs {}
 
-/// Runs it in a process of its own, which must end well.
+/// Runs `f` in a child process, which must succeed.
 fn in_a_process(f: impl FnOnce()) {
     ends_well(process::fork(|| {
         f();
@@ -104,7 +113,7 @@ fn ends_well(pid: rustix::process::Pid) {
 fn until(what: &str, f: impl Fn() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !f() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
+        assert!(Instant::now() < end, "timed out waiting until {what}");
         thread::sleep(Duration::from_micros(100));
     }
 }

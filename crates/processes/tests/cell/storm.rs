@@ -1,4 +1,4 @@
-//! SIGKILL at random times over processes that make updates.
+//! SIGKILL at random times to processes that make updates.
 
 use std::{
     hint, iter,
@@ -17,12 +17,12 @@ use crate::{
 };
 
 const WORKERS: usize = 6;
-/// The longest that one lives.
+/// The maximum time between two kills, in microseconds.
 const LIFE: u64 = 3_000;
-/// More than an update takes.
+/// Takes longer than an update.
 const LOOPS: u32 = 2_000;
 
-/// Large, so that many are killed while it is written.
+/// Large, so that many processes are killed while they write it.
 fn cell(place: &Path) -> SharedCell<[u64; 16_384]> {
     HallDir::at(place).open_cell("cell", [0; 16_384]).unwrap()
 }
@@ -31,12 +31,11 @@ fn seconds() -> Duration {
     Duration::from_secs(number("HALLPASS_CELL_SECONDS").unwrap_or(2))
 }
 
-/// Runs workers and kills them one after another, each to be followed by the next, until time is over
-/// and all are dead. Every other time it is the one that `writes` names, while it does. Says how many
-/// that were.
+/// Runs workers, and kills and replaces one after another until the time is over; then kills all. Every other
+/// victim is the process in `writes`, which writes at that moment. Returns the number of kills.
 ///
-/// While `done` is not more than the kills, they live longer, and the end is put off: on a busy machine
-/// most would be dead before they have done anything.
+/// While `done` does not exceed the kills, workers live longer and the end is put off: on a busy machine, most
+/// would die before they have done anything.
 fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
@@ -69,21 +68,22 @@ fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u6
     kills + WORKERS as u64
 }
 
-/// Whoever has ended by itself has complained of something.
+/// Kills a worker. A worker that has ended on its own has found an error.
 fn kill(pid: Pid) {
     kill_process(pid, Signal::KILL).unwrap();
     let status = process::wait(pid);
     assert_eq!(status.terminating_signal(), Some(libc::SIGKILL), "{status:?}");
 }
 
-/// Each worker counts what it has done. Of each that was killed, one more update may have been made.
+/// Checks the number of updates. Workers count theirs; each killed one may have made one that it did not
+/// count.
 fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
     println!(
-        "{what}: {found} updates, {} of them by who died in it, {kills} kills",
+        "{what}: {found} updates, {} of them by processes killed in it, {kills} kills",
         found - counted
     );
-    assert!((counted..=counted + kills).contains(&found), "{found}, and {counted} were counted");
-    assert!(counted > 0, "nobody ever got in");
+    assert!((counted..=counted + kills).contains(&found), "{found} updates, {counted} counted");
+    assert!(counted > 0, "no update was made");
 }
 
 pub fn storm() {
@@ -118,7 +118,7 @@ pub fn storm() {
         let cell = cell(place);
         let value = whole(cell.read().unwrap());
         assert_counted("cell", value, done.load(SeqCst), kills);
-        // Everybody is dead, and somebody new gets in.
+        // All workers are dead, and a new process makes an update.
         cell.try_update_for(PATIENCE, add_one).unwrap();
         assert_eq!(whole(cell.read().unwrap()), value + 1);
         cell.hall().reap().unwrap();
@@ -137,7 +137,7 @@ pub fn storm_over_a_queue() {
     let folder = tempfile::tempdir().unwrap();
     let place = &folder.path().join("place");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let [pushed, popped, tried, nobody, ..] = &signs.words;
+    let [pushed, popped, tried, no_writer, ..] = &signs.words;
     let worker = |seed: u64| {
         let queue = queue(place);
         let mut random = Rng::with_seed(seed);
@@ -156,7 +156,7 @@ pub fn storm_over_a_queue() {
             }
         }
     };
-    let kills = rage(nobody, tried, worker);
+    let kills = rage(no_writer, tried, worker);
     in_a_process(|| {
         let queue = queue(place);
         let items = queue.snapshot().unwrap();
@@ -164,7 +164,7 @@ pub fn storm_over_a_queue() {
         println!("queue: {pushed} pushed, {popped} popped, {} left, {kills} kills", items.len());
         let off = (pushed as i64 - popped as i64 - items.len() as i64).unsigned_abs();
         assert!(off <= kills && tried > kills, "{off} items are not accounted for");
-        // All that is there comes out, in order.
+        // All items come out, in order.
         assert!(items.iter().all(|item| queue.pop().unwrap() == Some(*item)));
         assert_eq!((queue.pop().unwrap(), queue.is_empty().unwrap()), (None, true));
     });

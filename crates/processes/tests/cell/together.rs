@@ -1,4 +1,4 @@
-//! Several processes, none of which is killed in an update.
+//! Several processes. Only a stopped one is killed in an update.
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -29,10 +29,10 @@ pub fn the_sum_is_exact() {
                 whole(*numbers)
             });
             let mine = mine.unwrap();
-            assert!(mine > last, "an update of this process is gone");
+            assert!(mine > last, "an update of this process is lost");
             last = mine;
             let read = whole(cell.read().unwrap());
-            assert!(read >= last, "what this process has done is not there");
+            assert!(read >= last, "an update of this process is not visible");
         }
         0
     };
@@ -44,9 +44,9 @@ pub fn the_sum_is_exact() {
     });
 }
 
-/// One reads while another makes updates. They share a core, so that the one is often interrupted in the
-/// middle of its copy while the other makes many.
-pub fn what_is_read_is_whole() {
+/// One process reads while another makes updates. They share a core, so that the reader is often interrupted
+/// in the middle of its copy while the other makes many updates.
+pub fn a_reader_sees_whole_values() {
     let folder = tempfile::tempdir().unwrap();
     let open = || HallDir::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
     let end = Instant::now() + Duration::from_millis(400);
@@ -71,7 +71,7 @@ pub fn what_is_read_is_whole() {
     pids.into_iter().for_each(ends_well);
 }
 
-pub fn all_who_open_at_once_have_one_value() {
+pub fn processes_that_open_at_once_share_one_value() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("place");
@@ -86,19 +86,19 @@ pub fn all_who_open_at_once_have_one_value() {
             0
         };
         let pids: Vec<Pid> = (0..8).map(|index| process::fork(|| open(index))).collect();
-        until("all are there", || signs.ready.load(SeqCst) == 8);
+        until("all processes are ready", || signs.ready.load(SeqCst) == 8);
         signs.go.store(1, SeqCst);
         pids.into_iter().for_each(ends_well);
         let seen: Vec<u64> = signs.words[..8].iter().map(|word| word.load(SeqCst)).collect();
         assert!(seen.iter().all(|value| (1..=8).contains(value) && *value == seen[0]), "{seen:?}");
-        // What those have made who were not first is gone.
+        // The directories that the others had created are removed.
         let names: Vec<_> = std::fs::read_dir(&place).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 }
 
-/// Reading goes on; updates wait; when it is killed, they go on from the old value.
-pub fn who_is_stopped() {
+/// Reads still succeed, and updates wait. When the stopped process is killed, they start from the old value.
+pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let place = &folder.path().join("place");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
@@ -111,7 +111,7 @@ pub fn who_is_stopped() {
         cell(place).update(inside).unwrap();
         0
     });
-    until("it is in", || signs.ready.load(SeqCst) == 1);
+    until("it is in its update", || signs.ready.load(SeqCst) == 1);
     process::stop(stopped);
     in_a_process(|| {
         let cell = cell(place);
@@ -125,26 +125,26 @@ pub fn who_is_stopped() {
         cell(place).update(add_one).unwrap();
         0
     });
-    in_a_process(|| until("one waits", || cell(place).hall().waiting() == 1));
+    in_a_process(|| until("a process waits", || cell(place).hall().waiting() == 1));
     kill_process(stopped, Signal::KILL).unwrap();
     process::wait(stopped);
     ends_well(waiter);
     in_a_process(|| assert_eq!(whole(cell(place).read().unwrap()), 1));
 }
 
-pub fn a_child_that_is_forked_in_the_closure() {
+pub fn a_child_forked_in_the_closure_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     in_a_process(|| {
         let cell = cell(folder.path());
         let mut pid = 0;
         let updated = cell.update(|numbers| {
-            // SAFETY: there are no other threads, so the new process may do whatever this one may.
+            // SAFETY: there are no other threads, so the child may do whatever this process may.
             pid = unsafe { libc::fork() };
             numbers.fill(if pid == 0 { 100 } else { 7 });
         });
         if pid == 0 {
             let refused = matches!(updated, Err(Error::Forked));
-            // From now on it has turns of its own.
+            // Its own updates succeed.
             let own = cell.update(add_one).is_ok();
             process::exit(if refused && own { 0 } else { 1 });
         }

@@ -1,18 +1,18 @@
 //! Runs named tests one after another in the main thread, so that they may fork.
 //!
-//! Understands of the usual arguments what tools need: `--list`, and texts that names must contain.
+//! Of the usual arguments it supports those that tools need: `--list`, and filters for names.
 
 use std::{env, panic, process};
 
-/// A name, and what it runs.
+/// A test: its name and its function.
 pub type Test = (&'static str, fn());
 
-/// Runs those that were asked for; ends the process with 101 if one fails.
+/// Runs the tests that the arguments select. Exits with 101 if one fails.
 pub fn run(tests: &[Test]) {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     if flag("--list") {
-        // Nothing here is `#[ignore]`d.
+        // No test here is `#[ignore]`d.
         let shown = if flag("--ignored") { &[] } else { tests };
         shown.iter().for_each(|(name, _)| println!("{name}: test"));
         return;

@@ -1,9 +1,9 @@
-//! Who a process is, and whether it is gone, as the kernel says.
+//! The identity of a process, and whether it is gone, from `/proc`.
 
 use std::fs;
 
-/// A process as a number that is not zero and is no other process's, although pids come again: the
-/// pid and when the process began.
+/// Identifies a process by its pid and its start time, so that a pid that is used again does no harm. Never
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Life(pub u64);
 
@@ -13,14 +13,14 @@ const PID_BITS: u32 = 22;
 /// The kernel's PF_EXITING.
 const EXITING: u64 = 4;
 
-/// What `/proc/PID/stat` says.
+/// The content of `/proc/PID/stat`.
 pub struct Stat {
     pub state: char,
     flags: u64,
     began: u64,
 }
 
-/// None if there is no such process.
+/// Reads `/proc/PID/stat`. Returns `None` if there is no such process.
 pub fn stat(pid: &str) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the command in parentheses, and may contain anything.
@@ -30,19 +30,19 @@ pub fn stat(pid: &str) -> Option<Stat> {
 }
 
 impl Life {
-    /// This process.
+    /// Returns the identity of this process.
     pub fn own() -> Life {
-        let began = stat("self").expect("this process is there").began;
+        let began = stat("self").expect("this process exists").began;
         Life(began << PID_BITS | u64::from(std::process::id()))
     }
 
-    /// Its pid.
+    /// Returns the pid.
     pub fn pid(self) -> u64 {
         self.0 & ((1 << PID_BITS) - 1)
     }
 
-    /// Whether it will never run another instruction of its program. Its files may still be open for
-    /// some moments.
+    /// Returns `true` if the process will never run another instruction of its program. Its files may still
+    /// be open for a moment.
     pub fn is_gone(self) -> bool {
         stat(&self.pid().to_string()).is_none_or(|stat| {
             let other = stat.began != self.0 >> PID_BITS;

@@ -1,19 +1,19 @@
-//! Memory that processes share, outside of what is tested.
+//! Memory that the processes of a test share, independent of the crate under test.
 
 use std::{fs::OpenOptions, marker::PhantomData, ops::Deref, path::Path, ptr};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
-/// What can lie in memory that others change.
+/// Types that may be in memory that other processes change.
 ///
 /// # Safety
-/// All of it is atomics, and all zeros are a valid value.
+/// All fields are atomics, and all zeros are a valid value.
 pub unsafe trait Shareable {}
 
-/// A file, mapped for as long as the process lives.
+/// A file that is mapped until the process ends.
 pub struct Mapped<T>(ptr::NonNull<T>, PhantomData<T>);
 
-// SAFETY: all that can be reached is atomics.
+// SAFETY: only atomics can be reached through it.
 unsafe impl<T: Shareable> Send for Mapped<T> {}
 // SAFETY: as above.
 unsafe impl<T: Shareable> Sync for Mapped<T> {}
@@ -27,13 +27,13 @@ impl<T> Clone for Mapped<T> {
 impl<T> Copy for Mapped<T> {}
 
 impl<T: Shareable> Mapped<T> {
-    /// Maps the file; what is not there yet is zeros.
+    /// Maps the file, and extends it with zeros if it is too short.
     pub fn open(path: &Path) -> Self {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path).unwrap();
         file.set_len(size_of::<T>() as u64).unwrap();
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel picks the address, so nothing is overwritten.
+        // SAFETY: the kernel chooses the address, so no memory in use is touched.
         let address = unsafe {
             mmap(ptr::null_mut(), size_of::<T>(), protection, MapFlags::SHARED, &file, 0)
         };
@@ -45,8 +45,8 @@ impl<T: Shareable> Deref for Mapped<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: a page's address is aligned for any `T`, the file is as long as one, is never
-        // unmapped or cut, and by the trait any zeros or what was stored there is a value.
+        // SAFETY: the address of a page is aligned for any `T`. The file is as long as a `T`, and is never
+        // unmapped or truncated. By the trait, zeros and whatever was stored are a valid value.
         unsafe { self.0.as_ref() }
     }
 }

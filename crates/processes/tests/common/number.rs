@@ -1,8 +1,8 @@
-//! Settings.
+//! Settings from the environment.
 
 use std::env;
 
-/// A number from the environment.
+/// Returns the number in an environment variable, if the variable is set.
 pub fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))

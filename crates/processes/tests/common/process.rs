@@ -1,4 +1,4 @@
-//! Making processes, and ending them.
+//! Starting, stopping and ending processes.
 
 use std::{
     io::{self, Write},
@@ -10,26 +10,25 @@ use rustix::process::{
     set_parent_process_death_signal, waitid, waitpid,
 };
 
-/// What a process ends with if it panics.
+/// The exit status of a process that panics.
 pub const PANICKED: i32 = 101;
 
-/// Makes a process that runs `f` and ends with what it returns, and that is killed if this one ends
-/// before. Only for processes without other threads: of these, the new one would have nothing but the
-/// locks they held.
+/// Forks a child that runs `f` and exits with the status it returns. The child is killed if this process ends
+/// first. Only for processes without other threads: the child would inherit the locks that they hold.
 pub fn fork(f: impl FnOnce() -> i32) -> Pid {
     let parent = getpid();
     fork_free(|| {
         set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
-        // It may have ended already.
+        // The parent may have ended already.
         if getppid() == Some(parent) { f() } else { PANICKED }
     })
 }
 
-/// The same, and it lives on if this one ends.
+/// Forks a child like [`fork`], but one that outlives this process.
 pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
-    // What is not yet printed would be printed twice.
+    // Otherwise both processes would print what is still buffered.
     let _ = io::stdout().flush();
-    // SAFETY: there are no other threads, so the new process may do whatever this one may.
+    // SAFETY: there are no other threads, so the child may do whatever this process may.
     match unsafe { libc::fork() } {
         -1 => panic!("fork: {}", io::Error::last_os_error()),
         0 => {
@@ -40,10 +39,10 @@ pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
     }
 }
 
-/// Ends this process now: what the one it was forked from would clean up stays.
+/// Ends this process now, without running the clean-up of the process it was forked from.
 pub fn exit(code: i32) -> ! {
     let _ = io::stdout().flush();
-    // SAFETY: it is always allowed.
+    // SAFETY: `_exit` is always allowed.
     unsafe { libc::_exit(code) }
 }
 
@@ -55,7 +54,7 @@ pub fn stop(pid: Pid) {
     assert!(status.is_some_and(|status| status.stopped()), "{pid:?} ended");
 }
 
-/// Waits until it has ended.
+/// Waits until a child has ended.
 pub fn wait(pid: Pid) -> WaitStatus {
     loop {
         match waitpid(Some(pid), WaitOptions::empty()) {

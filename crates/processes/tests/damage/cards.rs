@@ -1,14 +1,14 @@
-//! Cards that no member writes: regressions, each for something that was found by chance.
+//! Cards that no process writes. Each is a regression test for a bug that random damage found.
 //!
-//! These know how the file is laid out, where that helps: a record of 256 bytes for each member from
-//! 4096 on, which begins with its card; a card has how the member stands in its four highest bits, then
-//! 12 bits for a slot, and a number.
+//! These tests use the layout of the file: from offset 4096 on, each registration has a record of 256 bytes,
+//! which begins with its card. A card has a phase in its four highest bits, then 12 bits for a slot, and a
+//! number.
 
 use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path, thread, time::Duration};
 
 use crate::{
     check,
-    exercise::{exercise, looked_at, set_alarm},
+    exercise::{accepted_pass, exercise, set_alarm},
     halls::{Halls, Kind, file_in, open},
     mutate, process,
 };
@@ -18,13 +18,13 @@ const RECORD: usize = 256;
 const WAITING: u64 = 3;
 const GRANTED: u64 = 4;
 
-/// Freeing a dead member compares its card with what was read, not with what was understood.
-pub fn a_dead_ones_card_makes_no_sense() {
+/// A rescue compares the card with the word that was read, not with the card that was unpacked from it.
+pub fn cards_of_dead_processes_are_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let halls = Halls::new(folder.path());
     for (case, card) in [u64::MAX, 0xffff_ffdf_0000_0002, 7 << 60 | 1].into_iter().enumerate() {
         let mut bytes = halls.bytes(Kind::Dead);
-        (0..5).for_each(|member| mutate::set(&mut bytes, RECORDS + member * RECORD, card));
+        (0..5).for_each(|record| mutate::set(&mut bytes, RECORDS + record * RECORD, card));
         let place = folder.path().join(format!("case-{case}"));
         halls.lay(Kind::Dead, &bytes, &place);
         let what = format!("the cards of the dead are {card:#x}");
@@ -32,8 +32,8 @@ pub fn a_dead_ones_card_makes_no_sense() {
     }
 }
 
-/// Whoever is told that it has a slot beyond all slots says that the hall is damaged.
-pub fn one_is_given_a_slot_that_cannot_be() {
+/// A waiter whose card has a slot beyond all slots must not use that slot.
+pub fn a_waiter_is_given_an_impossible_slot() {
     let folder = tempfile::tempdir().unwrap();
     for slot in [1024, 1258, 4095] {
         let place = folder.path().join(format!("slot-{slot}"));
@@ -42,7 +42,7 @@ pub fn one_is_given_a_slot_that_cannot_be() {
             given(&place, slot);
             0
         };
-        let what = format!("one that waits is given slot {slot}");
+        let what = format!("a waiter is given slot {slot}");
         check(process::wait(process::fork(given)), &what);
     }
 }
@@ -52,13 +52,13 @@ fn given(place: &Path, slot: u64) {
     let slots = hall.slots();
     let _passes: Vec<_> = (0..slots).map(|_| hall.acquire().unwrap()).collect();
     thread::scope(|scope| {
-        scope.spawn(|| drop(looked_at(hall.try_acquire_for(Duration::from_secs(5)))));
+        scope.spawn(|| drop(accepted_pass(hall.try_acquire_for(Duration::from_secs(5)))));
         while hall.waiting() == 0 {
             thread::sleep(Duration::from_millis(1));
         }
         let file = OpenOptions::new().read(true).write(true).open(file_in(place)).unwrap();
-        for member in 0..=slots {
-            let (mut bytes, at) = ([0; 8], (RECORDS + member * RECORD) as u64);
+        for record in 0..=slots {
+            let (mut bytes, at) = ([0; 8], (RECORDS + record * RECORD) as u64);
             file.read_exact_at(&mut bytes, at).unwrap();
             let card = u64::from_ne_bytes(bytes);
             if card >> 60 == WAITING {

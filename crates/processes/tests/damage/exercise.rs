@@ -1,47 +1,47 @@
-//! All that one can do with a hall, whatever comes of it.
+//! Every operation on a hall, whether or not it succeeds.
 
 use std::{path::Path, time::Duration};
 
 use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedHall, SharedPass};
 
-/// What the halls are called.
+/// The name of the halls.
 pub const NAME: &str = "damaged-hall";
-/// How many slots they have.
+/// Their number of slots.
 pub const SLOTS: usize = 3;
 
-/// Nothing here takes a tenth of that, on a machine that has time.
+/// The time limit, more than ten times what a process needs on an idle machine.
 const SECONDS: u32 = 60;
 
-/// Ends this process by a signal if it is still there then.
+/// Ends this process by a signal if it runs longer than the time limit.
 pub fn set_alarm() {
-    // SAFETY: it is always allowed.
+    // SAFETY: `alarm` is always allowed.
     unsafe { libc::alarm(SECONDS) };
 }
 
-/// An error is as good as any other answer, as long as it can say what it is.
-pub fn heard<T>(answer: Result<T, Error>) -> Option<T> {
+/// Accepts a value or an error. The error must have a message.
+pub fn accepted<T>(answer: Result<T, Error>) -> Option<T> {
     answer.inspect_err(|error| assert!(!error.to_string().is_empty(), "{error:?}")).ok()
 }
 
-/// A slot that there can be.
-pub fn looked_at(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
-    heard(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
+/// Accepts a pass with a possible slot, or an error.
+pub fn accepted_pass(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
+    accepted(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
 }
 
-/// Opens the hall in all ways, uses it, and at last puts a new one in its place.
+/// Opens the hall in every way, uses it, and replaces it by a new one.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
     let place = HallDir::at(path);
-    heard(place.names());
-    if let Some(hall) = heard(place.open_existing(NAME)) {
+    accepted(place.names());
+    if let Some(hall) = accepted(place.open_existing(NAME)) {
         everything(&hall);
     }
-    if let Some(hall) = heard(place.open(NAME, SLOTS)) {
+    if let Some(hall) = accepted(place.open(NAME, SLOTS)) {
         everything(&hall);
     }
-    heard(place.remove(NAME, false));
-    heard(place.remove(NAME, true));
-    if let Some(hall) = heard(place.open(NAME, SLOTS)) {
+    accepted(place.remove(NAME, false));
+    accepted(place.remove(NAME, true));
+    if let Some(hall) = accepted(place.open(NAME, SLOTS)) {
         everything(&hall);
     }
     0
@@ -50,22 +50,22 @@ pub fn exercise(path: &Path) -> i32 {
 fn everything(hall: &SharedHall) {
     hall.describe_as("damage");
     look(hall);
-    let one = looked_at(hall.try_acquire());
-    let another = looked_at(hall.try_acquire_for(Duration::from_millis(20)));
+    let one = accepted_pass(hall.try_acquire());
+    let another = accepted_pass(hall.try_acquire_for(Duration::from_millis(20)));
     look(hall);
     drop(one);
-    heard(hall.reap());
-    heard(hall.resize(SLOTS - 1));
-    let third = looked_at(hall.try_acquire_for(Duration::from_millis(5)));
-    heard(hall.resize(SLOTS + 2));
+    accepted(hall.reap());
+    accepted(hall.resize(SLOTS - 1));
+    let third = accepted_pass(hall.try_acquire_for(Duration::from_millis(5)));
+    accepted(hall.resize(SLOTS + 2));
     drop((another, third));
-    heard(hall.resize(SLOTS));
+    accepted(hall.resize(SLOTS));
     hall.close();
-    looked_at(hall.try_acquire());
+    accepted_pass(hall.try_acquire());
     look(hall);
 }
 
-/// Whatever can be asked.
+/// Calls every method that only reads.
 pub fn look(hall: &SharedHall) {
     let numbers = (hall.slots(), hall.available(), hall.waiting(), hall.is_closed());
     assert!(numbers.0 <= MAX_SLOTS && numbers.1 <= MAX_SLOTS, "{numbers:?}");

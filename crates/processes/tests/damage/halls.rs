@@ -1,4 +1,4 @@
-//! Sound halls, to be damaged.
+//! Sound halls, to be damaged by the tests.
 
 use std::{
     fs,
@@ -15,13 +15,14 @@ use crate::{
     process,
 };
 
-/// Who is in a hall.
+/// The processes of a hall.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
+    /// None.
     Nobody,
-    /// Some hold slots and wait.
+    /// Live holders and waiters.
     Living,
-    /// The same, who were killed.
+    /// Killed holders and waiters.
     Dead,
 }
 
@@ -29,7 +30,7 @@ impl Kind {
     pub const ALL: [Kind; 3] = [Kind::Nobody, Kind::Living, Kind::Dead];
 }
 
-/// Halls of each kind, and those who live in them.
+/// A hall of each kind, with its processes.
 pub struct Halls {
     places: [PathBuf; 3],
     living: Vec<Pid>,
@@ -53,12 +54,12 @@ impl Halls {
         Halls { places, living }
     }
 
-    /// What is in the file.
+    /// Returns the content of the file.
     pub fn bytes(&self, kind: Kind) -> Vec<u8> {
         fs::read(file_in(&self.places[kind as usize])).unwrap()
     }
 
-    /// Puts a hall there that has something else in its file, but the same people: all else is linked.
+    /// Creates a hall with another content of the file but the same processes: the pipes are hard links.
     pub fn lay(&self, kind: Kind, bytes: &[u8], place: &Path) {
         let (from, to) = (self.places[kind as usize].join(NAME), place.join(NAME));
         fs::create_dir_all(&to).unwrap();
@@ -82,15 +83,15 @@ pub fn open(place: &Path) -> SharedHall {
     HallDir::at(place).open(NAME, SLOTS).unwrap()
 }
 
-/// What the file in a hall's folder is called.
+/// The name of the file in a hall's directory.
 const FILE: &str = "hall";
 
-/// The hall's file.
+/// Returns the path of the hall's file.
 pub fn file_in(place: &Path) -> PathBuf {
     place.join(NAME).join(FILE)
 }
 
-/// Asks, and stays until it is killed.
+/// Acquires a slot, and keeps it until the process is killed.
 fn stay(place: &Path) -> i32 {
     let _pass = open(place).acquire_owned();
     loop {
@@ -98,13 +99,13 @@ fn stay(place: &Path) -> i32 {
     }
 }
 
-/// Waits until so many hold or wait.
+/// Waits until there are `count` holders and waiters.
 fn watch(place: &Path, count: usize) -> i32 {
     let hall = open(place);
     let end = Instant::now() + Duration::from_secs(60);
     let there = || SLOTS - hall.available() + hall.waiting();
     while there() < count {
-        assert!(Instant::now() < end, "{} of {count} came", there());
+        assert!(Instant::now() < end, "{} of {count} arrived", there());
         thread::sleep(Duration::from_millis(1));
     }
     0

@@ -1,15 +1,15 @@
-//! The file is never trusted: whatever is in it, nobody crashes, panics or waits for ever.
+//! Damaged files: whatever the file contains, no process crashes, panics or hangs.
 //!
 //! ```text
-//! cargo test -p hallpass-processes --test damage                            # some seconds, always the same
+//! cargo test -p hallpass-processes --test damage                            # some seconds, always the same damage
 //! HALLPASS_DAMAGE_SECONDS=600 HALLPASS_DAMAGE_SEED=7 \
-//!     cargo test -p hallpass-processes --test damage                        # other ones, for longer
+//!     cargo test -p hallpass-processes --test damage                        # other damage, for longer
 //! HALLPASS_DAMAGE_CASE=123 HALLPASS_DAMAGE_SEED=7 \
-//!     cargo test -p hallpass-processes --test damage before_it_is_opened    # one that failed
+//!     cargo test -p hallpass-processes --test damage damaged_before_it_is_opened    # one case that failed
 //! ```
 //!
-//! Everything is tried in a process of its own, which an alarm ends if it hangs. It need not work,
-//! but then it has to say so with an error.
+//! Each case runs in a process of its own, which an alarm ends if it hangs. An operation need not succeed, but
+//! if it does not it must return an error.
 
 mod cards;
 mod exercise;
@@ -47,17 +47,17 @@ const CASE: &str = "HALLPASS_DAMAGE_CASE";
 
 fn main() {
     harness::run(&[
-        ("absurd_counts", absurd_counts),
-        ("a_dead_ones_card_makes_no_sense", cards::a_dead_ones_card_makes_no_sense),
-        ("one_is_given_a_slot_that_cannot_be", cards::one_is_given_a_slot_that_cannot_be),
-        ("before_it_is_opened", before_it_is_opened),
-        ("other_things_in_its_place", other_things_in_its_place),
-        ("changed_under_its_users", changed_under_its_users),
-        ("cut_under_its_users", cut_under_its_users),
+        ("impossible_counts", impossible_counts),
+        ("cards_of_dead_processes_are_damaged", cards::cards_of_dead_processes_are_damaged),
+        ("a_waiter_is_given_an_impossible_slot", cards::a_waiter_is_given_an_impossible_slot),
+        ("damaged_before_it_is_opened", damaged_before_it_is_opened),
+        ("other_things_in_place_of_the_hall", other_things_in_place_of_the_hall),
+        ("damaged_while_in_use", damaged_while_in_use),
+        ("truncated_while_in_use", truncated_while_in_use),
     ]);
 }
 
-/// Randomness for one of many cases.
+/// Returns the random numbers of a case.
 fn random(case: u64) -> Rng {
     Rng::with_seed(seed() << 32 | case)
 }
@@ -66,19 +66,19 @@ fn seed() -> u64 {
     number(SEED).unwrap_or(1)
 }
 
-/// A part of the time that is there.
+/// Returns a share of the time.
 fn share(percent: u64) -> Duration {
     Duration::from_millis(10 * percent * number("HALLPASS_DAMAGE_SECONDS").unwrap_or(8))
 }
 
-/// Nothing but an orderly end will do.
+/// Fails unless the process ended in an orderly way.
 fn check(status: WaitStatus, what: &str) {
     if let Some(how) = wrong(status) {
         panic!("{what}: {how}; repeat with {SEED}={}", seed());
     }
 }
 
-/// How it ended, if not in an orderly way.
+/// Returns how the process ended, unless it was in an orderly way.
 fn wrong(status: WaitStatus) -> Option<String> {
     Some(match (status.exit_status(), status.terminating_signal()) {
         (Some(0), _) => return None,
@@ -89,13 +89,13 @@ fn wrong(status: WaitStatus) -> Option<String> {
     })
 }
 
-/// Tries damaged halls, some at a time: they mostly sleep.
+/// Trials with damaged halls. Several run at once, because they mostly sleep.
 struct Trials<'a> {
     folder: &'a Path,
     halls: Halls,
     running: VecDeque<(Pid, PathBuf, String)>,
     begun: usize,
-    /// What went wrong.
+    /// The failures.
     wrong: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Trials<'a> {
         Trials { folder, halls, running: VecDeque::new(), begun: 0, wrong: Vec::new() }
     }
 
-    /// Somebody opens a hall with these bytes, and uses it.
+    /// Starts a process that opens and uses a hall with these bytes.
     fn begin(&mut self, kind: Kind, bytes: &[u8], what: String) {
         let place = self.folder.join(format!("case-{}", self.begun));
         self.halls.lay(kind, bytes, &place);
@@ -116,7 +116,7 @@ impl<'a> Trials<'a> {
         self.wait(Self::AT_ONCE);
     }
 
-    /// Waits until no more than so many run.
+    /// Waits until at most `left` trials run.
     fn wait(&mut self, left: usize) {
         while self.running.len() > left {
             let Some((pid, place, what)) = self.running.pop_front() else { return };
@@ -125,7 +125,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// All must have ended in an orderly way.
+    /// Waits for all trials, and fails unless all ended in an orderly way.
     fn end(mut self) {
         self.wait(0);
         println!("{} damaged files", self.begun);
@@ -134,8 +134,8 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Any bytes changed, or the file cut or made longer; then somebody opens it.
-fn before_it_is_opened() {
+/// Bytes are changed, or the file truncated or extended, before a process opens it.
+fn damaged_before_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let mut trials = Trials::new(folder.path());
     let end = Instant::now() + share(40);
@@ -152,8 +152,8 @@ fn before_it_is_opened() {
     trials.end();
 }
 
-/// Counts that cannot be, one at a time.
-fn absurd_counts() {
+/// Impossible counts, one at a time.
+fn impossible_counts() {
     let folder = tempfile::tempdir().unwrap();
     let mut trials = Trials::new(folder.path());
     let sound = trials.halls.bytes(Kind::Living);
@@ -165,8 +165,8 @@ fn absurd_counts() {
     trials.end();
 }
 
-/// Something that is not a file, or not a hall.
-fn other_things_in_its_place() {
+/// Other things where the hall should be.
+fn other_things_in_place_of_the_hall() {
     type Thing = (&'static str, fn(&Path));
     let things: [Thing; 14] = [
         ("nothing", |_| {}),
@@ -179,7 +179,7 @@ fn other_things_in_its_place() {
         ("a symlink to nowhere", |path| symlink("nowhere", path).unwrap()),
         ("a symlink to itself", |path| symlink(path, path).unwrap()),
         ("a symlink to a device", |path| symlink("/dev/zero", path).unwrap()),
-        ("a symlink to somebody's file", |path| {
+        ("a symlink to another file", |path| {
             fs::write(path.with_extension("other"), "mine").unwrap();
             symlink(path.with_extension("other"), path).unwrap();
         }),
@@ -194,46 +194,46 @@ fn other_things_in_its_place() {
     ];
     let folder = tempfile::tempdir().unwrap();
     for (index, (what, put)) in things.iter().enumerate() {
-        // In place of the hall's folder, and in place of the file in it.
+        // In place of the hall's directory, and in place of the file in it.
         for file in [false, true] {
             let place = folder.path().join(format!("place-{index}-{file}"));
             let path = if file { file_in(&place) } else { place.join(NAME) };
-            fs::create_dir_all(path.parent().expect("it is in the place")).unwrap();
+            fs::create_dir_all(path.parent().expect("it has a parent")).unwrap();
             put(&path);
             check(process::wait(process::fork(|| exercise(&place))), what);
             if let Ok(text) = fs::read(path.with_extension("other")) {
-                assert_eq!(text, b"mine", "{what}: it was written to");
+                assert_eq!(text, b"mine", "{what}: the other file was written to");
             }
         }
     }
-    // The place itself.
+    // In place of the directory with the halls.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     for place in [&file, Path::new("/proc/self/mem"), Path::new("/proc/no/such/place")] {
-        let what = format!("{} as a place", place.display());
+        let what = format!("{} as a directory of halls", place.display());
         check(process::wait(process::fork(|| exercise(place))), &what);
     }
 }
 
-/// Words change under those who use it.
-fn changed_under_its_users() {
+/// Words of the file change while processes use the hall.
+fn damaged_while_in_use() {
     let end = Instant::now() + share(30);
     let mut round = 0;
     while Instant::now() < end {
         users::disturbed(&mut random(round), mutate::live, None);
         round += 1;
     }
-    println!("{round} halls damaged while they were used");
+    println!("{round} halls damaged while in use");
 }
 
-/// The file is cut under those who use it, which may end them by a bus error, as it does with every
-/// mapped file; but nothing else may happen.
-fn cut_under_its_users() {
+/// The file is truncated while processes use the hall. They may get a bus error, as with every mapped file,
+/// but nothing else may happen.
+fn truncated_while_in_use() {
     let end = Instant::now() + share(15);
     let (mut round, mut ended) = (0, 0);
     while Instant::now() < end {
-        ended += users::disturbed(&mut random(round), mutate::cut, Some(libc::SIGBUS));
+        ended += users::disturbed(&mut random(round), mutate::truncate, Some(libc::SIGBUS));
         round += 1;
     }
-    println!("{round} halls cut while they were used: {ended} users ended by a bus error");
+    println!("{round} halls truncated while in use: {ended} users ended by a bus error");
 }

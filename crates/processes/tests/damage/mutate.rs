@@ -1,4 +1,4 @@
-//! Damage.
+//! Damage to files.
 
 use std::{
     fs::OpenOptions,
@@ -14,7 +14,7 @@ use fastrand::Rng;
 const WORD: usize = 8;
 const PAGE: usize = 4096;
 
-/// Values at which arithmetic and tables end.
+/// Values at the limits of arithmetic and of tables.
 const EDGES: [u64; 12] = [
     0,
     1,
@@ -30,7 +30,7 @@ const EDGES: [u64; 12] = [
     u64::MAX,
 ];
 
-/// Each word of the first page that is not zero, and each value that it could have instead.
+/// Returns each word of the first page that is not zero, with each value of [`EDGES`] to replace it by.
 pub fn edges_of_header(bytes: &[u8]) -> Vec<(usize, u64)> {
     let words = used(&bytes[..PAGE]).into_iter();
     words.flat_map(|at| EDGES.map(|value| (at, value))).collect()
@@ -41,7 +41,7 @@ pub fn set(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + WORD].copy_from_slice(&value.to_ne_bytes());
 }
 
-/// Changes some bytes, and says what was done.
+/// Makes some random changes. Returns a description of them.
 pub fn several(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
     let count = if random.bool() { 1 } else { random.usize(1..6) };
     let done: Vec<String> = (0..count).map(|_| once(bytes, random)).collect();
@@ -71,13 +71,13 @@ fn once(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
         14..16 => {
             let range = range(bytes, random, PAGE);
             random.fill(&mut bytes[range.clone()]);
-            format!("{range:#x?} anything")
+            format!("{range:#x?} random")
         }
         16 => {
             let start = spot(bytes, random) / PAGE * PAGE;
             let end = bytes.len().min(start + PAGE);
             random.fill(&mut bytes[start..end]);
-            format!("page {start:#x} anything")
+            format!("page {start:#x} random")
         }
         17 => {
             let range = range(bytes, random, 2 * PAGE);
@@ -87,42 +87,42 @@ fn once(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
         18 => {
             let length = random.usize(0..bytes.len());
             bytes.truncate(length);
-            format!("cut to {length}")
+            format!("truncated to {length}")
         }
         _ => {
             let length = bytes.len() + random.usize(1..3 * PAGE);
             bytes.resize(length, random.u8(..));
-            format!("made {length} long")
+            format!("extended to {length}")
         }
     }
 }
 
-/// The words that are not zero.
+/// Returns the offsets of the words that are not zero.
 fn used(bytes: &[u8]) -> Vec<usize> {
     let words = bytes.chunks(WORD).enumerate();
     words.filter(|(_, word)| word.iter().any(|byte| *byte != 0)).map(|(at, _)| at * WORD).collect()
 }
 
-/// A place, rather one where something is than one of many zeros.
+/// Returns a random offset, preferably at or near a word that is not zero.
 fn spot(bytes: &[u8], random: &mut Rng) -> usize {
     match (random.u8(0..4), random.choice(used(bytes))) {
         (0, _) | (_, None) => random.usize(0..bytes.len()),
-        // Near it, too: what is zero there is so for a reason.
+        // Zeros near such a word are used by the protocol too.
         (_, Some(at)) => (at + random.usize(0..2 * WORD)).min(bytes.len() - 1),
     }
 }
 
-/// A word's place.
+/// Returns the offset of a random word.
 fn word(bytes: &[u8], random: &mut Rng) -> usize {
     (spot(bytes, random) / WORD * WORD).min(bytes.len() - WORD)
 }
 
-fn range(bytes: &[u8], random: &mut Rng, most: usize) -> Range<usize> {
+fn range(bytes: &[u8], random: &mut Rng, max: usize) -> Range<usize> {
     let start = spot(bytes, random);
-    start..(start + random.usize(1..most)).min(bytes.len())
+    start..(start + random.usize(1..max)).min(bytes.len())
 }
 
-/// An edge, another word of the file, the word plus or minus one, a bit, anything.
+/// Returns a random value: a limit, another word of the file, that word with a small change, or any number.
 fn value(bytes: &[u8], random: &mut Rng) -> u64 {
     let at = word(bytes, random);
     let other = u64::from_ne_bytes(bytes[at..at + WORD].try_into().expect("a word's length"));
@@ -136,10 +136,10 @@ fn value(bytes: &[u8], random: &mut Rng) -> u64 {
     }
 }
 
-/// How long a hall is damaged while it is used.
+/// How long a hall is damaged while it is in use.
 const LIVE: Duration = Duration::from_millis(150);
 
-/// Changes words of the file for a while: gently, or all the time.
+/// Changes words of the file for a while, at a random rate.
 pub fn live(path: &Path, random: &mut Rng) {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let pause = Duration::from_micros(random.choice([20, 500, 10_000]).expect("there are some"));
@@ -155,8 +155,8 @@ pub fn live(path: &Path, random: &mut Rng) {
     }
 }
 
-/// Cuts the file, and perhaps makes it as long as it was.
-pub fn cut(path: &Path, random: &mut Rng) {
+/// Truncates the file, and perhaps restores its length.
+pub fn truncate(path: &Path, random: &mut Rng) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     let whole = file.metadata().unwrap().len();
     thread::sleep(Duration::from_millis(random.u64(0..20)));

@@ -1,4 +1,4 @@
-//! Processes that use a hall while somebody damages it.
+//! Processes that use a hall while its file is damaged.
 
 use std::{
     path::Path,
@@ -11,17 +11,17 @@ use hallpass_processes::HallDir;
 
 use crate::{
     check,
-    exercise::{NAME, heard, look, looked_at, set_alarm},
+    exercise::{NAME, accepted, accepted_pass, look, set_alarm},
     halls::{file_in, open},
     process,
 };
 
 const USERS: usize = 4;
-/// Longer than any damage takes.
+/// Longer than the damage takes.
 const TIME: Duration = Duration::from_millis(200);
 
-/// Some use a new hall while `damage` works on its file. All of them must end in an orderly way, or by
-/// this signal, and what is left can be removed. How many were ended by the signal?
+/// Runs processes that use a new hall while `damage` changes its file. All of them must end in an orderly way
+/// or by `signal`, and the hall must be removable afterwards. Returns how many ended by the signal.
 pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i32>) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
@@ -43,7 +43,7 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
         if signal.is_some() && status.terminating_signal() == signal {
             ended += 1;
         } else {
-            check(status, "one of those who used the hall while it was damaged");
+            check(status, "a process that used the hall while it was damaged");
         }
     }
     let renew = process(&|_| {
@@ -56,22 +56,22 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
 
 fn uses(place: &Path, random: &mut Rng) {
     let end = Instant::now() + TIME;
-    let mut hall = heard(HallDir::at(place).open_existing(NAME));
+    let mut hall = accepted(HallDir::at(place).open_existing(NAME));
     while Instant::now() < end {
         let Some(open) = &hall else {
             thread::sleep(Duration::from_millis(1));
-            hall = heard(HallDir::at(place).open_existing(NAME));
+            hall = accepted(HallDir::at(place).open_existing(NAME));
             continue;
         };
         let time = Duration::from_micros(random.u64(0..5000));
         match random.u8(0..12) {
             0 => look(open),
-            1 => drop(heard(open.reap())),
-            2 => drop(heard(open.resize(random.usize(1..6)))),
+            1 => drop(accepted(open.reap())),
+            2 => drop(accepted(open.resize(random.usize(1..6)))),
             3 => hall = None,
-            4..7 => drop(looked_at(open.try_acquire())),
+            4..7 => drop(accepted_pass(open.try_acquire())),
             _ => {
-                let pass = looked_at(open.try_acquire_for(time));
+                let pass = accepted_pass(open.try_acquire_for(time));
                 if random.bool() {
                     thread::sleep(time / 10);
                 }

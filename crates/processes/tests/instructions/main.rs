@@ -1,15 +1,15 @@
 //! SIGKILL at every instruction.
 //!
 //! ```text
-//! cargo test -p hallpass-processes --test instructions                # at some of them
+//! cargo test -p hallpass-processes --test instructions                # a sample of instructions
 //! HALLPASS_INSTRUCTIONS=1000 HALLPASS_INSTRUCTIONS_OF=leave \
-//!     cargo test -p hallpass-processes --test instructions            # at so many, where it leaves
+//!     cargo test -p hallpass-processes --test instructions            # 1000 in scenarios that leave
 //! ```
 //!
-//! A process is run one instruction at a time through something that halls do, and is killed after
-//! the first, after the second, and so on until it is through. Each time, those who waited must get in,
-//! and then all slots can be had. Before it is killed it is merely stopped: if there is another slot,
-//! somebody else must be able to have it.
+//! A victim runs an operation one instruction at a time, and is killed after the first one, after the second
+//! one, and so on until the operation ends. Each time, all waiters must get a slot, and then all slots must
+//! be free. Before it is killed, the victim is only stopped: if there is another slot, another process must
+//! be able to take it.
 
 mod scenarios;
 mod step;
@@ -42,32 +42,32 @@ use scenarios::{Left, Other, SCENARIOS, Scenario};
 use step::{Reached, Traced};
 
 const NAME: &str = "stepped";
-/// At how many instructions of each scenario it is tried, unless more are asked for.
+/// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 6;
-/// Nothing here takes a tenth of that. It is less than the ten seconds after which a waiter looks by
-/// itself, so a wake-up that got lost is noticed.
+/// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
+/// which a waiter looks by itself, so a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// More than any scenario has.
+/// More instructions than any scenario has.
 const THROUGH: usize = 1_000_000;
 
 fn main() {
     harness::run(&[("killed_at_any_instruction", killed_at_any_instruction)]);
 }
 
-/// What the processes tell each other.
+/// The signals that the processes of a test exchange.
 #[repr(C)]
 pub struct Signs {
-    /// The victim is where its instructions are to be counted from.
+    /// The victim has reached the first instruction that counts.
     ready: AtomicU64,
-    /// It may go on.
+    /// The victim may continue.
     go: AtomicU64,
-    /// Who holds is to leave.
+    /// Holders must leave.
     leave: AtomicU64,
-    /// How many others are in, or have been.
+    /// The number of other processes that have got a slot.
     came: AtomicU64,
 }
 
-// SAFETY: it is atomics throughout, for which any value will do.
+// SAFETY: all fields are atomics, for which any value is valid.
 unsafe impl Shareable for Signs {}
 
 fn killed_at_any_instruction() {
@@ -78,11 +78,11 @@ fn killed_at_any_instruction() {
     for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(&wanted)) {
         let begun = Instant::now();
         let Reached::End(count) = run(scenario, THROUGH) else {
-            panic!("{}: it does not come to an end", scenario.name)
+            panic!("{}: the operation does not end", scenario.name)
         };
         let sample = sample.min(count);
         for number in 0..sample {
-            // Evenly spread, but not always the same.
+            // One at random in each part of equal length.
             let (start, end) = (number * count / sample, (number + 1) * count / sample);
             run(scenario, random.usize(start..end.max(start + 1)));
         }
@@ -91,7 +91,7 @@ fn killed_at_any_instruction() {
     }
 }
 
-/// Kills the victim after so many instructions, and looks what becomes of the others.
+/// Kills the victim after `steps` instructions, and checks the other processes.
 fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let folder = tempfile::tempdir().unwrap();
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
@@ -118,7 +118,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let reached = victim.run(steps);
     let name = scenario.name;
     if scenario.spare {
-        // Who is stopped anywhere keeps others from one slot, and no more.
+        // A stopped process blocks at most one slot.
         let enters = process::fork(|| hall().try_acquire_for(PATIENCE).is_err().into());
         let status = process::wait(enters);
         assert_eq!(status.exit_status(), Some(0), "{name}: stopped after {steps} instructions");
@@ -134,7 +134,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     reached
 }
 
-/// Another process comes, and is where it is to be.
+/// Starts another process, and waits until it is in its place.
 fn come(
     other: Other,
     hall: &dyn Fn() -> SharedHall,
@@ -165,19 +165,19 @@ fn come(
     }
     if let Other::DeadHolder = other {
         kill_process(pid, Signal::KILL).unwrap();
-        // It is buried later, which makes no difference to anybody but this process.
+        // It stays a zombie for now, which only this process can see.
         until("it is dead", || is_dead(pid));
     }
     pid
 }
 
-/// Its files are closed when it has become a zombie.
+/// Returns `true` if the process is a zombie: then its files are closed.
 fn is_dead(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit(") ").next().unwrap().starts_with('Z')
 }
 
-/// Those who hold leave, those who waited get in, and then everything is free.
+/// Checks that holders leave, that waiters get a slot, and that all slots are free in the end.
 fn aftermath(scenario: &Scenario, place: &Path, signs: &Signs, others: usize) -> i32 {
     signs.leave.store(1, SeqCst);
     until("all others were in", || signs.came.load(SeqCst) as usize == others);
@@ -202,7 +202,7 @@ fn aftermath(scenario: &Scenario, place: &Path, signs: &Signs, others: usize) ->
 fn until(what: &str, f: impl Fn() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !f() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
+        assert!(Instant::now() < end, "timed out waiting until {what}");
         thread::sleep(Duration::from_micros(100));
     }
 }

@@ -1,4 +1,4 @@
-//! What the victim does, and who else is there.
+//! The operations of the victim, and the other processes.
 
 use std::{path::Path, thread, time::Duration};
 
@@ -9,15 +9,15 @@ use crate::NAME;
 /// Another process.
 #[derive(Clone, Copy)]
 pub enum Other {
-    /// Is in, and leaves when the victim is dead.
+    /// A holder that leaves when the victim is dead.
     Holder,
-    /// Was in, and was killed.
+    /// A holder that was killed.
     DeadHolder,
-    /// Waits; is let in, and leaves.
+    /// A waiter. It gets a slot, and leaves.
     Waiter,
 }
 
-/// How the hall may be afterwards.
+/// The state in which the victim may leave the hall.
 #[derive(PartialEq)]
 pub enum Left {
     Same,
@@ -28,15 +28,16 @@ pub enum Left {
 pub struct Scenario {
     pub name: &'static str,
     pub slots: usize,
-    /// Who came before the victim.
+    /// The processes that arrive before the victim.
     pub before: &'static [Other],
-    /// Who came after it was ready.
+    /// The processes that arrive when the victim is ready.
     pub after: &'static [Other],
-    /// Where the halls are; and what to call when it comes to the instructions that count.
+    /// The operation. Its arguments are the directory of the halls, and a function to call before the first
+    /// instruction that counts.
     pub victim: fn(&Path, &dyn Fn()),
-    /// Whether a slot is left for others while the victim is stopped.
+    /// Whether another slot is free while the victim is stopped.
     pub spare: bool,
-    /// What the victim may have made of the hall.
+    /// The state in which the victim may leave the hall.
     pub left: Left,
 }
 
@@ -54,7 +55,7 @@ fn open(place: &Path, slots: usize) -> SharedHall {
     HallDir::at(place).open(NAME, slots).unwrap()
 }
 
-/// For a wait that is in vain: no longer than is needed to go to sleep.
+/// The time limit of a wait that fails: long enough to go to sleep.
 const SHORT: Duration = Duration::from_millis(1);
 
 pub const SCENARIOS: [Scenario; 10] = [
@@ -82,7 +83,7 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "wait in vain",
+        name: "wait and give up",
         before: &[Other::Holder],
         victim: |place, ready| {
             let hall = open(place, 1);
@@ -92,7 +93,7 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "wait in vain behind another",
+        name: "wait behind another waiter and give up",
         before: &[Other::Holder, Other::Waiter],
         victim: |place, ready| {
             let hall = open(place, 1);
@@ -102,19 +103,19 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "leave to who waits",
+        name: "leave while others wait",
         victim: |place, ready| {
             let pass = open(place, 1).acquire_owned().unwrap();
             ready();
             drop(pass);
-            // Who came in sees to the rest.
+            // The waiter that got the slot does the rest.
             thread::sleep(SHORT);
         },
         after: &[Other::Waiter, Other::Waiter],
         ..PLAIN
     },
     Scenario {
-        name: "follow a dead holder",
+        name: "enter after a dead holder",
         before: &[Other::DeadHolder],
         victim: |place, ready| {
             let hall = open(place, 1);
@@ -124,7 +125,7 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "free what the dead held",
+        name: "free the slots of dead holders",
         slots: 3,
         spare: true,
         before: &[Other::DeadHolder, Other::Holder, Other::DeadHolder],
@@ -136,7 +137,7 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "make room for who waits",
+        name: "resize while others wait",
         before: &[Other::Holder, Other::Waiter, Other::Waiter],
         victim: |place, ready| {
             let hall = open(place, 1);
@@ -147,7 +148,7 @@ pub const SCENARIOS: [Scenario; 10] = [
         ..PLAIN
     },
     Scenario {
-        name: "make a hall",
+        name: "create a hall",
         slots: 2,
         spare: true,
         victim: |place, ready| {

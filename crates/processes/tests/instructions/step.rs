@@ -1,4 +1,4 @@
-//! A process that runs one instruction at a time.
+//! A process that is run one instruction at a time.
 
 use std::{fs, ptr, thread, time::Duration};
 
@@ -9,44 +9,42 @@ use rustix::{
 
 use crate::process;
 
-/// How often in a row the process must be found asleep before it counts as blocked: for longer than
-/// anything that it sleeps for by itself. A process that is ready to run and gets no time from a busy
-/// machine is not blocked.
+/// How often in a row the process must be found asleep before it counts as blocked. This takes longer than
+/// any sleep of its own. A process that is ready to run, but gets no time on a busy machine, is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
-/// How often to look before the first pause: an instruction takes less time than going to sleep.
+/// How often to look before the first pause. An instruction takes less time than going to sleep.
 const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
 
-/// Puts this process, and those it makes, on one core: what takes turns is faster there than with a
-/// core each.
+/// Binds this process and its children to one core: processes that take turns are faster on one core.
 pub fn stay_on_one_core() {
     let mut core = CpuSet::new();
     let first = (0..CpuSet::MAX_CPU).find(|cpu| sched_getaffinity(None).unwrap().is_set(*cpu));
-    core.set(first.expect("it runs on some core"));
+    core.set(first.expect("this process runs on a core"));
     sched_setaffinity(None, &core).unwrap();
 }
 
-/// How far it came.
+/// Result of running a victim.
 #[derive(Debug)]
 pub enum Reached {
-    /// As many instructions as were asked for.
+    /// It ran as many instructions as asked for.
     Asked,
-    /// The end, after so many.
+    /// It reached the second mark after this many instructions.
     End(usize),
-    /// It waits for somebody.
+    /// It is blocked.
     Blocked,
 }
 
-/// A ptrace request that needs nothing but a process.
+/// Makes a ptrace request that has no arguments besides the process.
 fn ptrace(request: libc::c_uint, pid: i32) -> bool {
-    // SAFETY: these requests read and write nothing of this process.
+    // SAFETY: these requests access no memory of this process.
     unsafe { libc::ptrace(request, pid, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) == 0 }
 }
 
 impl Traced {
-    /// Runs `f`, which marks where the instructions that count begin and end.
+    /// Starts a child that runs `f`, which marks where the instructions that count begin and end.
     pub fn new(f: impl FnOnce(&dyn Fn())) -> Traced {
         let mark = || kill_process(rustix::process::getpid(), Signal::STOP).unwrap();
         Traced(process::fork(|| {
@@ -56,14 +54,14 @@ impl Traced {
         }))
     }
 
-    /// Runs so many instructions from the first mark on; then it is stopped.
+    /// Runs `steps` instructions from the first mark on. The child is stopped then.
     pub fn run(&self, steps: usize) -> Reached {
         let first = (0..25).find_map(|_| self.stopped_by());
-        assert_eq!(first, Some(libc::SIGSTOP), "it comes to the first mark");
+        assert_eq!(first, Some(libc::SIGSTOP), "it does not reach the first mark");
         let reached = (0..steps).find_map(|done| {
             assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
             match self.stopped_by() {
-                // Signals that others send it never reach it.
+                // Other signals are never delivered to it.
                 Some(libc::SIGTRAP | libc::SIGCONT) => None,
                 Some(libc::SIGSTOP) => Some(Reached::End(done)),
                 None => Some(Reached::Blocked),
@@ -78,7 +76,7 @@ impl Traced {
         process::wait(self.0);
     }
 
-    /// Waits until it is stopped, and says by what; none if it is blocked.
+    /// Waits until the child is stopped. Returns the signal, or `None` if the child is blocked.
     fn stopped_by(&self) -> Option<i32> {
         let mut looks = 0;
         while looks < LOOKS {
@@ -104,5 +102,5 @@ impl Traced {
 }
 
 fn signal(status: WaitStatus) -> i32 {
-    status.stopping_signal().unwrap_or_else(|| panic!("it ended by itself: {status:?}"))
+    status.stopping_signal().unwrap_or_else(|| panic!("it ended on its own: {status:?}"))
 }

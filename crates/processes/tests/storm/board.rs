@@ -1,4 +1,4 @@
-//! What all processes of a storm know of each other. The hall has no part in it.
+//! Shared memory in which all processes of a storm record what they do, independent of the hall.
 
 use std::{
     fs::OpenOptions,
@@ -11,16 +11,16 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::mapped::Shareable;
 
-/// How many processes there are at any time.
+/// The number of processes at any time.
 pub const WORKERS: usize = 64;
-/// How many threads one may have.
+/// The maximum number of threads of a process.
 pub const THREADS: usize = 2;
-/// The most slots that a case has.
+/// The maximum number of slots of a case.
 pub const SLOTS: usize = 64;
-/// How many entries are remembered.
+/// The number of entries that the log keeps.
 const LOG: usize = 1 << 15;
 
-/// What a thread is about.
+/// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum State {
@@ -34,7 +34,7 @@ pub enum State {
     Resizing,
 }
 
-/// All of them; each at the place of its number.
+/// All states, each at the index of its number.
 pub const STATES: [State; 8] = [
     State::Outside,
     State::Opening,
@@ -46,23 +46,23 @@ pub const STATES: [State; 8] = [
     State::Resizing,
 ];
 
-/// What one thread says of itself.
+/// The record of a thread.
 #[repr(C)]
 pub struct Note {
     state: AtomicU64,
-    /// When it asked.
+    /// When its current passage began.
     asked: AtomicU64,
-    /// How long the log was then.
+    /// The length of the log at that time.
     from: AtomicU64,
-    /// When it had asked who was seen in the queue,
+    /// The `asked` of the passage that the observer saw in the queue.
     seen: AtomicU64,
-    /// for the first time before this,
+    /// A time after the observer saw it for the first time.
     first_seen: AtomicU64,
-    /// and for the last time after this.
+    /// A time before the observer saw it for the last time.
     last_seen: AtomicU64,
 }
 
-/// One who got in: when, and when it had asked.
+/// A passage that got a slot: when it did, and when it began.
 #[repr(C)]
 struct Entry {
     entered: AtomicU64,
@@ -71,34 +71,34 @@ struct Entry {
 
 #[repr(C)]
 pub struct Board {
-    /// How many got in.
+    /// The number of passages that got a slot.
     pub entries: AtomicU64,
-    /// How many did not wait so long.
+    /// The number of passages that gave up.
     pub gave_up: AtomicU64,
-    /// How many replaced themselves by another program, inside.
+    /// The number of holders that called exec.
     pub execs: AtomicU64,
-    /// How many left their slot to a child.
+    /// The number of holders that left their slot to a child.
     pub heirs: AtomicU64,
-    /// What must not be: how often.
+    /// The number of violations.
     pub violations: AtomicU64,
-    /// Waits that were seen more than once.
+    /// The number of waits that the observer saw more than once.
     pub watched_waits: AtomicU64,
-    /// How many were overtaken.
+    /// The number of waiters that were overtaken.
     pub overtaken: AtomicU64,
-    /// The longest that a dead process's lock outlived it, in nanoseconds.
+    /// The longest time that a lock outlived its process, in nanoseconds.
     pub lingered: AtomicU64,
-    /// Who is in which slot.
+    /// The holder of each slot.
     pub owners: [AtomicU64; SLOTS],
-    /// The pid of each process that has one thread only; 0 of others.
+    /// The pid of each process with one thread; 0 for other processes.
     pub pids: [AtomicU64; WORKERS],
     pub notes: [[Note; THREADS]; WORKERS],
     log: [Entry; LOG],
 }
 
-// SAFETY: it is atomics throughout, for which any value will do.
+// SAFETY: all fields are atomics, for which any value is valid.
 unsafe impl Shareable for Board {}
 
-/// Nanoseconds on a clock that all processes share.
+/// Returns the time in nanoseconds, on a clock that all processes share.
 pub fn now() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -113,7 +113,8 @@ impl Note {
         STATES[self.state.load(SeqCst) as usize]
     }
 
-    /// It was seen in the queue by one who began to look then; it had asked then.
+    /// Records that the observer, which began to look at `began`, saw in the queue the passage that began at
+    /// `asked`.
     pub fn seen_in_queue(&self, asked: u64, began: u64) {
         if self.seen.load(SeqCst) != asked {
             self.first_seen.store(now(), SeqCst);
@@ -128,26 +129,26 @@ impl Note {
 }
 
 impl Board {
-    /// The thread is about to ask.
+    /// Records that a thread begins a passage.
     pub fn asks(&self, note: &Note, state: State) {
         note.from.store(self.entries.load(SeqCst), SeqCst);
         note.asked.store(now(), SeqCst);
         note.set(state);
     }
 
-    /// The thread got in.
+    /// Records that a thread got a slot.
     pub fn enters(&self, note: &Note) {
         let entered = now();
         note.set(State::Inside);
         let entry = &self.log[self.entries.fetch_add(1, SeqCst) as usize % LOG];
-        // In this order: whoever is killed between leaves an entry that asked long ago, which is
-        // nobody's concern.
+        // In this order: a process killed in between leaves an entry with an old `asked`, which overtakes
+        // no waiter.
         entry.entered.store(entered, SeqCst);
         entry.asked.store(note.asked(), SeqCst);
     }
 
-    /// Looks whether this thread, whose wait is over, was overtaken: by somebody who asked after this
-    /// one was seen in the queue, and was in before this one was seen there again.
+    /// Checks whether a thread whose wait is over was overtaken: by a passage that began after the observer saw
+    /// the thread in the queue, and got a slot before the observer saw the thread there again.
     pub fn check_order(&self, note: &Note) {
         let (first, last) = (note.first_seen.load(SeqCst), note.last_seen.load(SeqCst));
         if note.seen.load(SeqCst) != note.asked() || first >= last {
@@ -162,7 +163,8 @@ impl Board {
         self.watched_waits.fetch_add(1, SeqCst);
     }
 
-    /// When the process with this pid asked, if it has one thread only and still waits for the answer.
+    /// Returns when the passage of the process with this pid began, if the process has one thread and still
+    /// waits.
     pub fn asks_since(&self, pid: u32) -> Option<(&Note, u64)> {
         let worker = self.pids.iter().position(|other| other.load(SeqCst) == u64::from(pid))?;
         let note = &self.notes[worker][0];
@@ -170,15 +172,15 @@ impl Board {
         (note.state() == State::Asking).then_some((note, asked))
     }
 
-    /// Says that something is wrong.
+    /// Records a violation.
     pub fn accuse(&self, folder: &Path, what: &str) {
-        let log = OpenOptions::new().create(true).append(true).open(complaints(folder));
+        let log = OpenOptions::new().create(true).append(true).open(violations_file(folder));
         writeln!(log.unwrap(), "{what}").unwrap();
         self.violations.fetch_add(1, SeqCst);
     }
 }
 
-/// The file with what is wrong.
-pub fn complaints(folder: &Path) -> std::path::PathBuf {
-    folder.join("complaints")
+/// Returns the path of the file with the violations.
+pub fn violations_file(folder: &Path) -> std::path::PathBuf {
+    folder.join("violations")
 }

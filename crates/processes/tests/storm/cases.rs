@@ -1,18 +1,18 @@
-//! What a storm goes over.
+//! The halls that a storm goes over.
 
 /// A hall.
 pub struct Case {
     pub name: &'static str,
-    /// How many slots it has, least and most. If these differ, it is resized all the time.
-    pub least: usize,
-    pub most: usize,
+    /// The smallest and the largest number of slots. If they differ, the hall is resized all the time.
+    pub min: usize,
+    pub max: usize,
 }
 
 pub const CASES: [Case; 4] = [
-    Case { name: "one", least: 1, most: 1 },
-    Case { name: "four", least: 4, most: 4 },
-    Case { name: "roomy", least: 48, most: 48 },
-    Case { name: "resized", least: 2, most: 6 },
+    Case { name: "one", min: 1, max: 1 },
+    Case { name: "four", min: 4, max: 4 },
+    Case { name: "roomy", min: 48, max: 48 },
+    Case { name: "resized", min: 2, max: 6 },
 ];
 
 impl Case {

@@ -1,4 +1,4 @@
-//! Keeps so many processes alive, and kills them.
+//! Keeps a number of processes running, and kills them.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use fastrand::Rng;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 
 use crate::{
-    board::{Board, State, WORKERS, complaints},
+    board::{Board, State, WORKERS, violations_file},
     cases::Case,
     mapped::Mapped,
     observer, process,
@@ -20,10 +20,10 @@ use crate::{
     worker::{self, Job},
 };
 
-/// In a hall that works, somebody gets in more often than that.
+/// The longest time without a new holder. In a working hall, slots are given out far more often.
 const LONGEST_LULL: Duration = Duration::from_secs(10);
 
-/// A process, and until when it is stopped, if it is.
+/// A process. While it is stopped, `stopped` is the time to continue it.
 struct Worker {
     pid: Pid,
     stopped: Option<Instant>,
@@ -61,7 +61,7 @@ impl<'a> Storm<'a> {
         process::fork(|| worker::work(job))
     }
 
-    /// Kills for so long.
+    /// Kills and stops processes for some time.
     pub fn rage(&mut self, time: Duration) -> Result<(), String> {
         let end = Instant::now() + time;
         let (mut entries, mut since) = (0, Instant::now());
@@ -76,42 +76,44 @@ impl<'a> Storm<'a> {
                     self.kill(&victims);
                 }
             }
-            self.go_on(Instant::now());
-            self.bury(WaitOptions::NOHANG)?;
+            self.continue_stopped(Instant::now());
+            self.reap(WaitOptions::NOHANG)?;
             let seen = self.board.entries.load(SeqCst);
             if seen != entries {
                 (entries, since) = (seen, Instant::now());
             } else if since.elapsed() > LONGEST_LULL {
-                return Err(format!("nobody got in for {LONGEST_LULL:?}, after {entries} did"));
+                return Err(format!(
+                    "no process got a slot for {LONGEST_LULL:?}, after {entries} did"
+                ));
             }
-            self.complaints()?;
+            self.violations()?;
             thread::sleep(Duration::from_micros(self.random.u64(0..4000)));
         }
         Ok(())
     }
 
-    /// Kills everybody, also those who were left a slot: they end by themselves.
+    /// Kills all processes, and waits for children that were left a slot, which end on their own.
     pub fn finish(&mut self) -> Result<(), String> {
         let workers = self.workers.drain(..).map(|worker| worker.pid);
         for pid in workers.chain([self.observer]) {
             let _ = kill_process(pid, Signal::KILL);
         }
-        self.bury(WaitOptions::empty())?;
-        self.complaints()
+        self.reap(WaitOptions::empty())?;
+        self.violations()
     }
 
-    /// What the workers say is wrong.
-    fn complaints(&self) -> Result<(), String> {
+    /// Returns the violations that workers have recorded, as an error.
+    fn violations(&self) -> Result<(), String> {
         match self.board.violations.load(SeqCst) {
             0 => Ok(()),
             count => {
-                let text = fs::read_to_string(complaints(self.folder)).unwrap_or_default();
-                Err(format!("{count} complaints:\n{text}"))
+                let text = fs::read_to_string(violations_file(self.folder)).unwrap_or_default();
+                Err(format!("{count} violations:\n{text}"))
             }
         }
     }
 
-    /// One of those in such a state, if there are any.
+    /// Returns a random process in this state, if there is one.
     fn in_state(&mut self, wanted: State) -> Option<usize> {
         let is = |index: &usize| self.board.notes[*index].iter().any(|note| note.state() == wanted);
         let found: Vec<usize> = (0..WORKERS).filter(is).collect();
@@ -131,13 +133,13 @@ impl<'a> Storm<'a> {
         wanted.and_then(|wanted| self.in_state(wanted)).unwrap_or(any)
     }
 
-    /// Kills one that may not even have opened the hall.
+    /// Kills the youngest process, which may not even have opened the hall.
     fn kill_youngest(&mut self) {
         spin(Duration::from_micros(self.random.u64(0..1000)));
         self.kill(&[self.youngest]);
     }
 
-    /// Kills one who is in, and then those who are most likely to notice, while they do.
+    /// Kills a holder, and then the first waiters, which are about to free its slot.
     fn kill_holder_then_waiters(&mut self) {
         let Some(holder) = self.in_state(State::Inside) else { return };
         let asked = |index: &usize| {
@@ -157,14 +159,14 @@ impl<'a> Storm<'a> {
         self.kill(&victims);
     }
 
-    /// Kills them, all before the first is buried, and starts others in their place.
+    /// Kills processes, all before it waits for the first one, and starts others in their place.
     fn kill(&mut self, victims: &[usize]) {
         let mut victims = victims.to_vec();
         victims.sort_unstable();
         victims.dedup();
         let moment = Instant::now();
         for &index in &victims {
-            // Who ended by itself is still there to be buried.
+            // A process that ended on its own is still a zombie, so its pid is valid.
             let _ = kill_process(self.workers[index].pid, Signal::KILL);
         }
         for &index in &victims {
@@ -185,7 +187,7 @@ impl<'a> Storm<'a> {
         self.workers[index] = Worker { pid, stopped: None };
     }
 
-    /// Stops one for a while, which is not to be taken for death.
+    /// Stops a process for a while, which must not be taken for death.
     fn stop(&mut self) {
         let index = self.victim();
         if self.workers[index].stopped.is_none() {
@@ -196,7 +198,7 @@ impl<'a> Storm<'a> {
         }
     }
 
-    fn go_on(&mut self, now: Instant) {
+    fn continue_stopped(&mut self, now: Instant) {
         for worker in &mut self.workers {
             if worker.stopped.is_some_and(|until| until <= now) {
                 let _ = kill_process(worker.pid, Signal::CONT);
@@ -205,8 +207,8 @@ impl<'a> Storm<'a> {
         }
     }
 
-    /// Buries those who ended by themselves, and orphans.
-    fn bury(&mut self, options: WaitOptions) -> Result<(), String> {
+    /// Waits for processes that ended on their own, and for orphans.
+    fn reap(&mut self, options: WaitOptions) -> Result<(), String> {
         while let Ok(Some((pid, status))) = waitpid(None, options) {
             let index = self.workers.iter().position(|worker| worker.pid == pid);
             if let Some(index) = index {
@@ -214,7 +216,7 @@ impl<'a> Storm<'a> {
             }
             let killed = status.terminating_signal() == Some(Signal::KILL.as_raw());
             if status.exit_status() != Some(0) && !killed {
-                self.complaints()?;
+                self.violations()?;
                 return Err(format!("a process ended on its own: {}", words(status)));
             }
         }
@@ -222,7 +224,7 @@ impl<'a> Storm<'a> {
     }
 }
 
-/// Too short a time to sleep.
+/// Waits for a time that is too short to sleep.
 fn spin(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {
@@ -230,7 +232,7 @@ fn spin(time: Duration) {
     }
 }
 
-/// How a process ended.
+/// Describes how a process ended.
 pub fn words(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(process::PANICKED), _) => "it panicked".into(),

@@ -1,26 +1,26 @@
-//! SIGKILL over holders, waiters and rescuers, watched by a witness that knows nothing of the hall.
+//! SIGKILL to holders, waiters and rescuers, checked by a witness that is independent of the hall.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test storm                     # some seconds
 //! HALLPASS_STORM_SECONDS=60 HALLPASS_STORM_KILLS=10000 \
-//!     cargo test -p hallpass-processes --test storm                 # at least so many kills, or it fails
+//!     cargo test -p hallpass-processes --test storm                 # fails with fewer kills
 //! HALLPASS_STORM_CASE=resized HALLPASS_STORM_SEED=7 cargo test -p hallpass-processes --test storm
 //! ```
 //!
-//! 64 processes use one hall. Some wait, some not for long, some have two threads, some free what
-//! the dead hold, some change the number of slots, some turn into another program while they are in,
-//! some leave their slot to a child. They are killed all the time, mostly where it hurts: inside, in
-//! the queue's front just after a holder was killed, while they open, leave, free, resize; and some
-//! are stopped for a while, which is not death. What must hold:
+//! 64 processes use one hall. Some wait, some give up soon, some have two threads, some free the slots of dead
+//! processes, some resize the hall, some exec while they hold a slot, and some leave their slot to a child.
+//! They are killed all the time, mostly where it hurts: while they hold a slot; at the front of the queue just
+//! after a holder was killed; while they open, leave, reap or resize. Some are stopped for a while, which is
+//! not death. The test checks that
 //!
-//! - never two in a slot, and no slot but those below k, so never more than k in (`witness`);
-//! - nobody is in who came after one was in the queue that still is (`observer`);
-//! - somebody gets in all the time (`killer`);
-//! - in the end, with everybody dead, all slots can be had, numbered from 0.
+//! - no slot has two holders, and every slot is below k, so there are at most k holders (`witness`);
+//! - no process gets a slot before a waiter that was in the queue when it arrived (`observer`);
+//! - processes keep getting slots (`killer`);
+//! - in the end, with all processes dead, all slots can be acquired, from 0 on.
 //!
-//! The other test lines up processes one by one, kills and stops some, and knows exactly who is next.
+//! The other test lines up processes one by one, kills and stops some, and knows exactly which one is next.
 //!
-//! A seed, which is printed on failure, repeats what is done and not how processes are scheduled.
+//! A failure prints a seed, which repeats the actions of the test but not how processes are scheduled.
 
 mod board;
 mod cases;
@@ -65,14 +65,14 @@ fn main() {
     harness::run(&[("storm", storm), ("order", order::order)]);
 }
 
-/// The one that was asked for, or one that differs from run to run.
+/// Returns the seed from the environment, or a new one.
 fn seed() -> u64 {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64;
     number("HALLPASS_STORM_SEED").unwrap_or_else(now)
 }
 
 fn storm() {
-    // Children whose parents were killed are to be buried here.
+    // This process reaps children whose parents were killed.
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1)).unwrap();
     let seconds = number("HALLPASS_STORM_SECONDS").unwrap_or(6);
     let wanted = env::var("HALLPASS_STORM_CASE").unwrap_or_default();
@@ -90,16 +90,16 @@ fn storm() {
     }
     println!("all: {all}");
     let least = number("HALLPASS_STORM_KILLS").unwrap_or(0);
-    assert!(all.kills >= least, "{} kills in {seconds} s, not {least}", all.kills);
+    assert!(all.kills >= least, "{} kills in {seconds} s, fewer than {least}", all.kills);
     all.assert_all_were_hit();
 }
 
 fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    witness::prepare(folder, case.most);
+    witness::prepare(folder, case.max);
     in_a_process(|| {
-        HallDir::at(folder.join("halls")).open(case.name, case.least).map(drop).unwrap();
+        HallDir::at(folder.join("halls")).open(case.name, case.min).map(drop).unwrap();
     })?;
     let begun = Instant::now();
     let mut storm = Storm::new(case, folder, seed);
@@ -114,8 +114,8 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
     let overtaken = board.overtaken.load(SeqCst);
     let ms = |nanos: u64| nanos as f64 / 1e6;
     println!(
-        "{}: {:.1} s, {:.0} kills/s, {} got in, {} gave up, {} execs, {} heirs, {} watched \
-         waits, {} overtaken, locks of the dead lingered {:.1} ms at most",
+        "{}: {:.1} s, {:.0} kills/s, {} entries, {} gave up, {} execs, {} heirs, {} watched \
+         waits, {} overtaken, locks of dead processes stayed for at most {:.1} ms",
         case.name,
         seconds,
         storm.tally.kills as f64 / seconds,
@@ -129,24 +129,24 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
     );
     println!("{}: {}", case.name, storm.tally);
     if overtaken > 0 {
-        return Err("somebody was overtaken".into());
+        return Err("a waiter was overtaken".into());
     }
-    in_a_process(|| all_slots_can_be_had(case, folder))?;
+    in_a_process(|| all_slots_can_be_acquired(case, folder))?;
     Ok(std::mem::take(&mut storm.tally))
 }
 
-/// Everybody is dead: a newcomer gets every slot.
-fn all_slots_can_be_had(case: &Case, folder: &Path) {
+/// Checks that a newcomer gets every slot when all processes are dead.
+fn all_slots_can_be_acquired(case: &Case, folder: &Path) {
     let hall = HallDir::at(folder.join("halls")).open_existing(case.name).unwrap();
-    hall.resize(case.most).unwrap();
+    hall.resize(case.max).unwrap();
     hall.reap().unwrap();
-    let passes: Vec<_> = (0..case.most).map(|_| hall.try_acquire().unwrap()).collect();
-    assert!(passes.iter().map(|pass| pass.slot()).eq(0..case.most));
+    let passes: Vec<_> = (0..case.max).map(|_| hall.try_acquire().unwrap()).collect();
+    assert!(passes.iter().map(|pass| pass.slot()).eq(0..case.max));
     assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)));
     let status = hall.status();
-    assert_eq!((status.holders.len(), status.waiters.len()), (case.most, 0), "{status:#?}");
+    assert_eq!((status.holders.len(), status.waiters.len()), (case.max, 0), "{status:#?}");
     drop(passes);
-    assert_eq!((hall.available(), hall.waiting()), (case.most, 0));
+    assert_eq!((hall.available(), hall.waiting()), (case.max, 0));
 }
 
 fn show(case: &Case, folder: &Path) {
@@ -156,7 +156,7 @@ fn show(case: &Case, folder: &Path) {
     }
 }
 
-/// Runs it in a process of its own: this one never has the hall open, so that nothing is inherited.
+/// Runs `f` in a child process. This process never opens the hall, so that children inherit nothing.
 fn in_a_process(f: impl FnOnce()) -> Result<(), String> {
     let status = process::wait(process::fork(|| {
         f();

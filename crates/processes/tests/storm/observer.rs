@@ -1,4 +1,4 @@
-//! Looks at the queue all the time, and notes whom it has seen there.
+//! A process that looks at the queue all the time, and records the waiters it sees.
 
 use std::{path::Path, thread, time::Duration};
 
@@ -10,17 +10,17 @@ use crate::{
     mapped::Mapped,
 };
 
-/// How long it does something else between two looks.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Looks until it is killed.
+/// Observes the queue until the process is killed.
 pub fn observe(case: &Case, folder: &Path) -> i32 {
     let board = Mapped::<Board>::open(&folder.join("board"));
     let hall = HallDir::at(folder.join("halls")).open_existing(case.name).unwrap();
     loop {
         let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
-        // Who asked the same before and after, and is in the queue between, has its place there.
+        // A process that is in the queue, and whose passage is the same before and after, waits there.
         let began = now();
         let queue = hall.status().waiters;
         for (pid, asks) in pids.into_iter().zip(before) {

@@ -1,8 +1,8 @@
-//! Processes queue up one by one; then it is known who is next.
+//! Processes join the queue one by one, so the test knows which one is next.
 //!
-//! Each holder in its turn leaves or is killed, and the first of those who wait and live must be in,
-//! and nobody else. Meanwhile some who wait are killed, which takes them out of the queue, or stopped,
-//! which does not: whoever is stopped at the front keeps the slot free for itself.
+//! One holder after another leaves or is killed. Each time, the first live waiter must get the slot, and no
+//! other process. Meanwhile some waiters are killed, which removes them from the queue, and some are stopped,
+//! which does not: a waiter stopped at the front of the queue keeps the slot for itself.
 
 use std::{
     path::Path,
@@ -21,33 +21,33 @@ use crate::{
 };
 
 const QUEUE: usize = 20;
-const MOST: usize = 3;
-const NAME: &str = "line";
-/// How long nobody may come in while the one at the front is stopped.
+const MAX_SLOTS: usize = 3;
+const NAME: &str = "queue";
+/// How long the test checks that no process gets a slot while the first waiter is stopped.
 const STANDSTILL: Duration = Duration::from_millis(30);
-/// Nothing here takes a tenth of that. It is less than the ten seconds after which a waiter looks by
-/// itself, so a wake-up that got lost is noticed.
+/// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
+/// which a waiter looks by itself, so a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 
-/// What the processes and the one who directs them tell each other.
+/// The signals between the processes and the test.
 #[repr(C)]
 struct Signs {
-    /// How many may queue up.
+    /// The number of processes that may join the queue.
     called: AtomicU64,
-    /// Whether each is in: its slot and one.
-    inside: [AtomicU64; MOST + QUEUE],
-    /// Whether each is told to leave.
-    leaves: [AtomicU64; MOST + QUEUE],
+    /// For each process its slot plus one, or 0 while it has none.
+    inside: [AtomicU64; MAX_SLOTS + QUEUE],
+    /// For each process, whether it must leave.
+    leaves: [AtomicU64; MAX_SLOTS + QUEUE],
 }
 
-// SAFETY: it is atomics throughout, for which any value will do.
+// SAFETY: all fields are atomics, for which any value is valid.
 unsafe impl Shareable for Signs {}
 
 pub fn order() {
     let seed = seed();
     for round in 0..6 {
         let folder = tempfile::tempdir().unwrap();
-        let slots = 1 + round % MOST;
+        let slots = 1 + round % MAX_SLOTS;
         let mut line = Line::new(slots, folder.path(), Rng::with_seed(seed + round as u64));
         if let Err(what) = line.run() {
             let status = line.hall.status();
@@ -64,14 +64,14 @@ struct Line {
     signs: Mapped<Signs>,
     hall: SharedHall,
     pids: Vec<Pid>,
-    /// Who is in.
+    /// The holders.
     inside: Vec<usize>,
-    /// Who waits, the first first.
+    /// The waiters, the first one first.
     queue: Vec<usize>,
     stopped: Vec<usize>,
 }
 
-/// One who waits its turn.
+/// Runs one process: joins the queue when it is called, and leaves when it is told to.
 fn visit(index: usize, slots: usize, folder: &Path, signs: &Signs) -> i32 {
     let told = |word: &AtomicU64, least: usize| {
         while word.load(SeqCst) < least as u64 {
@@ -88,7 +88,7 @@ fn visit(index: usize, slots: usize, folder: &Path, signs: &Signs) -> i32 {
 }
 
 impl Line {
-    /// All processes are made before this one opens the hall: they inherit nothing of it.
+    /// Starts all processes before this one opens the hall, so that they inherit nothing of it.
     fn new(slots: usize, folder: &Path, random: Rng) -> Line {
         let signs = Mapped::<Signs>::open(&folder.join("signs"));
         let halls = folder.join("halls");
@@ -126,19 +126,21 @@ impl Line {
         for index in 0..self.slots + QUEUE {
             self.signs.called.store(index as u64 + 1, SeqCst);
             if index < self.slots {
-                self.until("a slot is had", || self.signs.inside[index].load(SeqCst) != 0)?;
+                self.until("the process has a slot", || {
+                    self.signs.inside[index].load(SeqCst) != 0
+                })?;
                 self.inside.push(index);
             } else {
                 let pid = self.pids[index].as_raw_pid() as u32;
                 let last = || self.hall.status().waiters.last().map(|one| one.pid);
-                self.until("the last in the queue is who came last", || last() == Some(pid))?;
+                self.until("the process is last in the queue", || last() == Some(pid))?;
                 self.queue.push(index);
             }
         }
         Ok(())
     }
 
-    /// One of those in leaves, or is killed.
+    /// Lets a random holder leave, or kills it.
     fn one_goes(&mut self) {
         let index = self.inside.swap_remove(self.random.usize(0..self.inside.len()));
         if self.random.bool() {
@@ -155,7 +157,7 @@ impl Line {
         }
     }
 
-    /// The first in the queue is in, and nobody else.
+    /// Checks that the first waiter gets a slot, and no other process.
     fn next_comes(&mut self) -> Result<(), String> {
         if self.queue.is_empty() {
             return Ok(());
@@ -163,23 +165,25 @@ impl Line {
         let next = self.queue.remove(0);
         if let Some(place) = self.stopped.iter().position(|one| *one == next) {
             thread::sleep(STANDSTILL);
-            self.nobody_else_is_in()?;
+            self.no_other_waiter_has_a_slot()?;
             self.stopped.swap_remove(place);
             self.send(next, Signal::CONT);
         }
         let is_in = |index: usize| self.signs.inside[index].load(SeqCst) != 0;
-        self.until(&format!("{next} is in"), || {
+        self.until(&format!("process {next} has a slot"), || {
             is_in(next) || self.queue.iter().any(|other| is_in(*other))
         })?;
         self.inside.push(next);
-        self.nobody_else_is_in()
+        self.no_other_waiter_has_a_slot()
     }
 
-    fn nobody_else_is_in(&self) -> Result<(), String> {
+    fn no_other_waiter_has_a_slot(&self) -> Result<(), String> {
         let is_in = |index: &&usize| self.signs.inside[**index].load(SeqCst) != 0;
         match self.queue.iter().find(is_in) {
             None => Ok(()),
-            Some(other) => Err(format!("{other} is in, but {:?} were to wait", self.queue)),
+            Some(other) => {
+                Err(format!("process {other} has a slot, but {:?} must wait", self.queue))
+            }
         }
     }
 

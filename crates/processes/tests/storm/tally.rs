@@ -1,4 +1,4 @@
-//! What the victims were doing.
+//! Counts what the victims were doing.
 
 use std::{
     collections::BTreeMap,
@@ -8,29 +8,29 @@ use std::{
 
 use crate::board::{Note, STATES, State};
 
-/// Who waits when a slot's holder was killed so recently may be about to free the slot.
+/// A waiter that is killed this soon after a holder may be freeing the holder's slot.
 const RESCUE: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub struct Tally {
     pub kills: u64,
     pub stops: u64,
-    /// When the last holder was killed on purpose.
+    /// When `Storm::kill_holder_then_waiters` last killed a holder.
     pub holder_killed: Option<Instant>,
     while_stopped: u64,
     while_waiting_for_a_dead_holder: u64,
-    /// By the number of the state.
+    /// The number of victims in each state.
     states: BTreeMap<u64, u64>,
 }
 
 impl Tally {
-    /// One was killed, and had noted this.
+    /// Counts a killed process with these notes.
     pub fn killed(&mut self, notes: &[Note], stopped: bool, at: Instant) {
         self.kills += 1;
         self.while_stopped += u64::from(stopped);
-        // Of two threads the one in the middle of something counts.
+        // Of two threads, the one in the middle of an operation counts.
         let state = notes.iter().map(Note::state).max_by_key(|state| *state as u64);
-        let state = state.expect("a process has a thread");
+        let state = state.expect("a process has at least one thread");
         *self.states.entry(state as u64).or_default() += 1;
         let recent = |killed: Instant| at.saturating_duration_since(killed) < RESCUE;
         if state == State::Asking && self.holder_killed.is_some_and(recent) {
@@ -52,7 +52,7 @@ impl Tally {
         self.states.get(&(state as u64)).copied().unwrap_or(0)
     }
 
-    /// Each of those that the storm is about must have been hit often.
+    /// Checks that holders, waiters and rescuers were each hit often enough.
     pub fn assert_all_were_hit(&self) {
         let least = self.kills / 50;
         let rescuers = self.of(State::Reaping) + self.while_waiting_for_a_dead_holder;
@@ -61,7 +61,7 @@ impl Tally {
             ("waiters", self.of(State::Asking)),
             ("rescuers", rescuers),
         ] {
-            assert!(count >= least, "of {} victims only {count} were {who}", self.kills);
+            assert!(count >= least, "only {count} of {} victims were {who}", self.kills);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Sees whether two are in one slot, without asking the hall.
+//! Checks that no slot has two holders, without using the hall.
 //!
-//! A slot has a word that names who is in, and a file that it locks. The lock is the kernel's own
-//! word: it is there exactly as long as somebody has the description open. The word tells whether
-//! whoever has it open may still be: only one that is gone.
+//! Each slot has a word with its holder, and a file that the holder locks. The kernel keeps the lock exactly
+//! as long as a process has the file description open. The word says whether that process may still have it
+//! open: only a process that is gone may.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,10 +16,10 @@ use std::{
 
 use crate::{board::Board, life::Life, mapped::Mapped};
 
-/// How long a dead process's files may stay open: it must be given time on one of few cores.
+/// How long the files of a dead process may stay open. It needs time on a core to close them.
 const LINGER: Duration = Duration::from_secs(20);
 
-/// In the word: who is in has said that its files are about to be closed.
+/// Bit of the word: the holder has announced that its files are about to be closed.
 const CLOSING: u64 = 1 << 63;
 
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub struct Witness {
     pub me: Life,
 }
 
-/// Somebody in a slot.
+/// A holder's stay in a slot.
 pub struct Stay {
     slot: usize,
     _lock: File,
@@ -39,7 +39,7 @@ fn path(folder: &Path, slot: usize) -> PathBuf {
     folder.join(format!("slot-{slot}"))
 }
 
-/// Makes what is needed, once.
+/// Creates the files.
 pub fn prepare(folder: &Path, slots: usize) {
     for slot in 0..slots {
         File::create(path(folder, slot)).unwrap();
@@ -47,7 +47,7 @@ pub fn prepare(folder: &Path, slots: usize) {
 }
 
 impl Witness {
-    /// This process is in; an error if that cannot be.
+    /// Records that this process has a slot. Returns an error if another process has it.
     pub fn enter(&self, slot: usize, slots: usize) -> Result<Stay, String> {
         let me = self.me.pid();
         if slot >= slots {
@@ -78,31 +78,31 @@ impl Witness {
         Ok(Stay { slot, _lock: file })
     }
 
-    /// It is about to leave.
+    /// Records that this process is about to leave.
     pub fn leave(&self, stay: Stay) {
         let slot = stay.slot;
         drop(stay);
         self.board.owners[slot].store(0, SeqCst);
     }
 
-    /// It is about to have its files closed, without dying.
+    /// Records that the files of this process are about to be closed although it does not die.
     pub fn closes(&self, stay: &Stay) {
         self.board.owners[stay.slot].store(self.me.0 | CLOSING, SeqCst);
     }
 
-    /// This process was forked from the one that is in, and takes its place.
+    /// Records that this process, forked from the holder, takes its place.
     pub fn inherit(&self, stay: &Stay) {
         self.board.owners[stay.slot].store(Life::own().0, SeqCst);
     }
 }
 
-/// Locks the description, unless another one has it locked.
+/// Locks the file, unless another file description has it locked.
 fn try_lock(file: &File) -> io::Result<bool> {
-    // SAFETY: all zeros are a valid flock: numbers throughout.
+    // SAFETY: all fields of a flock are numbers, so zeros are valid.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = libc::F_WRLCK as _;
     lock.l_whence = libc::SEEK_SET as _;
-    // SAFETY: the descriptor is open, and the kernel reads a flock.
+    // SAFETY: the descriptor is open, and the kernel only reads the flock.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) } {
         0 => Ok(true),
         _ => match io::Error::last_os_error() {

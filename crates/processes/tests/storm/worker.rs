@@ -1,4 +1,4 @@
-//! One of the processes that are killed.
+//! A process that uses the hall until it is killed.
 
 use std::{
     env, os::unix::process::CommandExt, path::PathBuf, process::Command,
@@ -17,10 +17,10 @@ use crate::{
     witness::{Stay, Witness},
 };
 
-/// Where a process that was replaced by itself finds what to do.
+/// The environment variable with the job of a process that replaced itself by exec.
 const JOB: &str = "HALLPASS_STORM_WORKER";
 
-/// What a worker is to do.
+/// The job of a worker.
 #[derive(Clone)]
 pub struct Job {
     pub case: &'static Case,
@@ -30,7 +30,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// What this process was told by the one it replaced.
+    /// Returns the job that the replaced process has left in the environment.
     pub fn of_environment() -> Option<Job> {
         let text = env::var(JOB).ok()?;
         let fields: Vec<&str> = text.splitn(4, ' ').collect();
@@ -48,24 +48,24 @@ impl Job {
     }
 }
 
-/// What sort of worker it is.
+/// The kind of a worker.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Waits, works, leaves.
+    /// Waits, works and leaves.
     Plain,
-    /// Does not wait long.
+    /// Gives up soon.
     Impatient,
-    /// Asks without waiting, all the time.
+    /// Tries all the time, without waiting.
     Busy,
-    /// Two threads.
+    /// Has two threads.
     Pair,
-    /// Frees what the dead hold.
+    /// Frees the slots of dead processes.
     Rescuer,
-    /// Becomes another program while it is in.
+    /// Calls exec while it holds a slot.
     Execs,
     /// Leaves its slot to a child.
     Testator,
-    /// Changes the number of slots, where the case allows it.
+    /// Resizes the hall, if the case allows it.
     Resizer,
 }
 
@@ -82,7 +82,7 @@ fn kind(random: &mut Rng) -> Kind {
     }
 }
 
-/// How a thread asks.
+/// How a thread acquires a slot.
 #[derive(Clone, Copy)]
 enum How {
     Waits,
@@ -96,9 +96,9 @@ struct Worker {
     witness: Witness,
 }
 
-/// Works until it is killed, or ends by itself.
+/// Works until the process is killed, or ends on its own.
 pub fn work(mut job: Job) -> i32 {
-    // Those who are killed do not get in the way of the one who kills.
+    // The killer must get its time on a core.
     let _ = rustix::process::nice(10);
     let mut random = Rng::with_seed(job.seed);
     job.seed = random.u64(..);
@@ -143,14 +143,14 @@ impl Worker {
                 self.visits(0, Kind::Plain, random)?;
                 other.join().map_err(|_| "a thread panicked".to_string())?
             }),
-            Kind::Resizer if self.job.case.least == self.job.case.most => {
+            Kind::Resizer if self.job.case.min == self.job.case.max => {
                 self.visits(0, Kind::Plain, random)
             }
             _ => self.visits(0, kind, random),
         }
     }
 
-    /// Comes and goes until something goes wrong.
+    /// Makes passages until an error occurs.
     fn visits(&self, thread: usize, kind: Kind, random: &mut Rng) -> Result<(), String> {
         let note = &self.board().notes[self.job.index][thread];
         let short = |random: &mut Rng| Duration::from_micros(random.u64(0..5000));
@@ -173,7 +173,7 @@ impl Worker {
                 Kind::Resizer => {
                     let case = self.job.case;
                     note.set(State::Resizing);
-                    let slots = random.usize(case.least..=case.most);
+                    let slots = random.usize(case.min..=case.max);
                     self.hall.resize(slots).map_err(|error| format!("resize: {error}"))?;
                     note.set(State::Outside);
                     thread::sleep(short(random));
@@ -187,7 +187,7 @@ impl Worker {
         }
     }
 
-    /// Asks; if it gets in, works and leaves.
+    /// Makes one passage, or gives up.
     fn visit(&self, note: &Note, how: How, random: &mut Rng) -> Result<(), String> {
         if let Some((pass, stay)) = self.enter(note, how)? {
             match how {
@@ -217,7 +217,7 @@ impl Worker {
                 if !tries {
                     board.check_order(note);
                 }
-                let stay = self.witness.enter(pass.slot(), self.job.case.most)?;
+                let stay = self.witness.enter(pass.slot(), self.job.case.max)?;
                 Ok(Some((pass, stay)))
             }
             Err(Error::NoPermits) if !matches!(how, How::Waits) => {
@@ -232,7 +232,7 @@ impl Worker {
         }
     }
 
-    /// Something, or nothing, of up to two milliseconds.
+    /// Works, sleeps or does nothing, for up to two milliseconds.
     fn work(&self, random: &mut Rng) {
         match random.u8(0..3) {
             0 => {}
@@ -241,7 +241,7 @@ impl Worker {
         }
     }
 
-    /// Becomes another worker while it is in, which gives the slot back: nothing else says so.
+    /// Replaces itself by another worker while it holds a slot. Exec alone frees the slot.
     fn exec(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((_pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.work(random);
@@ -251,7 +251,7 @@ impl Worker {
         Err(format!("exec: {error}"))
     }
 
-    /// Leaves its slot to a child that does not outlive it for long.
+    /// Leaves its slot to a child that ends soon after.
     fn bequeath(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.board().heirs.fetch_add(1, SeqCst);
@@ -263,7 +263,7 @@ impl Worker {
             0
         });
         pass.leave_to_lifeline();
-        // Not even the witness is told: the lock goes on, as the slot does.
+        // The witness is not informed: the child keeps the lock, as it keeps the slot.
         process::exit(0)
     }
 }
