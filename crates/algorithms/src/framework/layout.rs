@@ -1,4 +1,4 @@
-//! What shared variables an algorithm declares.
+//! The shared variables that an algorithm declares.
 
 use alloc::{
     format,
@@ -14,24 +14,24 @@ use crate::framework::{
     queue,
 };
 
-/// A format of words that the module that uses it supplies: how to print a word, and what renaming
+/// A format of words, supplied by the module that uses it: how to print a word, and what renaming
 /// processes does to it.
 pub trait Codec: Debug + Send + Sync {
-    /// The value as a person would write it.
+    /// Formats `value` for a reader.
     fn show(&self, value: Word) -> String;
 
-    /// The processes that `value` names, in the order it names them.
+    /// Returns the processes that `value` names, in the order in which it names them.
     fn processes(&self, _value: Word) -> Vec<Pid> {
         vec![]
     }
 
-    /// `value` after each process has got a new identifier.
+    /// Returns `value` with every process identifier replaced by its new one.
     fn renamed(&self, value: Word, _new: &dyn Fn(Pid) -> Pid) -> Word {
         value
     }
 
-    /// How many bits a register of this format has, without those that only the lab uses. With `None`,
-    /// as many as its domain needs.
+    /// Returns the number of bits of a register of this format, without the bits that only the lab uses.
+    /// `None` means as many as its domain needs.
     fn bits(&self) -> Option<u32> {
         None
     }
@@ -42,23 +42,23 @@ pub trait Codec: Debug + Send + Sync {
 pub enum Kind {
     /// A number.
     Number,
-    /// A boolean.
+    /// A boolean, 0 or 1.
     Flag,
     /// The identifier of a process.
     Pid,
     /// Two numbers, as `width * first + second`: words are ordered as the pairs are.
     Pair {
-        /// More than the second number can be.
+        /// An upper limit of the second number, exclusive.
         width: Word,
     },
     /// A queue of processes; see [`queue`](crate::framework::queue).
     Queue,
-    /// A format that the module that uses it supplies.
+    /// A format supplied by the module that uses it.
     Custom(Arc<dyn Codec>),
 }
 
 impl Kind {
-    /// A word in the format of `codec`.
+    /// Returns the kind of words in the format of `codec`.
     pub fn custom(codec: impl Codec + 'static) -> Self {
         Kind::Custom(Arc::new(codec))
     }
@@ -67,24 +67,24 @@ impl Kind {
 /// The initial value of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Init {
-    /// This one.
+    /// The variable starts with this value.
     Is(Word),
-    /// The paper leaves it open: an algorithm must work from every value the variable can have.
+    /// The paper leaves the initial value open: the algorithm must work from every value of the domain.
     Open,
 }
 
 /// The values a variable can hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Domain {
-    /// These, in the order the checker numbers them.
+    /// These values, in the order in which the checker numbers them.
     Listed(Vec<Word>),
-    /// Any number of that many bits: more than can be listed. Such a machine can be run and
-    /// simulated, but not explored.
+    /// Every number of this many bits, which are too many to list. A machine with such a variable can be
+    /// run and simulated, but not explored.
     Wide(u32),
 }
 
 impl Domain {
-    /// The values; none of a wide domain.
+    /// Returns the listed values, or an empty slice for a wide domain.
     pub fn listed(&self) -> &[Word] {
         match self {
             Domain::Listed(values) => values,
@@ -92,7 +92,7 @@ impl Domain {
         }
     }
 
-    /// Whether `value` is one of them.
+    /// Returns whether `value` belongs to the domain.
     pub fn contains(&self, value: Word) -> bool {
         match self {
             Domain::Listed(values) => values.contains(&value),
@@ -104,21 +104,21 @@ impl Domain {
 /// One declared variable.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// Its name in the paper, and which instance it belongs to: `Q.2`, `P[1]`.
+    /// The name in the paper and the instance it belongs to, such as `Q.2` or `P[1]`.
     pub name: String,
-    /// What its word stands for.
+    /// What the word stands for.
     pub kind: Kind,
-    /// Every value it can hold; of an [unbounded](Decl::unbounded) one, in a normal state or one
-    /// step from it.
+    /// Every value that the variable can hold. For an [unbounded](Decl::unbounded) variable: every value
+    /// in a normal state and one step from it.
     pub domain: Domain,
-    /// What it holds at first.
+    /// The initial value.
     pub init: Init,
-    /// The process in whose memory it lies on a distributed-shared-memory machine; with none, it
-    /// is remote to everybody.
+    /// The process in whose memory the variable lies on a distributed-shared-memory machine. With `None`,
+    /// it is remote to every process.
     pub home: Option<Pid>,
-    /// Whether some process may busy-wait on it.
+    /// Whether some process may busy-wait on the variable.
     pub waited_on: bool,
-    /// Whether it counts without bound. Only the explorer keeps it within its domain, by
+    /// Whether the variable counts without bound. Only the explorer keeps it within its domain, by
     /// [`normalize`](crate::Algorithm::normalize).
     pub unbounded: bool,
 }
@@ -137,28 +137,28 @@ impl Decl {
         }
     }
 
-    /// A word of so many bits, of which too many can occur to list them.
+    /// Declares a word of `bits` bits that can hold too many values to list.
     pub fn wide(name: impl Into<String>, kind: Kind, bits: u32, init: Word) -> Self {
         let domain = Domain::Wide(bits);
         Decl { domain, ..Self::new(name, kind, vec![], Init::Is(init)) }
     }
 
-    /// A number in `lo..=hi`.
+    /// Declares a number in `lo..=hi`.
     pub fn number(name: impl Into<String>, lo: Word, hi: Word, init: Word) -> Self {
         Self::new(name, Kind::Number, (lo..=hi).collect(), Init::Is(init))
     }
 
-    /// A boolean.
+    /// Declares a boolean.
     pub fn flag(name: impl Into<String>, init: bool) -> Self {
         Self::new(name, Kind::Flag, (0..=1).collect(), Init::Is(init.into()))
     }
 
-    /// The identifier of one of `n` processes.
+    /// Declares the identifier of one of `n` processes.
     pub fn pid(name: impl Into<String>, n: usize, init: Init) -> Self {
         Self::new(name, Kind::Pid, (0..n as Word).collect(), init)
     }
 
-    /// A word of the given kind with exactly these values.
+    /// Declares a word of the given kind with exactly these values.
     pub fn listed(name: impl Into<String>, kind: Kind, domain: Vec<Word>, init: Init) -> Self {
         Self::new(name, kind, domain, init)
     }
@@ -169,19 +169,19 @@ impl Decl {
         self
     }
 
-    /// Says that it counts without bound.
+    /// Marks the variable as counting without bound.
     pub fn unbounded(mut self) -> Self {
         self.unbounded = true;
         self
     }
 
-    /// Says that processes busy-wait on it.
+    /// Marks the variable as one that processes busy-wait on.
     pub fn waited_on(mut self) -> Self {
         self.waited_on = true;
         self
     }
 
-    /// The value as a person would write it.
+    /// Formats `value` for a reader.
     pub fn show(&self, value: Word) -> String {
         match &self.kind {
             Kind::Number | Kind::Pid => value.to_string(),
@@ -192,17 +192,17 @@ impl Decl {
         }
     }
 
-    /// The processes that `value` names, in the order it names them.
+    /// Returns the processes that `value` names, in the order in which it names them.
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match &self.kind {
             Kind::Number | Kind::Flag | Kind::Pair { .. } => vec![],
-            Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: nobody
+            Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: no process
             Kind::Queue => queue::unpack(value),
             Kind::Custom(codec) => codec.processes(value),
         }
     }
 
-    /// `value` after each process has got a new identifier.
+    /// Returns `value` with every process identifier replaced by its new one.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match &self.kind {
             Kind::Number | Kind::Flag | Kind::Pair { .. } => value,
@@ -212,7 +212,7 @@ impl Decl {
         }
     }
 
-    /// How many bits it takes; none if no number of bits is enough.
+    /// Returns the number of bits the variable needs, or `None` if it is unbounded.
     pub fn bits(&self) -> Option<u32> {
         match &self.domain {
             _ if self.unbounded => None,
@@ -221,12 +221,12 @@ impl Decl {
         }
     }
 
-    /// Whether a step may leave this value in it.
+    /// Returns whether a step may leave this value in the variable.
     pub fn allows(&self, value: Word) -> bool {
         self.unbounded || self.domain.contains(value)
     }
 
-    /// The values it may hold at first.
+    /// Returns the permitted initial values.
     pub fn initial(&self) -> &[Word] {
         match &self.init {
             Init::Is(value) => core::slice::from_ref(value),
@@ -243,10 +243,10 @@ pub struct Array {
 }
 
 impl Array {
-    /// The `index`-th of them.
+    /// Returns the variable at `index`.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// Panics if `index` is out of range.
     #[inline]
     pub fn at(self, index: usize) -> Var {
         assert!(index < self.len as usize, "array index {index} out of {}", self.len);
@@ -261,14 +261,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Declares one more variable.
+    /// Declares a variable and returns it.
     pub fn add(&mut self, decl: Decl) -> Var {
         let var = Var(u16::try_from(self.decls.len()).expect("fewer than 65536 variables"));
         self.decls.push(decl);
         var
     }
 
-    /// Declares a row of `len` variables.
+    /// Declares a row of `len` variables and returns it.
     pub fn array(&mut self, len: usize, mut decl: impl FnMut(usize) -> Decl) -> Array {
         let first = Var(self.decls.len() as u16);
         for index in 0..len {
@@ -277,22 +277,22 @@ impl Layout {
         Array { first, len: len as u16 }
     }
 
-    /// The declarations.
+    /// Returns all declarations.
     pub fn decls(&self) -> &[Decl] {
         &self.decls
     }
 
-    /// The declaration of one variable.
+    /// Returns the declaration of `var`.
     pub fn decl(&self, var: Var) -> &Decl {
         &self.decls[var.index()]
     }
 
-    /// The variables in order.
+    /// Returns the variables in order.
     pub fn vars(&self) -> impl Iterator<Item = Var> + use<> {
         (0..self.decls.len()).map(|index| Var(index as u16))
     }
 
-    /// One permitted initial memory: of an open variable, its smallest value.
+    /// Returns one permitted initial memory. An open variable starts with the first value of its domain.
     pub fn first_initial(&self) -> Vec<Word> {
         self.decls.iter().map(|decl| decl.initial()[0]).collect()
     }

@@ -1,4 +1,4 @@
-//! The trait of a step machine, and the words for where a process stands.
+//! The trait of a step machine, and the types for where a process stands.
 
 use alloc::string::String;
 use core::{fmt, fmt::Debug, hash::Hash};
@@ -11,73 +11,75 @@ use crate::framework::{
 /// Where a step goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next<S> {
-    /// On to this line.
+    /// Continue at this line.
     Goto(S),
-    /// Nothing was there yet: wait here. A native driver pauses or parks, the checker sees a loop.
+    /// The awaited condition does not hold yet: wait, then continue at this line. A native driver pauses
+    /// or parks the thread; the checker sees a loop.
     Spin(S),
-    /// Into the critical section; the exit section will begin at this line.
+    /// Enter the critical section. The exit section will begin at this line.
     Enter(S),
-    /// Back to the remainder section.
+    /// Return to the remainder section.
     Leave,
 }
 
 /// The part of a passage a process is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Section {
-    /// Not competing.
+    /// The process does not compete.
     Remainder,
-    /// The part of the entry section that is finished in a bounded number of own steps.
+    /// The part of the entry section that takes a bounded number of the process's own steps.
     Doorway,
-    /// The rest of the entry section.
+    /// The rest of the entry section: the waiting room.
     Waiting,
-    /// Inside.
+    /// The critical section.
     Critical,
-    /// On the way out.
+    /// The exit section.
     Exit,
 }
 
 impl Section {
-    /// Whether this is the entry section (doorway or waiting room).
+    /// Returns whether this is a part of the entry section: doorway or waiting room.
     pub fn is_entry(self) -> bool {
         matches!(self, Section::Doorway | Section::Waiting)
     }
 }
 
-/// A process's whole private state: the section, and the line where it goes on.
+/// The whole private state of a process: the section, and the line at which it continues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loc<S> {
-    /// In its remainder section.
+    /// The process is in its remainder section.
     Remainder,
-    /// About to execute this line of its entry section.
+    /// The process is about to execute this line of its entry section.
     Entry(S),
-    /// In its critical section; the exit section will begin at this line.
+    /// The process is in its critical section. Its exit section will begin at this line.
     Critical(S),
-    /// About to execute this line of its exit section.
+    /// The process is about to execute this line of its exit section.
     Exit(S),
 }
 
-/// What may befall a process at any time, and how memory tells: as a kernel notes that a process has
-/// died, or a store ends its lease.
+/// A fault that can hit a process at any time, and how it shows in memory: for example, a kernel records
+/// that a process has died, or a store ends its lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Mishap {
-    /// The variable.
+    /// The variable that the fault changes.
     pub var: Var,
-    /// What happens to it.
+    /// The change to the variable.
     pub op: Op,
-    /// Whether the process is killed: it goes back to its remainder, where another may take its place.
+    /// Whether the fault kills the process. A killed process returns to its remainder, from where another
+    /// one may start in its place.
     pub kills: bool,
-    /// What has become of the process, as `killed`.
+    /// The fault as a participle, such as `killed`.
     pub name: &'static str,
 }
 
 /// A line as the paper numbers it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Label {
-    /// The figure, as `fig3`; or the name of the algorithm where the paper has no figure.
+    /// The figure, such as `fig3`, or the name of the algorithm if the paper has no figure.
     pub figure: &'static str,
-    /// The paper's line, as `7` or `11(a)ii`.
+    /// The paper's line, such as `7` or `11(a)ii`.
     pub line: String,
-    /// Which instance of the figure, where one algorithm uses several.
+    /// The instance of the figure, if the algorithm uses several.
     pub instance: String,
 }
 
@@ -91,16 +93,16 @@ impl fmt::Display for Label {
     }
 }
 
-/// A whole state, for the invariants a paper states.
+/// A whole state, on which the invariants of a paper are evaluated.
 pub struct View<'a, S> {
-    /// Where each process stands.
+    /// The private state of each process.
     pub processes: &'a [Loc<S>],
-    /// What each variable holds, in the order of the layout.
+    /// The value of each variable, in the order of the layout.
     pub memory: &'a [Word],
 }
 
 impl<S> View<'_, S> {
-    /// The value of `var`.
+    /// Returns the value of `var`.
     pub fn value(&self, var: Var) -> Word {
         self.memory[var.index()]
     }
@@ -109,76 +111,78 @@ impl<S> View<'_, S> {
 /// A k-exclusion algorithm for `n` processes as a step machine.
 ///
 /// A process in its remainder starts a passage at [`begin`](Algorithm::begin) and then takes steps.
-/// Each step makes at most one access to shared memory; the checker refuses a machine that makes
-/// two. Which variable a step accesses, and how, depends on the private state alone.
+/// Each step makes at most one access to shared memory; the checker rejects a machine that makes
+/// two. The private state alone determines which variable a step accesses, and how.
 pub trait Algorithm {
-    /// Line label and private variables of a process.
+    /// The line label and private variables of a process.
     type State: Copy + Eq + Hash + Debug + Send + Sync;
 
-    /// How many processes compete.
+    /// Returns the number of competing processes.
     fn n(&self) -> usize;
 
-    /// How many may be in at once.
+    /// Returns how many processes may be in the critical section at once.
     fn k(&self) -> usize;
 
-    /// The shared variables.
+    /// Returns the shared variables.
     fn layout(&self) -> &Layout;
 
-    /// The first line of `p`'s entry section.
+    /// Returns the first line of the entry section of `p`.
     fn begin(&self, p: Pid) -> Self::State;
 
     /// Executes the line at which `p` stands.
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: Self::State) -> Next<Self::State>;
 
-    /// Whether this line of the entry section belongs to the waiting room. The doorway of a
-    /// passage ends at the first such line it reaches.
+    /// Returns whether this line of the entry section belongs to the waiting room. The doorway of a
+    /// passage ends at the first such line that the passage reaches.
     fn waits(&self, p: Pid, at: Self::State) -> bool;
 
-    /// The paper's label of the line.
+    /// Returns the paper's label of the line.
     fn label(&self, p: Pid, at: Self::State) -> Label;
 
-    /// The name (slot) a process holds whose exit section begins here, where the algorithm
+    /// Returns the name (slot) held by a process whose exit section begins here, if the algorithm
     /// assigns names.
     fn name(&self, _at: Self::State) -> Option<usize> {
         None
     }
 
-    /// What may befall `p`. Even where nothing may, a process may stop for ever, which nobody sees.
+    /// Returns the fault that can hit `p`, if any. Independently of it, the checker lets every process stop
+    /// permanently, which no other process can observe.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
 
-    /// Whether any renaming of the processes maps runs to runs, the initial states included.
+    /// Returns whether every renaming of the processes maps runs to runs, including the initial states.
     /// Such a machine keeps no process identifier in its private state and compares identifiers
-    /// only for equality. The lab's tests hold every machine to its word.
+    /// only for equality. The lab's tests check this claim for every machine.
     fn is_symmetric(&self) -> bool {
         false
     }
 
-    /// Whether it counts without bound, so that the checker must bring each state into its normal
-    /// form to see finitely many.
+    /// Returns whether the algorithm counts without bound. The checker then brings each state into its
+    /// normal form, so that finitely many states remain.
     fn is_unbounded(&self) -> bool {
         false
     }
 
-    /// Replaces the state by one with smaller numbers that behaves the same for ever: the same
+    /// Replaces the state by one with smaller numbers that behaves the same from then on: the same
     /// processes can make the same kinds of steps on the same variables, to states that again have
     /// the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
-    /// Whether the numbers that [`normalize`](Algorithm::normalize) looks at may change at a step
-    /// from here or to here. Where neither end of a step says so, a normal state stays normal.
+    /// Returns whether a step from or to `at` may change the numbers that
+    /// [`normalize`](Algorithm::normalize) looks at. If this is false for both ends of a step, a normal
+    /// state stays normal.
     fn counts(&self, _at: &Loc<Self::State>) -> bool {
         true
     }
 
-    /// The names of the paper's invariants that [`broken_invariant`](Algorithm::broken_invariant)
-    /// looks at.
+    /// Returns the names of the paper's invariants that
+    /// [`broken_invariant`](Algorithm::broken_invariant) evaluates.
     fn invariants(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The first of the paper's invariants that does not hold in this state.
+    /// Returns the first of the paper's invariants that does not hold in this state.
     fn broken_invariant(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
         None
     }

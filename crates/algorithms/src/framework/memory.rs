@@ -2,19 +2,19 @@
 
 use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-/// A process: whoever competes. Identifiers are `0..n`.
+/// The identifier of a competing process, in `0..n`.
 pub type Pid = usize;
 
-/// The content of one shared variable. Booleans are 0 and 1.
+/// The content of a shared variable. Booleans are 0 and 1.
 pub type Word = i64;
 
-/// A shared variable: an index into a [`Layout`](crate::Layout), so that one machine runs over an
-/// array of atomics, a checker's packed state or a mapped file alike.
+/// A shared variable: an index into a [`Layout`](crate::Layout). The same machine therefore runs over an
+/// array of atomics, a checker's packed state or a mapped file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var(pub(crate) u16);
 
 impl Var {
-    /// The variable's position in its layout.
+    /// Returns the position of the variable in its layout.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -23,21 +23,21 @@ impl Var {
 /// One atomic access to a variable.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// Read it.
+    /// Reads the variable.
     Read,
-    /// Overwrite it.
+    /// Overwrites the variable.
     Write(Word),
-    /// Add to it; the old value comes back.
+    /// Adds a number to the variable.
     FetchAdd(Word),
-    /// Set it to 1; the old value comes back.
+    /// Sets the variable to 1.
     TestAndSet,
-    /// Set these bits; the old value comes back.
+    /// Sets these bits.
     Set(Word),
-    /// Clear these bits; the old value comes back.
+    /// Clears these bits.
     Clear(Word),
-    /// Replace `old` by `new`, if it is `old`.
+    /// Replaces `old` by `new` if the variable holds `old`.
     CompareAndSwap {
-        /// The value that must be there.
+        /// The expected value.
         old: Word,
         /// The value that replaces it.
         new: Word,
@@ -48,7 +48,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The value the access leaves behind where it finds `old`.
+    /// Returns the value that the access leaves in a variable that holds `old`.
     #[inline]
     pub fn leaves(self, old: Word) -> Word {
         match self {
@@ -69,9 +69,9 @@ impl Op {
         }
     }
 
-    /// Whether this is a read-modify-write that finds `old` and therefore changes nothing: a
-    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, a compare-and-swap that
-    /// compares unequal.
+    /// Returns whether this is a read-modify-write that changes nothing because it finds `old`: a
+    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, a
+    /// compare-and-swap that compares unequal.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl Op {
         }
     }
 
-    /// Whether this reads and writes in one step.
+    /// Returns whether this reads and writes in one step.
     pub fn is_read_modify_write(self) -> bool {
         !matches!(self, Op::Read | Op::Write(_))
     }
@@ -166,19 +166,19 @@ impl Op {
     }
 }
 
-/// Shared memory. An implementation supplies [`access`](Memory::access); algorithms call the named
+/// Shared memory. An implementation provides [`access`](Memory::access); algorithms call the named
 /// operations.
 pub trait Memory {
     /// Performs `op` on `var` atomically and returns the value from before it.
     fn access(&mut self, var: Var, op: Op) -> Word;
 
-    /// The value of `var`.
+    /// Returns the value of `var`.
     #[inline]
     fn read(&mut self, var: Var) -> Word {
         self.access(var, Op::Read)
     }
 
-    /// `var := value`.
+    /// Executes `var := value`.
     #[inline]
     fn write(&mut self, var: Var, value: Word) {
         self.access(var, Op::Write(value));
@@ -190,20 +190,20 @@ pub trait Memory {
         self.access(var, Op::FetchAdd(by))
     }
 
-    /// Sets the boolean `var` and returns whether it was set already (the convention of Anderson
+    /// Sets the boolean `var` and returns whether it was already set (the convention of Anderson
     /// & Moir; some authors return the opposite).
     #[inline]
     fn test_and_set(&mut self, var: Var) -> bool {
         self.access(var, Op::TestAndSet) != 0
     }
 
-    /// Replaces `old` by `new` if `var` holds `old`; says whether it did.
+    /// Replaces `old` by `new` if `var` holds `old`, and returns whether it did.
     #[inline]
     fn compare_and_swap(&mut self, var: Var, old: Word, new: Word) -> bool {
         self.access(var, Op::CompareAndSwap { old, new }) == old
     }
 
-    /// `var := f(var, argument)` as one atomic step; returns the old value.
+    /// Executes `var := f(var, argument)` as one atomic step and returns the old value.
     #[inline]
     fn atomic_update(&mut self, var: Var, f: fn(Word, Word) -> Word, argument: Word) -> Word {
         self.access(var, Op::AtomicUpdate(f, argument))

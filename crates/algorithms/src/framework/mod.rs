@@ -1,4 +1,4 @@
-//! What every step machine is written in: shared memory, declared variables, lines, and the one way to
+//! The building blocks of step machines: shared memory, declared variables, lines, and the one way to
 //! change lines of an algorithm on purpose.
 
 pub mod changed;

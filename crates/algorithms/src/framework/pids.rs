@@ -7,53 +7,53 @@ use crate::framework::memory::Pid;
 pub struct Pids(u32);
 
 impl Pids {
-    /// Nobody.
+    /// The empty set.
     pub const NONE: Pids = Pids(0);
 
-    /// All of `0..n` but `p`.
+    /// Returns all of `0..n` except `p`.
     pub fn others(n: usize, p: Pid) -> Self {
         Pids(((1u64 << n) - 1) as u32).without(p)
     }
 
-    /// Whether `p` is one of them.
+    /// Returns whether `p` is in the set.
     pub fn contains(self, p: Pid) -> bool {
         self.0 >> p & 1 != 0
     }
 
-    /// These and `p`.
+    /// Returns the set with `p`.
     #[must_use]
     pub fn with(self, p: Pid) -> Self {
         Pids(self.0 | 1 << p)
     }
 
-    /// These without `p`.
+    /// Returns the set without `p`.
     #[must_use]
     pub fn without(self, p: Pid) -> Self {
         Pids(self.0 & !(1 << p))
     }
 
-    /// Those in both.
+    /// Returns the intersection of both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Pids(self.0 & other.0)
     }
 
-    /// How many.
+    /// Returns the number of processes in the set.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether there is nobody.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The smallest.
+    /// Returns the smallest process.
     pub fn first(self) -> Option<Pid> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as Pid)
     }
 
-    /// The smallest that is larger than `p`.
+    /// Returns the smallest process that is larger than `p`.
     pub fn after(self, p: Pid) -> Option<Pid> {
         Pids(self.0 & (u64::MAX << (p + 1)) as u32).first()
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_go_up_to_the_last_process() {
+    fn sets_hold_the_last_of_32_processes() {
         let all = Pids::others(32, 31).with(31);
         assert_eq!(
             (all.len(), all.first(), all.after(30), all.after(31)),

@@ -4,25 +4,25 @@ use alloc::{vec, vec::Vec};
 
 use crate::framework::memory::{Pid, Word};
 
-/// A place holds a process's identifier plus one; zero ends the queue.
-const PLACE: Word = 16;
+/// The base of the digits: a digit is the identifier of a process plus one, and zero ends the queue.
+const BASE: Word = 16;
 
-/// The word that holds this queue, head first.
+/// Returns the word that holds this queue, head first.
 pub fn pack(queue: &[Pid]) -> Word {
-    queue.iter().rev().fold(0, |rest, &p| rest * PLACE + p as Word + 1)
+    queue.iter().rev().fold(0, |rest, &p| rest * BASE + p as Word + 1)
 }
 
-/// The queue, head first.
+/// Returns the queue in this word, head first.
 pub fn unpack(mut word: Word) -> Vec<Pid> {
     let mut queue = Vec::new();
     while word > 0 {
-        queue.push((word % PLACE - 1) as Pid);
-        word /= PLACE;
+        queue.push((word % BASE - 1) as Pid);
+        word /= BASE;
     }
     queue
 }
 
-/// The queue after each process has got a new identifier.
+/// Returns the queue with every process identifier replaced by its new one.
 pub fn renamed(word: Word, new: impl Fn(Pid) -> Pid) -> Word {
     pack(&unpack(word).into_iter().map(new).collect::<Vec<_>>())
 }
@@ -34,7 +34,7 @@ pub(crate) fn push(word: Word, p: Word) -> Word {
 }
 
 pub(crate) fn pop(word: Word, _: Word) -> Word {
-    word / PLACE
+    word / BASE
 }
 
 pub(crate) fn remove(word: Word, p: Word) -> Word {
@@ -43,7 +43,7 @@ pub(crate) fn remove(word: Word, p: Word) -> Word {
     pack(&queue)
 }
 
-/// Every content the queue can have: each process at most once, in any order.
+/// Returns every content that the queue can have: each process at most once, in any order.
 pub fn contents(n: usize) -> Vec<Vec<Pid>> {
     let mut all: Vec<Vec<Pid>> = vec![vec![]];
     let mut next = 0;

@@ -1,22 +1,23 @@
 //! From (k+1, k)-exclusion to (n, k)-exclusion.
 //! Anderson & Moir 1997, Figures 5 and 7 and the induction of Theorem 1.
 //!
-//! Whatever the arrangement, a process walks along a route of blocks on its way in and back along
-//! the same route on its way out, so one machine serves all four:
+//! In every arrangement, a process passes a route of blocks in its entry section, and the same route
+//! backwards in its exit section. So one machine serves all four arrangements:
 //!
-//! - [`inductive`] (Theorems 1, 5, 9): n - k levels; level j lets j through, the outermost n - 1.
-//! - [`tree`] (Theorems 2, 6, 10; Figure 5): halves of the processes meet in (2k, k) buildings,
-//!   each of them k levels.
+//! - [`inductive`] (Theorems 1, 5, 9): n - k levels. Level j lets j processes through, the outermost
+//!   level n - 1.
+//! - [`tree`] (Theorems 2, 6, 10; Figure 5): two halves of the processes meet in a (2k, k) building,
+//!   which has k levels.
 //! - [`fast`] (Theorems 3, 7, 11; Figure 7): a test-and-set bit, the gate, sends one process
-//!   straight to the last block and the others through a tree first.
+//!   directly to the last block, and the others through a tree first.
 //! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less.
 //!   The recursion ends at (k+1, k), which is a block: n - k blocks and n - k - 1 gates. (The
-//!   paper counts n - k + 1 bits; Figure 6 shows two for n = k + 3.)
+//!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
 //!
 //! Differs from the paper: the slow path of [`fast`] is a tree over all n identifiers. Figure 7
 //! asks for (n-1, k)-exclusion there, but Figure 5 sends a process left or right by comparing its
-//! identifier with half the number of processes, and the slow path meets all n identifiers, if
-//! never at once. [`fast_printed`] takes Figure 5 at its word, and breaks exclusion.
+//! identifier with half the number of processes, and the slow path meets all n identifiers, though
+//! never at the same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
     format,
@@ -37,7 +38,7 @@ use crate::framework::{
     memory::{Memory, Pid, Var},
 };
 
-/// Blocks of one kind put together.
+/// An arrangement of blocks of one kind.
 pub struct Arranged<B> {
     n: usize,
     k: usize,
@@ -46,38 +47,37 @@ pub struct Arranged<B> {
     names: Vec<String>,
     /// The test-and-set bits of Figure 7, the outermost first.
     gates: Vec<Var>,
-    /// `routes[p][lost]`: the blocks that `p` goes through, outermost first, once it has lost that
-    /// many gates.
+    /// `routes[p][lost]`: the blocks that `p` passes, outermost first, after it has lost `lost` gates.
     routes: Vec<Vec<Vec<usize>>>,
     symmetric: bool,
 }
 
-/// Where a process stands.
+/// The position of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At<L> {
-    /// Line 1 of Figure 7, at this gate.
+    /// The process is at line 1 of Figure 7, at this gate.
     Gate(u8),
-    /// In a block.
+    /// The process is in a block.
     Block {
-        /// How many gates it has lost, which is the route it is on.
+        /// The number of gates it has lost, which selects its route.
         lost: u8,
-        /// How far along the route.
+        /// The index of the block on the route.
         stage: u8,
         /// The block's line.
         line: L,
     },
-    /// Line 7 of Figure 7, at this gate.
+    /// The process is at line 7 of Figure 7, at this gate.
     Clear(u8),
 }
 
-/// One block, before it is declared.
+/// A block before it is declared.
 pub(super) struct PlannedBlock {
     pub(super) name: String,
     pub(super) k: usize,
     pub(super) instance: usize,
 }
 
-/// Which blocks and gates there are, before they are declared.
+/// The blocks and gates of an arrangement before they are declared.
 pub(super) struct Plan {
     pub(super) blocks: Vec<PlannedBlock>,
     gates: usize,
@@ -96,13 +96,13 @@ impl Plan {
         instance
     }
 
-    /// Levels that let through one less each, from `outermost` down to `k`, outermost first.
+    /// Adds levels that let through `outermost`, ..., `k` processes, outermost first.
     fn levels(&mut self, prefix: &str, outermost: usize, k: usize) -> Vec<usize> {
         (k..=outermost).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
     }
 
-    /// Figure 5 for the processes in `pids`, of which `size` are taken to compete at once; gives
-    /// each its route.
+    /// Adds Figure 5 for the processes in `pids`, of which `size` are assumed to compete at once. Returns
+    /// the route of each process.
     fn tree(&mut self, name: &str, pids: Range<Pid>, size: usize, k: usize) -> Vec<Vec<usize>> {
         if size <= k {
             return vec![Vec::new(); pids.len()];
@@ -116,7 +116,7 @@ impl Plan {
         routes
     }
 
-    /// Levels `outermost`, ..., k, each process through all of them: right only if `outermost` is n - 1.
+    /// Plans levels `outermost`, ..., k that every process passes. Correct only if `outermost` is n - 1.
     pub(super) fn inductive(n: usize, k: usize, outermost: usize) -> Self {
         let mut plan = Plan::new(n);
         let route = plan.levels("", outermost, k);
@@ -151,28 +151,28 @@ impl Plan {
     }
 }
 
-/// Levels n-1, ..., k, each process through all of them.
+/// Arranges levels n-1, ..., k that every process passes.
 pub fn inductive<B: Block>(n: usize, k: usize) -> Arranged<B> {
     Plan::inductive(n, k, n - 1).declare(n, k)
 }
 
-/// Figure 5.
+/// Arranges blocks as in Figure 5.
 pub fn tree<B: Block>(n: usize, k: usize) -> Arranged<B> {
     let mut plan = Plan::new(n);
-    plan.symmetric = false; // a process's identifier decides its leaf
+    plan.symmetric = false; // the identifier of a process determines its leaf
     let routes = plan.tree("t", 0..n, n, k);
     plan.routes = routes.into_iter().map(|route| vec![route]).collect();
     plan.declare(n, k)
 }
 
-/// Figure 7 over a tree.
+/// Arranges blocks as in Figure 7 over a tree.
 pub fn fast<B: Block>(n: usize, k: usize) -> Arranged<B> {
-    // The slow path meets at most n - 1 at once, so if that is k, it needs nothing at all.
+    // At most n - 1 processes are on the slow path at once. If n - 1 is k, it needs no blocks.
     fast_over(n, k, if n - 1 <= k { k } else { n })
 }
 
-/// Figure 7 over Figure 5 as printed: the slow path is the tree for n - 1 processes, whose right
-/// half may meet one more than it is made for.
+/// Arranges blocks as in Figure 7 over Figure 5, as printed. The slow path is the tree for n - 1
+/// processes, whose right half may meet one process more than it is built for.
 pub fn fast_printed<B: Block>(n: usize, k: usize) -> Arranged<B> {
     fast_over(n, k, n - 1)
 }
@@ -190,12 +190,12 @@ fn fast_over<B: Block>(n: usize, k: usize, tree_size: usize) -> Arranged<B> {
     plan.declare(n, k)
 }
 
-/// Figure 7 inside Figure 7.
+/// Arranges blocks as in Figure 7 inside Figure 7.
 pub fn nested<B: Block>(n: usize, k: usize) -> Arranged<B> {
     let mut plan = Plan::new(n);
     plan.gates = n - k - 1;
     let depths: Vec<usize> = (0..n - k).map(|depth| plan.block(format!("d{depth}"), k)).collect();
-    // Whoever wins gate d, having lost those before it, goes through the blocks at d, ..., 0.
+    // A process that wins gate d, after losing the gates before it, passes the blocks at d, ..., 0.
     let routes: Vec<Vec<usize>> =
         (0..n - k).map(|lost| depths[..=lost].iter().rev().copied().collect()).collect();
     plan.routes = vec![routes; n];
@@ -211,7 +211,7 @@ impl<B: Block> Arranged<B> {
         self.route(p, lost)[stage as usize]
     }
 
-    /// Where a process goes that has lost this many gates.
+    /// Returns where a process continues that has lost this many gates.
     fn after_losing(&self, lost: u8) -> At<B::Line> {
         if (lost as usize) < self.gates.len() {
             At::Gate(lost)
@@ -220,7 +220,7 @@ impl<B: Block> Arranged<B> {
         }
     }
 
-    /// How `block` sees a process.
+    /// Returns the position of a process as seen from `block`.
     fn within(&self, block: usize, p: Pid, loc: &Loc<At<B::Line>>) -> Within<B::Line> {
         let at = match *loc {
             Loc::Remainder => return Within::Outside,
@@ -229,10 +229,10 @@ impl<B: Block> Arranged<B> {
         let At::Block { lost, stage, line } = at else {
             return Within::Outside;
         };
-        let Some(place) = self.route(p, lost).iter().position(|&b| b == block) else {
+        let Some(index) = self.route(p, lost).iter().position(|&b| b == block) else {
             return Within::Outside;
         };
-        match place.cmp(&(stage as usize)) {
+        match index.cmp(&(stage as usize)) {
             core::cmp::Ordering::Less => Within::Inside,
             core::cmp::Ordering::Greater => Within::Outside,
             core::cmp::Ordering::Equal if matches!(loc, Loc::Critical(_)) => Within::Inside,
@@ -293,8 +293,8 @@ impl<B: Block> Algorithm for Arranged<B> {
     }
 
     fn waits(&self, _: Pid, at: Self::State) -> bool {
-        // The paper names no doorway. The longest there can be is all that comes before the first
-        // line at which a process may have to wait: first-in-first-enabled asks least of that one.
+        // The paper names no doorway. The longest possible doorway is everything before the first line
+        // at which a process may have to wait. First-in-first-enabled demands least of that one.
         matches!(at, At::Block { line, .. } if B::waits(line))
     }
 

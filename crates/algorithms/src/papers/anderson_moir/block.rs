@@ -1,8 +1,7 @@
-//! A (k+1, k)-exclusion block: the part that Figures 3, 8 and 9 have in common, and that the
-//! arrangements put together.
+//! A (k+1, k)-exclusion block: what Figures 3, 8 and 9 have in common. The arrangements combine blocks.
 //!
-//! In the figures, lines 1 and the last are the calls to the enclosing level. They belong to the
-//! arrangement, so a block's lines are what stands between them.
+//! In the figures, the first and the last line are the calls to the enclosing level. They belong to the
+//! arrangement, so the lines of a block are the lines between them.
 
 use core::{fmt::Debug, hash::Hash, ops::RangeInclusive};
 
@@ -13,16 +12,16 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// What tells one block of an arrangement from another.
+/// The parameters that distinguish the blocks of an arrangement.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstance<'a> {
-    /// How many processes there are in all; any of them may come here.
+    /// The number of all processes. Every process may come to this block.
     pub n: usize,
-    /// How many this block lets through; at most one more is let in.
+    /// How many processes the block lets through. At most one more may enter the block.
     pub k: usize,
-    /// Its number among all blocks (`IN` in Figure 9).
+    /// The number of the block among all blocks (`IN` in Figure 9).
     pub instance: usize,
-    /// Its name, which ends the names of its variables.
+    /// The name of the block, used as a suffix of its variables' names.
     pub name: &'a str,
 }
 
@@ -32,34 +31,34 @@ pub trait Block: Sized {
     const FIGURE: &'static str;
     /// The paper's number of the critical section's line.
     const CRITICAL: u8;
-    /// Whether it treats all processes alike, its initial values included.
+    /// Whether the block treats all processes alike, including its initial values.
     const SYMMETRIC: bool;
-    /// The names of its invariants.
+    /// The names of the invariants.
     const INVARIANTS: &'static [&'static str];
 
-    /// A line, with the private variables that live there.
+    /// A line, with the private variables that are live there.
     type Line: Copy + Eq + Hash + Debug + Send + Sync;
     /// The first line of the entry section.
     const ENTRY: Self::Line;
     /// The first line of the exit section.
     const EXIT: Self::Line;
 
-    /// Variables that all blocks of an arrangement have in common.
+    /// The variables that all blocks of an arrangement share.
     type Shared: Copy;
-    /// Declares those, for `n` processes and that many blocks.
+    /// Declares the shared variables for `n` processes and this many blocks.
     fn share(layout: &mut Layout, n: usize, blocks: usize) -> Self::Shared;
-    /// Declares a block's own variables.
+    /// Declares the block's own variables.
     fn new(layout: &mut Layout, shared: Self::Shared, instance: BlockInstance<'_>) -> Self;
 
-    /// Executes one line. `Enter` means through this block, `Leave` means out of it.
+    /// Executes one line. `Enter` means that the process passes this block, `Leave` that it leaves it.
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: Self::Line) -> Next<Self::Line>;
 
-    /// The paper's number of the line.
+    /// Returns the paper's number of the line.
     fn number(at: Self::Line) -> u8;
-    /// Whether a process may busy-wait at the line.
+    /// Returns whether a process may busy-wait at the line.
     fn waits(at: Self::Line) -> bool;
 
-    /// The first of its invariants that does not hold.
+    /// Returns the first invariant that does not hold.
     fn broken_invariant(&self, view: &BlockView<'_, Self>) -> Option<&'static str>;
 }
 
@@ -107,38 +106,38 @@ where
     }
 }
 
-/// Where a process stands, as one block sees it.
+/// The position of a process as seen from one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Within<L> {
-    /// Not in this block.
+    /// The process is not in this block.
     Outside,
-    /// About to execute this line.
+    /// The process is about to execute this line.
     At(L),
-    /// Let through and not yet on its way out: the block's critical section, which for an outer
-    /// block holds all inner ones.
+    /// The process has passed the block and has not started to leave it: it is in the block's critical
+    /// section, which contains all inner blocks.
     Inside,
 }
 
-/// A whole state, as one block sees it.
+/// A whole state as seen from one block.
 pub struct BlockView<'a, B: Block> {
-    /// Each process.
+    /// The position of each process.
     pub processes: &'a [Within<B::Line>],
-    /// Each variable.
+    /// The value of each variable.
     pub memory: &'a [Word],
 }
 
 impl<B: Block> BlockView<'_, B> {
-    /// The value of `var`.
+    /// Returns the value of `var`.
     pub fn value(&self, var: Var) -> Word {
         self.memory[var.index()]
     }
 
-    /// The value of the boolean `var`.
+    /// Returns the value of the boolean `var`.
     pub fn is_set(&self, var: Var) -> bool {
         self.value(var) != 0
     }
 
-    /// The processes in the block, each with the paper's line number (p@line).
+    /// Returns the processes in the block, each with the paper's line number (p@line).
     pub fn lines(&self) -> impl Iterator<Item = (Pid, u8)> + '_ {
         self.processes.iter().enumerate().filter_map(|(p, within)| match *within {
             Within::Outside => None,
@@ -147,23 +146,23 @@ impl<B: Block> BlockView<'_, B> {
         })
     }
 
-    /// How many processes are at these lines.
+    /// Returns the number of processes at these lines.
     pub fn count(&self, lines: RangeInclusive<u8>) -> Word {
         self.lines().filter(|(_, line)| lines.contains(line)).count() as Word
     }
 
-    /// Whether a process is at one of these lines that satisfies the condition.
+    /// Returns whether some process at one of these lines satisfies the condition.
     pub fn any(&self, lines: &[u8], condition: impl Fn(Pid) -> bool) -> bool {
         self.lines().any(|(p, line)| lines.contains(&line) && condition(p))
     }
 
-    /// Whether all processes at these lines satisfy the condition.
+    /// Returns whether all processes at these lines satisfy the condition.
     pub fn all(&self, lines: &[u8], condition: impl Fn(Pid) -> bool) -> bool {
         !self.any(lines, |p| !condition(p))
     }
 }
 
-/// The first name whose condition is false.
+/// Returns the first name whose condition is false.
 pub(crate) fn first_broken<const N: usize>(
     conditions: [(&'static str, bool); N],
 ) -> Option<&'static str> {

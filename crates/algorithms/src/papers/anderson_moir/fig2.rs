@@ -1,10 +1,9 @@
-//! (n, k)-exclusion with an atomic counter and queue: the baseline that no machine has.
+//! (n, k)-exclusion with an atomic counter and queue: a baseline that no real machine offers.
 //! Anderson & Moir 1997, Figure 2.
 //!
-//! Lines 1 and 4 are single atomic statements over X and Q, so both live in one variable here.
-//!
-//! Differs from the paper in nothing else: line 4 takes the head off the queue, if there is one,
-//! before it adds to X.
+//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here. Line 4
+//! removes the head of the queue, if there is one, before it adds to X. There is no other difference from
+//! the paper.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -18,15 +17,14 @@ use crate::framework::{
     queue,
 };
 
-/// The most processes it is offered for: every content of the queue is listed, and there are over
-/// n! of them.
+/// The maximum number of processes. Every content of the queue is listed, which is more than n!.
 pub const MAX_PROCESSES: usize = 7;
 
-/// X is kept this much higher, so that its field is never negative.
+/// This bias is added to X, so that its field is never negative.
 const X_BIAS: Word = 16;
 const X_FIELD: Word = 32;
 
-/// The machine.
+/// The algorithm of Figure 2.
 pub struct Fig2 {
     n: usize,
     k: usize,
@@ -44,17 +42,17 @@ pub enum Line {
 }
 use Line::*;
 
-/// The word that holds X and the queue, head first.
+/// Returns the word that holds X and the queue, head first.
 pub fn pack(x: Word, queue: &[Pid]) -> Word {
     queue::pack(queue) * X_FIELD + x + X_BIAS
 }
 
-/// X and the queue, head first.
+/// Returns X and the queue, head first.
 pub fn unpack(word: Word) -> (Word, Vec<Pid>) {
     (word % X_FIELD - X_BIAS, queue::unpack(word / X_FIELD))
 }
 
-/// The format of X and Q in one word.
+/// The format of the word that holds X and Q.
 #[derive(Debug)]
 struct CounterAndQueue;
 
@@ -91,10 +89,10 @@ fn release_head(word: Word, _: Word) -> Word {
 }
 
 impl Fig2 {
-    /// For `n` processes, of which `k` may be in.
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
     pub fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
-        // With x free places, at most n - k wait; a queue that long has no place free.
+        // At most n - k processes wait.
         let domain = queue::contents(n)
             .iter()
             .filter(|queue| queue.len() <= n - k)

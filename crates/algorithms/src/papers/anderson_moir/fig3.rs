@@ -1,17 +1,17 @@
 //! (k+1, k)-exclusion for cache-coherent machines.
 //! Anderson & Moir 1997, Figure 3.
 //!
-//! x: free places, from k down to -1.   q: who may be waiting.
+//! x: free places, from k down to -1.   q: the process that may be waiting.
 //!
-//! - I1: at most k+1 at 2..8 (the enclosing level's promise).
+//! - I1: at most k+1 at 2..8 (guaranteed by the enclosing level).
 //! - I2: x = k - processes at 3..7.
-//! - I3: x < 0 => someone is at 3, or at 4..5 with q = itself.
+//! - I3: x < 0 => some process is at 3, or at 4..5 with q = itself.
 //! - I4: at most k at 6.
 //!
 //! Cost: 7 remote references on a cache-coherent machine (line 5 counts twice).
 //!
-//! Differs from the paper: x is declared down to k-n, so that a broken arrangement that lets too
-//! many in is seen to break exclusion rather than to leave x's range.
+//! Differs from the paper: x is declared down to k-n. A wrong arrangement that lets too many processes
+//! in then violates exclusion instead of leaving the range of x.
 
 use alloc::format;
 

@@ -1,15 +1,15 @@
-//! (k+1, k)-exclusion for distributed shared memory, a spin location per process and block.
+//! (k+1, k)-exclusion for distributed shared memory with one spin location per process and block.
 //! Anderson & Moir 1997, Figure 8.
 //!
 //! x: free places, from k down to -1 (declared to k-n, as in Figure 3).
-//! q: whose spin location is current.
-//! P\[p\]: p has been released; at home with p, the only variable p waits on.
+//! q: the process whose spin location is current.
+//! P\[p\]: p has been released. It lies in the memory of p and is the only variable that p waits on.
 //!
 //! - I5: at most k+1 at 2..14.   I6: x = k - processes at 3..10.
-//! - I7: not P\[q\] => Q = q; and someone is at 5, 6, 13, 14 exactly if every P is set.
+//! - I7: not P\[q\] => Q = q; and some process is at 5, 6, 13, 14 exactly if every P is set.
 //! - I8: at most one at 5, 6, 13, 14.
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.
-//! - I10: x < 0 => someone is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
+//! - I10: x < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k at 9.
 //!
 //! Cost: 9 remote references on a distributed-shared-memory machine.

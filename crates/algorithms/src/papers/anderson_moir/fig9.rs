@@ -1,24 +1,27 @@
-//! (k+1, k)-exclusion for distributed shared memory with two spin locations a process, the same
+//! (k+1, k)-exclusion for distributed shared memory with two spin locations per process, the same
 //! two in every block.
 //! Anderson & Moir 1997, Figure 9.
 //!
-//! x: free places (declared to k-n, as in Figure 3).   z: someone is at 4..8.   q: who may be waiting.
-//! P\[p\], R\[p\]: a flag and the number of the block it was last set for; at home with p, the
-//! only variables p waits on. P is released by the next to queue, R by those that leave, in case
-//! the next to queue stops before it gets to line 5.
+//! x: free places (declared to k-n, as in Figure 3).   z: some process is at 4..8.
+//! q: the process that may be waiting.
+//! P\[p\], R\[p\]: a flag and the number of the block it was last set for. They lie in the memory of p
+//! and are the only variables that p waits on. The next process to queue releases P. Leaving processes
+//! release R, in case the next process to queue stops before it reaches line 5.
 //!
 //! - I12: at most k+1 at 2..16.   I13: x = k - processes at 3..14.
-//! - I14: z exactly if someone is at 4..8.   I15: at most one is.
+//! - I14: z exactly if some process is at 4..8.   I15: at most one is.
 //! - I16: p at 5..6 => v = Q.   I17: p at 6 => P\[v\] is not (false, IN).
 //! - I18: p at 7..8 => Q = p.   I19: p at 8 => P\[p\] = (false, IN).
-//! - I20: p at 9..12 => Q = p and (not z or someone is at 4..5), or P\[p\] is not (false, IN).
+//! - I20: p at 9..12 => Q = p and (not z or some process is at 4..5), or P\[p\] is not (false, IN).
 //! - I21: p at 11..12 with P\[p\] = (false, IN) => Q = p.
-//! - I22: x < 0 => someone is at 3..8, or at 9 with P = (false, IN), or at 10..12 with P and R so.
+//! - I22: x < 0 => some process is at 3..8, or at 9 with P = (false, IN), or at 10..12 with both P and
+//!   R = (false, IN).
 //! - I23: at most k at 13.
 //!
 //! Cost: 10 remote references on a distributed-shared-memory machine.
 //!
-//! The paper leaves the initial P and R open, and so do we: every flag with every block's number.
+//! The paper leaves the initial P and R open. So does this file: they start with every flag and every
+//! block number.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -39,15 +42,15 @@ pub struct Fig9 {
     pub(super) spin: SpinLocations,
 }
 
-/// The spin locations that all blocks have in common.
+/// The spin locations that all blocks share.
 #[derive(Clone, Copy)]
 pub struct SpinLocations {
     pub(super) r: Array,
     pub(super) p: Array,
 }
 
-/// The paper's lines; `v` is the private variable of lines 4 to 5 and 15 to 16. Line 6 keeps it for
-/// I17 alone.
+/// The paper's lines. `v` is the private variable of lines 4 to 5 and 15 to 16. Line 6 keeps it only for
+/// I17.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -69,13 +72,13 @@ pub enum Line {
 use Line::*;
 
 impl Fig9 {
-    /// (flag, IN) as a word.
+    /// Returns (flag, IN) as a word.
     pub(super) fn word(&self, flag: bool) -> Word {
         2 * self.instance + Word::from(flag)
     }
 }
 
-/// A flag and an instance number, as `2 * instance + flag`.
+/// The format of a flag and an instance number: `2 * instance + flag`.
 #[derive(Debug)]
 struct Spintype;
 

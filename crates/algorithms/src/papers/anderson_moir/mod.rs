@@ -4,12 +4,12 @@
 //! | module | figure | what it is |
 //! |---|---|---|
 //! | [`names`] | 1 | k-assignment on top of any k-exclusion algorithm |
-//! | [`fig2`] | 2 | an idealised queue, the baseline |
+//! | [`fig2`] | 2 | an idealised atomic queue, the baseline |
 //! | [`fig3`] | 3 | (k+1, k)-exclusion for cache-coherent machines |
 //! | [`fig8`] | 8 | (k+1, k)-exclusion for distributed shared memory |
-//! | [`fig9`] | 9 | the same with a constant number of spin locations a process |
+//! | [`fig9`] | 9 | (k+1, k)-exclusion with a constant number of spin locations per process |
 //! | [`arrange`] | 5, 7 | from (k+1, k) to (n, k): levels, a tree, fast paths |
-//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
 
 pub mod arrange;
 pub mod block;

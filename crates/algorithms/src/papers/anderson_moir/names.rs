@@ -1,4 +1,5 @@
-//! k-assignment on top of any k-exclusion algorithm: whoever is in holds a name of its own.
+//! k-assignment on top of any k-exclusion algorithm: each process in the critical section holds a
+//! distinct name.
 //! Anderson & Moir 1997, Figure 1.
 //!
 //! X\[j\]: name j is taken.
@@ -6,8 +7,8 @@
 //! Cost: with k-exclusion for B, k-assignment for B + k + 1, and B + c + 1 if contention is at
 //! most c (Lemma 1).
 //!
-//! Differs from the paper: should all k names be taken, which exclusion rules out, a process goes
-//! in with the name k. The paper's line 3 would look past the end of X.
+//! Differs from the paper: if all k names are taken, which exclusion rules out, a process enters
+//! with the name k. The paper's line 3 would read past the end of X.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -21,44 +22,45 @@ use crate::framework::{
     memory::{Memory, Pid, Word},
 };
 
-/// `A` with names.
+/// The exclusion algorithm `A` with names.
 pub struct Named<A> {
     exclusion: A,
     layout: Layout,
     pub(super) x: Array,
 }
 
-/// Where a process stands; `held` is where the exclusion algorithm's exit section begins.
+/// The position of a process. `held` is the line at which the exit section of the exclusion algorithm
+/// begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At<S> {
-    /// Lines 1 and 6: in the exclusion algorithm.
+    /// Lines 1 and 6: the process is in the exclusion algorithm.
     Exclusion(S),
     /// Line 3.
     L3 {
-        /// The name it tries next.
+        /// The name that the process tries next.
         name: u8,
-        /// The exclusion algorithm's exit.
+        /// The first line of the exclusion algorithm's exit section.
         held: S,
     },
     /// Line 5.
     L5 {
-        /// The name it holds.
+        /// The name that the process holds.
         name: u8,
-        /// The exclusion algorithm's exit.
+        /// The first line of the exclusion algorithm's exit section.
         held: S,
     },
 }
 use At::*;
 
 impl<A: Algorithm> Named<A> {
-    /// Puts names on top of `exclusion`.
+    /// Adds names to `exclusion`.
     pub fn new(exclusion: A) -> Self {
         let mut layout = exclusion.layout().clone();
         let x = layout.array(exclusion.k(), |j| Decl::flag(format!("X[{j}]"), false));
         Named { exclusion, layout, x }
     }
 
-    /// Whether there is a name `j`: should all be taken, a process goes in with the name k.
+    /// Returns whether `j` is one of the k names. If all were taken, a process would enter with the name k.
     pub(super) fn is_name(&self, j: u8) -> bool {
         (j as usize) < self.k()
     }
@@ -111,8 +113,8 @@ impl<A: Algorithm> Algorithm for Named<A> {
     fn waits(&self, p: Pid, at: Self::State) -> bool {
         match at {
             Exclusion(at) => self.exclusion.waits(p, at),
-            // Getting a name takes a bounded number of steps, but it is not part of the doorway: that
-            // ends where the exclusion algorithm does.
+            // Taking a name takes a bounded number of steps, but it is not part of the doorway, which
+            // ends in the exclusion algorithm.
             L3 { .. } | L5 { .. } => true,
         }
     }
@@ -167,8 +169,8 @@ impl<A: Algorithm> Algorithm for Named<A> {
     }
 }
 
-/// Where a process stands to the exclusion algorithm: one who looks for a name or gives it back is
-/// inside.
+/// Returns the position of a process in the exclusion algorithm. A process that takes a name or frees it is
+/// in the critical section of that algorithm.
 fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
     match *loc {
         Loc::Remainder => Loc::Remainder,

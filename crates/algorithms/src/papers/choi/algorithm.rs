@@ -1,40 +1,41 @@
 //! k-exclusion in O(log k) remote references, by tokens.
 //! Choi 2011, Sections 2.2 and 2.3.
 //!
-//! entry: how many have come.   exit: how many have gone.   a\[i\]\[j\]: the last round in which
-//! cell j of block i was released.   N: the number of cells, in N/k blocks of k.
+//! entry: the number of arrivals.   exit: the number of departures.   a\[i\]\[j\]: the last round in
+//! which cell j of block i was released.   N: the number of cells, in N/k blocks of k.
 //!
-//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). Who comes
-//! takes the next token, and waits until a cell of Wait-Set(j) in block i has got to round e. Who
-//! leaves takes a number from exit, adds k, and releases everybody up to that token t': the last
-//! cell of the block before, and the cells of Release-Set(j') in ascending order, each twice. One
-//! of two tries succeeds, or somebody else has done as much, unless the process was so slow (line
-//! 8) that the last cell of the block, on which everybody waits, has been released meanwhile.
+//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). An arriving process
+//! takes the next token and waits until some cell of Wait-Set(j) in block i has reached round e. A leaving
+//! process takes a number from exit, adds k, and releases every process up to that token t'. It updates
+//! the last cell of the block before, and then the cells of Release-Set(j') in ascending order, each cell
+//! twice. One of the two attempts succeeds, or another process has written the same round or a later one.
+//! The exception is a process so slow (line 8) that the last cell of the block, on which every process
+//! waits, has been released in the meantime.
 //!
 //! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
 //!
 //! Cost on a cache-coherent machine where a failed compare-and-swap counts as a read: see the
-//! registry. Without such caches ("no smart cache"), N is to be kn/log2 k ([`Choi::wide`]).
+//! registry. Without such caches ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
 //!
 //! Differs from the thesis:
 //!
-//! - The sets are those that the proofs need; see [`sets`](super::sets).
-//! - Line 8 has exit < u + k instead of exit <= u + 2k, which is too generous where n <= 2k and
-//!   k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier rounds
-//!   may then disturb both tries of one that is not slow at all: the first with a compare-and-swap
-//!   for which it is late, the second by reading what the first has written. The proof of (I6) says
-//!   that the second is kept from it by line 8, with u <= t' < exit, but t' < exit + k is all there
-//!   is; so it needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true:
+//! - The sets are the ones that the proofs need; see [`sets`](super::sets).
+//! - Line 8 has exit < u + k instead of exit <= u + 2k, which is too permissive where n <= 2k and
+//!   k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier rounds can
+//!   then disturb both attempts of a process that is not slow at all: the first one with a late
+//!   compare-and-swap, the second one by reading what the first has written. The proof of (I6) says
+//!   that line 8 prevents the second disturbance, with u <= t' < exit. But only t' < exit + k holds, so
+//!   the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true:
 //!   u + k <= exit puts all of u's block below exit.
-//! - Line 2 reads one cell a step, in ascending order, and begins again after the last.
-//! - What line 7 reads is kept as e if it is larger: line 8 only asks whether it is below e.
-//! - Line 4 has no step of its own, having no access.
-//! - N >= n is not needed for correctness, only for the number of remote references: who waits for
-//!   a round far ahead sees its cells change in each before it. [`Choi::narrow`] has N = 2k, so that
-//!   memory does not depend on n.
-//! - `wide`: kn/log2 k is rounded up to a multiple of k, as k ceil(n / log2 k); at k = 1, where
+//! - Line 2 reads one cell per step, in ascending order, and starts again after the last.
+//! - If line 7 reads a value above e, the value is kept as e: line 8 only compares it with e.
+//! - Line 4 makes no access, so it has no step of its own.
+//! - Correctness does not need N >= n; only the number of remote references does. A process that waits
+//!   for a round far ahead sees its cells change in each round before it. [`Choi::narrow`] has N = 2k,
+//!   so its memory does not depend on n.
+//! - `wide`: kn/log2 k is rounded up to a multiple of k, as k ceil(n / log2 k). For k = 1, where
 //!   log2 k is 0, log2 k counts as 1.
-//! - The text of `parse` that we have rounds t/N and f/k up; Lemma 2 rounds down, as is meant.
+//! - In our copy of the text, `parse` rounds t/N and f/k up. Lemma 2 rounds down, which is what is meant.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -49,7 +50,7 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// The machine.
+/// Choi's algorithm.
 pub struct Choi {
     pub(super) n: usize,
     pub(super) k: usize,
@@ -60,7 +61,7 @@ pub struct Choi {
     pub(super) a: Array,
 }
 
-/// What the algorithm is built from.
+/// The parameters of a construction.
 pub struct Parameters {
     /// The cells to wait on, for each j.
     pub wait: Vec<Vec<u8>>,
@@ -68,16 +69,16 @@ pub struct Parameters {
     pub update: Vec<Vec<i8>>,
     /// N/k.
     pub blocks: usize,
-    /// Line 8 goes on if exit <= u + slack.
+    /// Line 8 continues if exit <= u + slack.
     pub slack: Word,
-    /// Whether a cell may fall. The algorithm never lowers a cell, and the
-    /// [normal form](super::normal) relies on it; a wrong variant that does has to say so.
+    /// Whether the value of a cell may decrease. The algorithm never decreases a cell, and the
+    /// [normal form](super::normal) relies on it. A wrong variant that does must set this.
     pub cells_may_fall: bool,
 }
 
 impl Parameters {
-    /// The parameters of the thesis, with N the smallest multiple of k from n on, and a line 8 that the
-    /// proofs allow.
+    /// Returns the parameters of the thesis, with the sets and the line 8 that its proofs need, and with N
+    /// as the smallest multiple of k that is at least n.
     pub fn new(n: usize, k: usize) -> Self {
         Self::with_sets(n, k, Form::Meant)
     }
@@ -96,13 +97,13 @@ impl Parameters {
         }
     }
 
-    /// Line 8 as it is printed: exit <= u + 2k.
+    /// Changes line 8 to the printed one: exit <= u + 2k.
     fn with_printed_check(self) -> Self {
         Parameters { slack: 2 * self.wait.len() as Word, ..self }
     }
 }
 
-/// A token as `parse` gives it.
+/// A token as returned by `parse`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Token {
     /// The round, from 1.
@@ -113,14 +114,14 @@ pub struct Token {
     pub j: u8,
 }
 
-/// Where a process is in lines 4 to 6.
+/// The position of a process in lines 4 to 6.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Update {
-    /// t'.
+    /// The token t'.
     pub last: Token,
-    /// Which of the cells to update.
+    /// The index of the cell in the list of cells to update.
     pub r: u8,
-    /// Whether this is line 6.
+    /// Whether this is line 6, the second attempt.
     pub second: bool,
 }
 
@@ -138,44 +139,45 @@ pub enum Line {
 use Line::*;
 
 impl Choi {
-    /// For machines where a failed compare-and-swap is a read: N is the smallest multiple of k
-    /// from n on.
+    /// Builds the algorithm for machines where a failed compare-and-swap is a read: N is the smallest
+    /// multiple of k that is at least n.
     pub fn new(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::new(n, k))
     }
 
-    /// For machines where it is a write: N = kn/log2 k, rounded up to a multiple of k.
+    /// Builds the algorithm for machines where a failed compare-and-swap is a write: N = kn/log2 k, rounded
+    /// up to a multiple of k.
     pub fn wide(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters { blocks: blocks_wide(n, k), ..Parameters::new(n, k) })
     }
 
-    /// With two blocks, whatever n is.
+    /// Builds the algorithm with two blocks for every n.
     pub fn narrow(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters { blocks: 2, ..Parameters::new(n, k) })
     }
 
-    /// As it is printed.
+    /// Builds the algorithm as printed.
     pub fn printed(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::with_sets(n, k, Form::Printed).with_printed_check())
     }
 
-    /// As it is printed, but with all the bits that numbers below k have.
+    /// Builds the algorithm as printed, but with all bits of the numbers below k.
     pub fn printed_wait(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::with_sets(n, k, Form::PrintedCells).with_printed_check())
     }
 
-    /// With line 8 as it is printed.
+    /// Builds the algorithm with line 8 as printed.
     pub fn printed_check(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::new(n, k).with_printed_check())
     }
 
-    /// Builds it from the given parameters.
+    /// Builds the algorithm from these parameters.
     pub fn with(n: usize, k: usize, parameters: Parameters) -> Self {
         let blocks = parameters.blocks;
         let cells = (blocks * k) as Word;
         let now = super::normal::round_of_exit(n, &parameters, cells);
         let mut layout = Layout::default();
-        // Room for every value of a normal form and one step from it.
+        // The domain holds every value of a normal form and of a state one step from it.
         let number = |name: String, hi, init| Decl::number(name, 0, hi, init).unbounded();
         let entry = layout.add(number("Entry".into(), now * cells + n as Word, 0));
         let exit = layout.add(number("Exit".into(), now * cells, 0));
@@ -186,12 +188,12 @@ impl Choi {
         Choi { n, k, parameters, layout, entry, exit, a }
     }
 
-    /// N/k.
+    /// Returns N/k.
     pub(super) fn blocks(&self) -> usize {
         self.parameters.blocks
     }
 
-    /// N.
+    /// Returns N.
     pub(super) fn cells(&self) -> Word {
         (self.blocks() * self.k) as Word
     }
@@ -202,12 +204,12 @@ impl Choi {
         Token { e: t.div_euclid(cells) + 1, i: (f / k) as u8, j: (f % k) as u8 }
     }
 
-    /// Lemma 2.
+    /// Returns the number of a token (Lemma 2).
     pub(super) fn unparse(&self, t: Token) -> Word {
         (t.e - 1) * self.cells() + Word::from(t.i) * self.k as Word + Word::from(t.j)
     }
 
-    /// The token that a process updates.
+    /// Returns the token that a process updates.
     pub(super) fn target(&self, u: Update) -> Token {
         let last = u.last;
         match self.parameters.update[last.j as usize][u.r as usize] {
@@ -223,17 +225,17 @@ impl Choi {
         self.a.at(i as usize * self.k + j as usize)
     }
 
-    /// Whether line 8 sends a process back that updates this token.
+    /// Returns whether a process that updates this token is too late at line 8.
     pub(super) fn too_late(&self, u: Token, exit: Word) -> bool {
         exit > self.unparse(u) + self.parameters.slack
     }
 
-    /// The next of lines 4 to 6.
+    /// Returns where a process continues in lines 4 to 6.
     pub(super) fn after(&self, u: Update) -> Next<Line> {
         if u.second { self.next_cell(u) } else { Goto(L7 { u: Update { second: true, ..u } }) }
     }
 
-    /// Line 4: line 5 for the next cell to update, if any is left.
+    /// Executes line 4: continues at line 5 for the next cell to update, if any is left.
     pub(super) fn next_cell(&self, u: Update) -> Next<Line> {
         if (u.r as usize + 1) < self.parameters.update[u.last.j as usize].len() {
             Goto(L7 { u: Update { r: u.r + 1, second: false, ..u } })
@@ -243,12 +245,12 @@ impl Choi {
     }
 }
 
-/// n / log2 k, rounded up, where log2 1 counts as 1: the smallest b with k^b >= 2^n.
+/// Returns n / log2 k, rounded up, where log2 1 counts as 1: the smallest b with k^b >= 2^n.
 pub(super) fn blocks_wide(n: usize, k: usize) -> usize {
     if k <= 2 {
         return n;
     }
-    // n <= 32, so 2^n fits, and the power is left before it gets too large.
+    // n <= 32, so 2^n fits, and the loop ends before the power gets too large.
     let (mut b, mut power) = (0, 1u128);
     while power < 1 << n {
         power *= k as u128;
@@ -349,7 +351,7 @@ impl Algorithm for Choi {
         super::normal::normalize(self, processes, memory);
     }
 
-    /// Not while it waits: which cell it looks at next makes no difference.
+    /// Does not count a waiting process: the cell that it reads next makes no difference.
     fn counts(&self, at: &Loc<Line>) -> bool {
         !matches!(at, Loc::Remainder | Loc::Entry(L2 { .. }))
     }
@@ -360,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_parsed_back() {
+    fn parse_and_unparse_are_inverse() {
         let choi = Choi::new(7, 3);
         for t in -40..100 {
             assert_eq!(choi.unparse(choi.parse(t)), t, "Lemma 2");

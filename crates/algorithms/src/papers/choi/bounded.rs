@@ -1,29 +1,29 @@
 //! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A.
 //! Not in the thesis, which leaves bounded variables open (Section 4).
 //!
-//! entry: how many have come, modulo M, and an age for each process, from 2 down to 0.
-//! exit: how many have gone, modulo M.
+//! entry: the number of arrivals, modulo M, and an age for each process, from 2 down to 0.
+//! exit: the number of departures, modulo M.
 //!
-//! Who comes takes the next token t, and may enter when t < exit + k. Who leaves counts exit up; so
-//! the exit section is one step, and nobody can sleep in it. What is left of the trouble with bounded
-//! counters is a waiter that sleeps while they go round: it would take its token for a later one.
-//! Ages solve that. Line 1 sets the own age to 2 and takes 1 off the age of process t mod n, if
-//! any is left: everybody's turn comes once in n tokens.
+//! An arriving process takes the next token t and may enter when t < exit + k. A leaving process increments
+//! exit. So the exit section is one step, and no process can stop in the middle of it. One problem of
+//! bounded counters remains: while a waiter sleeps, the counters can go round once, and it would take its
+//! token for a later one. Ages solve it. Line 1 sets the age of the process itself to 2 and decrements the
+//! age of process t mod n, if it is above 0. The turn of each process comes once in n tokens.
 //!
-//! - B1: after more than n tokens since its own, and at most 2n, the age of a process that waits is
-//!   0. Then it may enter: at most n are at 2..4, so exit >= entry - n > t.
+//! - B1: the age of a waiter becomes 0 after more than n and at most 2n tokens since its own. From then on
+//!   it may enter: at most n processes are at 2..4, so exit >= entry - n > t.
 //! - B2: while its age is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, t - exit modulo
-//!   M is from k to n-1 exactly if it has to wait. (M is a multiple of n for the turns' sake.)
-//! - So, whatever it reads on line 2, to enter is right; and if line 3 finds that it is not old
-//!   yet, line 2 was right to let it wait. Exclusion, FIFE and resilience k are those of tokens.
+//!   M is from k to n-1 exactly if it has to wait. (M is a multiple of n so that the turns stay even.)
+//! - So if line 2 lets a process enter, it may enter. If line 3 finds that the process is not old yet,
+//!   line 2 was right to let it wait. Exclusion, FIFE and resilience k are those of tokens.
 //! - I1: entry = exit + processes at 2..4 (modulo M).   I3: at most k inside.
 //!
 //! Cost: O(n) remote references on a cache-coherent machine: a waiter sees at most 2n arrivals and
-//! n departures. Line 1 is a stronger primitive than fetch-and-increment; line 4 is fetch-and-increment
-//! modulo M, which a machine has if n is a power of two and M is taken as 4n.
+//! n departures. Line 1 is a stronger primitive than fetch-and-increment. Line 4 is fetch-and-increment
+//! modulo M, which a machine has if n is a power of two and M is 4n.
 //!
-//! What this does not solve is O(log k): with A, a process can sleep in its exit section as well,
-//! before a compare-and-swap that has become possible again, and cells can lag behind by more than M.
+//! This does not achieve O(log k): with A, a process can also stop in its exit section, before a
+//! compare-and-swap that has become possible again, and cells can lag behind by more than M.
 
 use alloc::{string::String, vec::Vec};
 
@@ -37,13 +37,13 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// The most processes it is offered for: every value of entry is listed.
+/// The maximum number of processes: every value of entry is listed.
 pub const MAX_PROCESSES: usize = 8;
 
 const OLDEST: Word = 0;
 const AGES: Word = 3;
 
-/// The machine.
+/// The algorithm with bounded counters.
 pub struct Bounded {
     n: usize,
     k: usize,
@@ -54,7 +54,7 @@ pub struct Bounded {
     pub(super) exit: Var,
 }
 
-/// Lines; the thesis has lines 1 to 3 for these four.
+/// The lines. The thesis has lines 1 to 3 for these four.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -65,7 +65,7 @@ pub enum Line {
 }
 use Line::*;
 
-/// The word that holds entry and ages.
+/// Returns the word that holds entry and the ages.
 fn pack(modulus: Word, entry: Word, ages: &[Word]) -> Word {
     ages.iter().rev().fold(0, |rest, age| rest * AGES + age) * modulus + entry
 }
@@ -80,12 +80,12 @@ fn unpack(n: usize, modulus: Word, word: Word) -> (Word, Vec<Word>) {
     (word % modulus, (0..n).map(age).collect())
 }
 
-/// M: at least 3n, and a multiple of n, so that turns go on evenly when entry goes round.
+/// Returns M: at least 3n, and a multiple of n, so that the turns stay even when entry goes round.
 fn modulus(n: usize) -> Word {
     3 * n as Word
 }
 
-/// Line 1. The argument is n and the process, as 64 n + p.
+/// Executes line 1. The argument is 64 n + p.
 fn arrive(word: Word, argument: Word) -> Word {
     let (n, p) = ((argument / 64) as usize, (argument % 64) as usize);
     let modulus = modulus(n);
@@ -101,7 +101,7 @@ fn count(word: Word, modulus: Word) -> Word {
 }
 
 impl Bounded {
-    /// For `n` processes, of which `k` may be in.
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
     pub fn new(n: usize, k: usize) -> Self {
         let modulus = modulus(n);
         let mut layout = Layout::default();
@@ -111,7 +111,7 @@ impl Bounded {
         Bounded { n, k, modulus, layout, entry, exit }
     }
 
-    /// Whether line 2 lets token `t` in: only if t - exit is not from k to n-1 (modulo M).
+    /// Returns whether line 2 lets token `t` enter: unless t - exit is from k to n-1 (modulo M).
     pub(super) fn may_enter(&self, t: Word, exit: Word) -> bool {
         let ahead = (t - exit).rem_euclid(self.modulus);
         !(self.k as Word..self.n as Word).contains(&ahead)
@@ -206,12 +206,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_is_old_after_more_than_n_and_at_most_2n_tokens() {
+    fn a_waiter_is_old_after_more_than_n_and_at_most_2n_tokens() {
         for n in 2..=MAX_PROCESSES {
             for first in 0..modulus(n) {
-                let mut word = arrive(first, (64 * n) as Word); // process 0; all others are old
+                let mut word = arrive(first, (64 * n) as Word); // process 0 arrives; all others are old
                 let mut after = 0;
-                // Only others come from now on.
+                // Only other processes arrive from now on.
                 while unpack(n, modulus(n), word).1[0] != OLDEST {
                     word = arrive(word, (64 * n + 1) as Word);
                     after += 1;

@@ -2,12 +2,12 @@
 //!
 //! | module | section | what it is |
 //! |---|---|---|
-//! | [`sets`] | 2.4, 3.1 | which cells a process waits on, and which it updates |
+//! | [`sets`] | 2.4, 3.1 | the cells that a process waits on, and the cells that it updates |
 //! | [`algorithm`] | 2.2, 2.3 | the algorithm |
 //! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
-//! | [`normal`] | | smaller numbers for a state, so that the checker sees finitely many |
-//! | [`bounded`] | 4 | tokens with bounded counters, which the thesis leaves open |
-//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`normal`] | | a normal form with bounded numbers, so that the checker sees finitely many states |
+//! | [`bounded`] | 4 | tokens with bounded counters, an open problem of the thesis |
+//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
 
 pub mod algorithm;
 pub mod bounded;

@@ -1,45 +1,46 @@
-//! Smaller numbers for a state of Choi's algorithm, so that the checker sees finitely many.
+//! A normal form with bounded numbers for the states of Choi's algorithm, so that the checker sees
+//! finitely many.
 //!
-//! Entry, exit, rounds and cells grow for ever. A state's normal form has the round of exit fixed,
-//! and numbers for what is old that are as small as can be. It behaves as the state does, for ever:
-//! steps from both access the same variables, take the same branches, and lead to states with the
-//! same normal form. Why that is so:
+//! Entry, exit, rounds and cells grow without bound. In a normal form the round of exit is fixed, and old
+//! numbers are as small as possible. The normal form behaves as the state does, permanently: steps from
+//! both access the same variables, take the same branches, and lead to states with the same normal form.
+//! The reasons:
 //!
-//! 1. *Shifting.* Only differences of tokens count, so a whole number of rounds may be taken off
-//!    (or put onto) everything: N off entry and exit, 1 off every round and cell. So the round of
+//! 1. *Shifting.* Only differences of tokens matter, so a whole number of rounds may be subtracted from
+//!    (or added to) everything: N from entry and exit, 1 from every round and cell. So the round of
 //!    exit becomes E, the same in every normal form.
 //!
-//! 2. *Who has nothing to do.* Exit never falls and cells never do (line 9 comes after a < e). So
-//!    line 8 will fail for a cell if the process is too late for it, exit > u + slack, or if the
-//!    cell has got to u's round. If that is so for all that a process has still to update, its
-//!    round is nothing to anybody; it becomes the floor F (see 5), which is too late as well. A
-//!    waiter for whom all its cells are far enough gets round 1, which no cell is below.
+//! 2. *Processes with nothing to change.* Exit never decreases, and cells never do (line 9 comes after
+//!    a < e). So line 8 will fail for a cell if the process is too late for it, exit > u + slack, or if
+//!    the cell has reached u's round. If that holds for all cells that a process still has to update, its
+//!    round has no effect. It becomes the floor F (see 5), which is too late as well. A waiter
+//!    all of whose cells have reached its round gets round 1, and no cell is below 1.
 //!
-//! 3. *What was read.* At line 8, if it will fail, a becomes u's round. If it will not, or at line 9,
-//!    and a is not in the cell any more, then the compare-and-swap will fail, whatever a is: it
-//!    becomes 0, which no cell of a normal form holds. So a compare-and-swap that may succeed has a
+//! 3. *Values that were read.* At line 8, if it will fail, a becomes u's round. If it will not fail, or at
+//!    line 9, and the cell no longer holds a, then the compare-and-swap will fail for every a. So a
+//!    becomes 0, which no cell of a normal form holds. Hence a compare-and-swap that may succeed has a
 //!    equal to the cell.
 //!
-//! 4. *Cells that nobody waits for.* Tokens to come are not below exit (see line 3). What they are
-//!    compared with, in cell j of block i, is at least the first round in which that cell's token is
-//!    not below exit. Below that, a cell's value is only compared with the rounds of the waiters and
-//!    leaving processes that are there. It becomes the largest of these that it has got to, or F.
-//!    (Since invariants are looked at in normal forms, what they look at counts as compared.)
+//! 4. *Cells without waiters.* Future tokens are not below exit (see line 3). In cell j of block i they
+//!    are compared with at least the first round in which that cell's token is not below exit. Below
+//!    that round, a cell's value is only compared with the rounds of the present waiters and leaving
+//!    processes. It becomes the largest of these rounds that it has reached, or F.
+//!    (Invariants are evaluated in normal forms, so a value that they look at counts as compared.)
 //!
-//! 5. *What is old.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Tokens to come,
-//!    those of processes that are not too late, and what they will write, are younger than F. So an
-//!    old number meets young ones only to be found smaller, and is compared otherwise only within
-//!    its block: with the round of an old waiter (is the cell that far?), and, in its own cell, with
+//! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Future tokens, the
+//!    tokens of processes that are not too late, and what they will write, are younger than F. So an
+//!    old number is always found smaller than a young one, and is otherwise compared only within
+//!    its block: with the round of an old waiter (has the cell reached it?), and, in its own cell, with
 //!    the rounds that old compare-and-swaps at line 9, which may succeed, are about to write there.
-//!    For each block, the old waiters' rounds cut the old numbers into classes. Within a class, the
-//!    numbers of one cell keep their order and lose their distance; numbers of different cells have
-//!    nothing to do with each other. The classes are packed below F, the highest first.
+//!    For each block, the rounds of the old waiters divide the old numbers into classes. Within a class,
+//!    the numbers of one cell keep their order and lose their distance; numbers of different cells are
+//!    never compared with each other. The classes are packed below F, the highest first.
 //!
 //! There are at most n old processes, so at most n + 1 such numbers are needed: each old waiter
 //! begins a class, each old compare-and-swap adds a number to one, and the cells add one more.
 //!
-//! Where line 9 is a write (a [wrong variant](super::wrong::write)), cells may fall: 2 then only counts
-//! who is too late, 3 takes every write as one that may succeed, and 4 is left out.
+//! Where line 9 is a write (a [wrong variant](super::wrong::write)), cells may decrease. Then 2 considers
+//! only whether a process is too late, 3 treats every write as one that may succeed, and 4 is left out.
 
 use super::algorithm::{
     Choi,
@@ -51,43 +52,44 @@ use crate::{
     registry::MAX_PROCESSES,
 };
 
-/// What a normal form has for an a that is not in the cell any more.
+/// The value in a normal form of an a that the cell no longer holds.
 const STALE: Word = 0;
-/// What it has for the round of a waiter that all its cells are far enough for.
+/// The round in a normal form of a waiter all of whose cells have reached its round.
 const SATISFIED: Word = 1;
-// Until the cells have got their values, these could be theirs. So first they are these.
+// Cells may hold these values until they have their final ones, so these markers stand for them first.
 const STALE_YET: Word = Word::MIN;
 const SATISFIED_YET: Word = Word::MIN;
 const ENOUGH_YET: Word = Word::MAX;
 
-/// How many numbers are kept for what is old.
+/// Returns how many numbers are reserved for old ones.
 fn room(n: usize) -> Word {
     n as Word + 1
 }
 
-/// By how many rounds what is not too late may be behind exit.
+/// Returns by how many rounds a token that is not too late may be behind exit.
 fn lag(parameters: &Parameters, cells: Word) -> Word {
     let k = parameters.wait.len() as Word;
     (parameters.slack + k).div_euclid(cells) + Word::from((parameters.slack + k) % cells != 0)
 }
 
-/// E.
+/// Returns E.
 pub(super) fn round_of_exit(n: usize, parameters: &Parameters, cells: Word) -> Word {
     room(n) + 1 + lag(parameters, cells)
 }
 
 impl Choi {
-    /// The youngest round that is old, in a state with this exit.
+    /// Returns F, the youngest old round, in a state with this exit.
     pub(super) fn floor(&self, exit: Word) -> Word {
         self.parse(exit).e - 1 - lag(&self.parameters, self.cells())
     }
 
-    /// Whether line 9 would change the cell.
+    /// Returns whether line 9 would change the cell.
     fn may_succeed(&self, u: Token, a: Word, memory: &[Word]) -> bool {
         self.parameters.cells_may_fall || memory[self.cell(u.i, u.j).index()] == a
     }
 
-    /// The compare-and-swap on an old round that a process is about to make in block i.
+    /// Returns the token of the compare-and-swap for an old round that a process is about to make in
+    /// block i.
     fn old_swap(&self, at: &Loc<Line>, i: u8, floor: Word, memory: &[Word]) -> Option<Token> {
         match *at {
             Loc::Exit(L9 { u, a }) => {
@@ -99,7 +101,7 @@ impl Choi {
         }
     }
 
-    /// Takes `by` rounds off.
+    /// Subtracts `by` rounds (see 1).
     fn shift(&self, by: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         if by == 0 {
             return;
@@ -122,7 +124,7 @@ impl Choi {
         }
     }
 
-    /// Whether line 8 will fail for whoever has these cells still to update, from now on.
+    /// Returns whether line 8 will fail, from now on, for all cells that this process still has to update.
     pub(super) fn idle(&self, from: Update, exit: Word, memory: &[Word]) -> bool {
         (from.r..self.parameters.update[from.last.j as usize].len() as u8).all(|r| {
             let u = self.target(Update { r, ..from });
@@ -132,7 +134,7 @@ impl Choi {
         })
     }
 
-    /// Forgets what a process knows that makes no difference.
+    /// Replaces private values of a process that make no difference (see 2 and 3).
     fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
         match at {
             Loc::Entry(L2 { t, .. }) if !self.parameters.cells_may_fall => {
@@ -166,7 +168,7 @@ impl Choi {
         }
     }
 
-    /// What is known now that the cells have their values.
+    /// Replaces the markers, now that the cells have their final values.
     fn settle(&self, at: &mut Loc<Line>) {
         match at {
             Loc::Entry(L2 { t, .. }) if t.e == SATISFIED_YET => t.e = SATISFIED,
@@ -176,7 +178,7 @@ impl Choi {
         }
     }
 
-    /// Gives a cell a new value, and those who have read it what they would have read.
+    /// Gives a cell a new value, also in the private state of the processes that have read it.
     fn replace(
         &self,
         (i, j): (u8, u8),
@@ -196,7 +198,7 @@ impl Choi {
         *cell = value;
     }
 
-    /// The largest young round up to `value` that somebody who is there compares this cell with.
+    /// Returns the largest young round up to `value` with which a present process compares this cell.
     fn compared_with(
         &self,
         (i, j): (u8, u8),
@@ -217,7 +219,7 @@ impl Choi {
                 {
                     compares(t.e);
                 }
-                // Those that it is done with are for (I8), and so is the last cell.
+                // The finished cells are included for (I8), and so is the last cell.
                 Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > floor => {
                     (0..self.parameters.update[u.last.j as usize].len() as u8)
                         .map(|r| self.target(Update { r, ..u }))
@@ -230,7 +232,7 @@ impl Choi {
         largest
     }
 
-    /// Lowers the cells that nobody waits for.
+    /// Lowers the cells without waiters (see 4).
     fn lower(&self, exit: Word, floor: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         if self.parameters.cells_may_fall {
             return;
@@ -238,7 +240,7 @@ impl Choi {
         let next = self.parse(exit);
         for i in 0..self.blocks() as u8 {
             for j in 0..self.k as u8 {
-                // One less than the first to come: the invariants look back one round.
+                // One less than the first future round: the invariants look back one round.
                 let first = next.e - 1 + Word::from((i, j) < (next.i, next.j));
                 let value = memory[self.cell(i, j).index()];
                 if floor < value && value < first {
@@ -271,7 +273,7 @@ pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [
     }
 }
 
-/// What is old in a block.
+/// The old numbers of a block (see 5).
 struct Old<'a> {
     choi: &'a Choi,
     i: u8,
@@ -280,7 +282,7 @@ struct Old<'a> {
     waiters: Few,
 }
 
-/// A few numbers.
+/// A small sorted set of numbers.
 #[derive(Clone, Copy)]
 struct Few {
     numbers: [Word; MAX_PROCESSES + 1],
@@ -295,15 +297,15 @@ impl Few {
     }
 
     fn insert(&mut self, number: Word) {
-        let place = self.as_slice().partition_point(|&other| other < number);
-        if self.as_slice().get(place) != Some(&number) {
-            self.numbers.copy_within(place..self.len, place + 1);
-            self.numbers[place] = number;
+        let index = self.as_slice().partition_point(|&other| other < number);
+        if self.as_slice().get(index) != Some(&number) {
+            self.numbers.copy_within(index..self.len, index + 1);
+            self.numbers[index] = number;
             self.len += 1;
         }
     }
 
-    /// How many are at most this.
+    /// Returns how many elements are at most `number`.
     fn up_to(&self, number: Word) -> usize {
         self.as_slice().partition_point(|&other| other <= number)
     }
@@ -324,7 +326,7 @@ impl<'a> Old<'a> {
         Old { choi, i, floor, waiters }
     }
 
-    /// The old numbers of one cell.
+    /// Returns the old numbers of one cell.
     fn numbers(&self, j: u8, processes: &[Loc<Line>], memory: &[Word]) -> Few {
         let mut numbers = Few::NONE;
         let cell = memory[self.choi.cell(self.i, j).index()];
@@ -346,11 +348,11 @@ impl<'a> Old<'a> {
         let (choi, floor) = (self.choi, self.floor);
         let k = choi.k as u8;
         let old_cells = (0..k).any(|j| memory[choi.cell(self.i, j).index()] <= floor);
-        // An old swap that may succeed has an old cell. A write needs none.
+        // An old compare-and-swap that may succeed has an old cell. A write does not need one.
         if !old_cells && self.waiters.len == 0 && !choi.parameters.cells_may_fall {
             return;
         }
-        // How many numbers each class takes, and from that, where it begins.
+        // The number of values that each class takes, and from that, where it begins.
         let mut sizes = [0; MAX_PROCESSES + 1];
         sizes[1..=self.waiters.len].fill(1);
         for j in 0..k {
@@ -371,7 +373,8 @@ impl<'a> Old<'a> {
         }
         assert!(next >= 1, "more old numbers than processes");
 
-        // All new values are found before any is changed: a swap is known by its cell's old value.
+        // All new values are computed before any is changed: a compare-and-swap is identified by the old
+        // value of its cell.
         let mut swaps = [None; MAX_PROCESSES];
         for j in 0..k {
             let numbers = self.numbers(j, processes, memory);

@@ -1,39 +1,39 @@
-//! Which cells of a block a process waits on, and which a process updates on its way out.
+//! The cells of a block that a process waits on, and the cells that a leaving process updates.
 //! Choi 2011, Section 2.4, and properties (P1) to (P6) of Section 3.1.
 //!
-//! Numbers below k are written with ceil(log2 k) bits, the most significant first.
+//! Numbers below k are written with ceil(log2 k) bits, most significant bit first.
 //!
-//! - Release-Set(j): each prefix of j, filled up with zeros.
-//! - Wait-Set(j): each prefix of j followed by a one and filled up with zeros, if that is in
+//! - Release-Set(j): each prefix of j, padded with zeros.
+//! - Wait-Set(j): each prefix of j followed by a one and padded with zeros, if that is in
 //!   j..k-1; and j; and k-1.
 //!
 //! Take i < j and the first bit in which they differ: it is 0 in i and 1 in j. The common prefix,
-//! a one, and zeros is in both sets, so whoever releases up to j meets everybody who waits at i
-//! (P4), and meets a lower i at a lower cell or the same (P5).
+//! followed by a one and zeros, is in both sets. So a process that releases up to j reaches every process
+//! that waits at i (P4), and it reaches a lower i at a lower cell or at the same cell (P5).
 //!
 //! Differs from the thesis, whose definition does not have these properties:
 //!
-//! - It prints a binary length of ceil(log2 k) - 1, in which k - 1 cannot be written, though the
-//!   proof of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
-//! - Its Wait-Set(0) does not contain 0, since nothing that ends in 10* is 0. The proof of (P4)
-//!   says that j is in Wait-Set(j), which is so for every other j. ([`Form::PrintedCells`])
-//! - Lemma 1, that the sets of i < j have one element in common, is wrong for j = k-1, where k-1
-//!   may be a second; and for i = 0, once 0 is in Wait-Set(0). Nothing needs it: (P5) is about the
-//!   smallest element.
+//! - It prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof of
+//!   Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
+//! - Its Wait-Set(0) does not contain 0, since no number that ends in 10* is 0. The proof of (P4)
+//!   says that j is in Wait-Set(j), which holds for every other j. ([`Form::PrintedCells`])
+//! - Lemma 1, that the sets of i < j have exactly one element in common, is wrong for j = k-1, where
+//!   k-1 may be a second one, and for i = 0, once 0 is in Wait-Set(0). No proof needs it: (P5) is about
+//!   the smallest element.
 //! - The proof of (P1) has w <= i where w >= i is meant.
 
 use alloc::vec::Vec;
 
-/// Which definition of the sets.
+/// A definition of the sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// What the proofs need.
+    /// The sets that the proofs need.
     Meant,
-    /// As printed.
+    /// The sets as printed.
     Printed,
-    /// With the printed binary length, and j in Wait-Set(j).
+    /// The sets with the printed binary length, but with j in Wait-Set(j).
     PrintedLength,
-    /// With all the bits, and without 0 in Wait-Set(0), as printed.
+    /// The sets with all bits, but without 0 in Wait-Set(0), as printed.
     PrintedCells,
 }
 
@@ -46,13 +46,13 @@ pub struct Sets {
     pub release: Vec<Vec<u8>>,
 }
 
-/// The smallest d with 2^d >= k.
+/// Returns the smallest d with 2^d >= k.
 pub const fn ceil_log2(k: usize) -> u32 {
     k.next_power_of_two().trailing_zeros()
 }
 
 impl Sets {
-    /// The sets for blocks of k cells.
+    /// Builds the sets for blocks of k cells.
     pub fn new(k: usize, form: Form) -> Self {
         let bits = match form {
             Form::Meant | Form::PrintedCells => ceil_log2(k),
@@ -64,7 +64,7 @@ impl Sets {
     }
 }
 
-/// The first `length` of the low `bits` bits of `j`, then zeros.
+/// Returns the first `length` of the low `bits` bits of `j`, padded with zeros.
 fn prefix(j: usize, bits: u32, length: u32) -> usize {
     (j & ((1 << bits) - 1)) >> (bits - length) << (bits - length)
 }
@@ -94,7 +94,7 @@ mod tests {
         wait.iter().copied().filter(|w| release.contains(w)).collect()
     }
 
-    /// The properties that the sets for k do not have.
+    /// Returns the properties that the sets for k violate.
     fn violated(k: usize, form: Form) -> BTreeSet<&'static str> {
         let Sets { wait, release } = Sets::new(k, form);
         let mut violated = BTreeSet::new();
@@ -113,7 +113,7 @@ mod tests {
             let first: Vec<Option<u8>> =
                 wait[..=j].iter().map(|wait| common(wait, release).first().copied()).collect();
             must("P4", first.iter().all(Option::is_some));
-            // Of an empty set there is no smallest element, and nothing to compare.
+            // An empty set has no smallest element to compare.
             let first: Vec<u8> = first.into_iter().flatten().collect();
             must("P5", first.is_sorted());
             must("Lemma 1", wait[..j].iter().all(|wait| common(wait, release).len() == 1));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sets_as_meant_have_the_properties() {
+    fn the_meant_sets_have_all_properties_but_lemma_1() {
         for k in 1..=MAX_K {
             let violated = violated(k, Form::Meant);
             assert!(violated.is_subset(&["Lemma 1"].into()), "k = {k}: {violated:?}");
@@ -134,19 +134,19 @@ mod tests {
     }
 
     #[test]
-    fn the_sets_are_small() {
+    fn the_sets_have_logarithmic_size() {
         for k in 1..=MAX_K {
             let Sets { wait, release } = Sets::new(k, Form::Meant);
             let largest = |sets: &[Vec<u8>]| sets.iter().map(Vec::len).max().unwrap();
             let log = ceil_log2(k) as usize;
-            // Release-Set(j) has an element for each one in j, and 0.
+            // Release-Set(j) has an element for each 1 bit of j, and 0.
             assert!((0..k).all(|j| release[j].len() == j.count_ones() as usize + 1), "k = {k}");
             assert_eq!(largest(&release), k.ilog2() as usize + 1, "k = {k}");
-            // Wait-Set(0) is the largest: 0, the powers of two, and k-1 if it is none of these.
+            // Wait-Set(0) is the largest set: 0, the powers of two, and k-1 if it is not one of these.
             let extra = usize::from(k > 2 && !(k - 1).is_power_of_two());
             assert_eq!(largest(&wait), 1 + log + extra, "k = {k}");
             assert_eq!(wait[0].len(), largest(&wait), "k = {k}");
-            // Every wait ends at the last cell, and every release begins at the first.
+            // Every Wait-Set ends with the last cell, and every Release-Set begins with the first.
             assert!(wait.iter().all(|set| set.last() == Some(&(k as u8).wrapping_sub(1))));
             assert!(release.iter().all(|set| set[0] == 0));
         }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_print() {
+    fn the_printed_sets_violate_p4() {
         for form in [Form::Printed, Form::PrintedLength, Form::PrintedCells] {
             let mut smallest = BTreeMap::new();
             for k in (1..=MAX_K).rev() {
@@ -171,7 +171,7 @@ mod tests {
             smallest.retain(|property, _| property.starts_with('P'));
             assert_eq!(smallest, [("P4", 2)].into(), "{form:?}");
         }
-        // With all the bits, only 0 misses itself, and that for every k from 2 on.
+        // With all bits, only the sets of 0 have no common element, for every k from 2 on.
         for k in 2..=MAX_K {
             let Sets { wait, release } = Sets::new(k, Form::PrintedCells);
             for (j, release) in release.iter().enumerate() {

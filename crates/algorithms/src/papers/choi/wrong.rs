@@ -1,8 +1,8 @@
-//! Variants of Choi's algorithm that are wrong on purpose. The checker must reject each of them,
-//! and say why.
+//! Variants of Choi's algorithm that are wrong on purpose. The checker must reject each of them and name
+//! the violation.
 //!
-//! With k <= 2, each cell is looked after by so many that dropping line 6, or waiting on the own
-//! cell alone, does no harm: these fail from n = 4, k = 3 on.
+//! With k <= 2, enough processes update each cell that dropping line 6, or waiting only on the own cell,
+//! does no harm. These variants fail from n = 4, k = 3 on.
 
 use alloc::vec;
 
@@ -23,21 +23,21 @@ use crate::{
     },
 };
 
-/// {-1} dropped: the block before is not looked after.
+/// {-1} dropped in line 4: no process updates the block before.
 pub fn no_previous(n: usize, k: usize) -> Choi {
     let mut parameters = Parameters::new(n, k);
     parameters.update.iter_mut().for_each(|list| list.retain(|&r| r >= 0));
     Choi::with(n, k, parameters)
 }
 
-/// Line 4 goes through the cells in descending order.
+/// Line 4 updates the cells in descending order.
 pub fn descending(n: usize, k: usize) -> Choi {
     let mut parameters = Parameters::new(n, k);
     parameters.update.iter_mut().for_each(|list| list.reverse());
     Choi::with(n, k, parameters)
 }
 
-/// Line 2 waits on the own cell alone.
+/// Line 2 waits only on the own cell.
 pub fn own_cell(n: usize, k: usize) -> Choi {
     let wait = (0..k).map(|j| vec![j as u8]).collect();
     Choi::with(n, k, Parameters { wait, ..Parameters::new(n, k) })
@@ -51,7 +51,7 @@ pub fn write(n: usize, k: usize) -> Changed<Choi, Write> {
 
 changed_lines! {
     Choi, Line => Next<Line>;
-    /// Line 6 dropped: each cell is tried once.
+    /// Line 6 dropped: a process tries to update each cell only once.
     Once: |s, m, _p| {
         L8 { u, a } => {
             let target = s.target(u);
@@ -67,14 +67,14 @@ changed_lines! {
             s.next_cell(u)
         },
     }
-    /// Line 3 releases one more than has left.
+    /// Line 3 adds k+1: each process releases one token more than has left.
     OneAhead: |s, m, _p| {
         L3 => {
             let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word + 1);
             Goto(L7 { u: Update { last, r: 0, second: false } })
         },
     }
-    /// Line 3 releases one less than has left.
+    /// Line 3 adds k-1: each process releases one token less than has left.
     OneBehind: |s, m, _p| {
         L3 => {
             let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word - 1);
@@ -93,7 +93,7 @@ changed_lines! {
 
 changed_lines! {
     Bounded, bounded::Line => Next<bounded::Line>;
-    /// Line 3 dropped: nobody learns that its token is old.
+    /// Line 3 dropped: a waiter never learns that its token is old.
     Ageless: |s, m, _p| {
         bounded::Line::L2 { t } => match s.may_enter(t, m.read(s.exit)) {
             true => Next::Enter(bounded::Line::L4),

@@ -1,17 +1,18 @@
-//! n-k levels, each of which counts who is there or above.
+//! n-k levels. Each level counts the processes at it or above.
 //! Omori et al. 2002, procedures (n, k)-EXCL and check.
 //!
-//! level(i): 0, or the level i has come to.   turn(s): who came to level s last, at first anybody.
+//! level(i): 0, or the level that i has reached.
+//! turn(s): the last process to reach level s; initially any process.
 //!
 //! - Lemma 1: at most n-s winners at level s.
 //!
-//! The paper: at most (n-k)(n+2)+1 steps to get in while at most k compete (section 7). That is one
-//! scan a level, but a scan is no snapshot: who leaves after it was seen and who comes before it is
-//! looked at both count, and the scan has to be made again. At n = 3, k = 2 it takes up to 8 steps,
-//! not 6.
+//! The paper states that a process enters within (n-k)(n+2)+1 steps while at most k processes compete
+//! (section 7). That is one scan per level. But a scan is not a snapshot: it counts both a process that
+//! leaves after the scan has read its level, and a process that arrives before the scan reads its level.
+//! The process then has to scan again. For n = 3, k = 2, entering takes up to 8 steps, not 6.
 //!
 //! The waitfor of level s: at most n-s-1 others are at level s or above, or turn(s) /= i. It is not
-//! atomic, and its parts are read in `check`'s order: levels first, then turn.
+//! atomic. Its parts are read in the order of `check`: first the levels, then turn.
 
 use alloc::{format, string::ToString};
 
@@ -21,12 +22,12 @@ use crate::framework::{
     memory::Word,
 };
 
-/// (n, k)-EXCL.
+/// Builds (n, k)-EXCL.
 pub fn excl(n: usize, k: usize) -> Ladder {
     levels(n, k, "excl", |s| n - s)
 }
 
-/// Levels 1 to n-k, where `crowd(s)` others are too many to leave level s.
+/// Builds levels 1 to n-k. A process may not leave level s while `crowd(s)` others are at it or above.
 pub(super) fn levels(
     n: usize,
     k: usize,

@@ -1,25 +1,29 @@
-//! A tournament of groups, each of them a small EXCL.
+//! A tournament of groups, each of which runs a small EXCL.
 //! Omori et al. 2002, procedures (n, k)-GTEX and gcheck.
 //!
-//! A complete binary tree of depth bl = floor(log2(n/(k+1))) halves the processes from node to
-//! node, the lower half one larger if need be. From the leaf of its own up to the root, a process
-//! goes through the competitions (p, q) of each node, p = 0 at the leaf, q = 1, 2, ...
+//! A complete binary tree of depth bl = floor(log2(n/(k+1))) halves the group of processes at each node.
+//! If the group has odd size, the lower half gets one process more. From its leaf up to the root, a
+//! process goes through the competitions (p, q) of each node, with p = 0 at the leaf and q = 1, 2, ...
 //!
-//! level(i): (0, 0), or the competition i has come to, ordered as pairs are.
-//! turn(x, q): who of the group of x came last to its q-th competition, at first anybody of it.
+//! level(i): (0, 0), or the competition that i has reached, in the order of pairs.
+//! turn(x, q): the last process of the group of x to reach its q-th competition; initially any process of
+//! the group.
 //!
 //! - Lemma 5: a leaf has k+1 to 2k+2 processes.
 //! - Lemma 6: at most 2k-q winners at the q-th competition of an inner node; at a leaf x, as many as
 //!   in EXCL: |G_x|-q.
 //!
-//! The paper's bound on steps while at most k compete (section 7) counts one competition a node and
-//! not k: for k > 1 a process that meets nobody already takes longer.
+//! The paper's bound on the steps while at most k processes compete (section 7) counts one competition per
+//! node instead of k. For k > 1, even a process that meets no other takes longer.
 //!
-//! Differs from the paper: it describes n = 2^bl 2k only and leaves the rest to the reader. Here a
-//! leaf x has |G_x|-k competitions, of which the q-th asks for at most |G_x|-q-1 others: for a leaf
-//! of 2k processes that is the paper's. The range of level(i) has (0, 0), which the paper leaves
-//! out although it starts there. `gcheck` reads turn(g(i, bl-p), q) as the procedure around it
-//! does; it prints turn(p, q), which is not declared (see [`wrong::gtex_printed`]).
+//! Differs from the paper:
+//!
+//! - The paper describes only n = 2^bl 2k and leaves the rest to the reader. Here a leaf x has |G_x|-k
+//!   competitions, and the q-th one requires at most |G_x|-q-1 others. For a leaf of 2k processes that is
+//!   what the paper prints.
+//! - The range of level(i) contains (0, 0). The paper omits this value, although level(i) starts with it.
+//! - `gcheck` reads turn(g(i, bl-p), q), as the procedure that calls it does. The paper prints turn(p, q),
+//!   which is not declared (see [`wrong::gtex_printed`]).
 //!
 //! [`wrong::gtex_printed`]: super::wrong::gtex_printed
 
@@ -41,25 +45,25 @@ use crate::framework::{
 /// A node of the tournament tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// Its label: which way to turn at each node from the root on, 0 or 1.
+    /// The label: the path from the root, 0 for the lower half and 1 for the upper half.
     pub x: String,
-    /// G_x.
+    /// The processes of the node, G_x.
     pub group: Range<Pid>,
 }
 
 impl Node {
-    /// The label as the paper writes it, λ for the root.
+    /// Returns the label as the paper writes it, λ for the root.
     fn label(&self) -> &str {
         if self.x.is_empty() { "λ" } else { &self.x }
     }
 }
 
-/// The depth of the tree.
+/// Returns the depth of the tree.
 pub fn bl(n: usize, k: usize) -> usize {
     (n / (k + 1)).ilog2() as usize
 }
 
-/// The nodes by depth, each depth from left to right.
+/// Returns the nodes by depth, each depth from left to right.
 pub fn tree(n: usize, k: usize) -> Vec<Vec<Node>> {
     let mut depths = vec![vec![Node { x: String::new(), group: 0..n }]];
     for depth in 0..bl(n, k) {
@@ -79,15 +83,16 @@ pub(super) struct Group {
     /// The node's height above the leaves.
     pub(super) p: usize,
     pub(super) node: Node,
-    /// How many entrants its competitions are made for: the q-th has at most so many minus q winners.
+    /// The number of entrants that its competitions are built for. The q-th competition has at most
+    /// `entrants - q` winners.
     pub(super) entrants: usize,
-    /// What its turns are called. Groups that call them the same share them.
+    /// The name of its turn variables. Groups with the same name share them.
     pub(super) turns: String,
-    /// The processes that write its turns.
+    /// The processes that write its turn variables.
     pub(super) writers: Range<Pid>,
 }
 
-/// Every group, the leaves first, each height from left to right.
+/// Returns all groups, the leaves first, each height from left to right.
 pub(super) fn groups(n: usize, k: usize) -> Vec<Group> {
     let heights = tree(n, k).into_iter().rev().enumerate();
     heights
@@ -103,15 +108,15 @@ pub(super) fn groups(n: usize, k: usize) -> Vec<Group> {
         .collect()
 }
 
-/// (n, k)-GTEX.
+/// Builds (n, k)-GTEX.
 pub fn gtex(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups(n, k))
 }
 
-/// The competitions of these groups, one group after another.
+/// Builds the competitions of these groups, in the order of `groups`.
 pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
     let max_rounds = groups.iter().map(|group| group.entrants - k).max().unwrap_or(0).max(k);
-    let width = max_rounds as Word + 1; // of a level's second number
+    let width = max_rounds as Word + 1; // above the second number of a level
 
     let mut layout = Layout::default();
     let mut turns: BTreeMap<(String, usize), Var> = BTreeMap::new();

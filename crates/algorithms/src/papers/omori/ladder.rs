@@ -1,10 +1,10 @@
-//! One competition after another: what NAIVE, EXCL and GTEX have in common.
+//! One competition after another: the common part of NAIVE, EXCL and GTEX.
 //! Omori et al. 2002, sections 2, 3 and 5.
 //!
-//! level(i): which competition i has come to.   turn(s): who came to it last.
+//! level(i): the competition that i has reached.   turn(s): the last process to reach competition s.
 //!
 //! ```text
-//! for each competition s on i's way:
+//! for each competition s of i, in order:
 //!   1  level(i) := s
 //!   2  turn(s) := i
 //!   3  L: count := 0; for each other j of the group: v := level(j); if v >= s then count := count + 1
@@ -15,15 +15,15 @@
 //!
 //! A process is a *winner* at s from the end of line 4 until it has executed line 5.
 //!
-//! Doorway: the paper has none. By the lab's convention it is all up to the first line at which a
-//! process may have to wait, which is line 4 after it has counted too many. The scan of line 3 is
-//! part of it, and so is every competition that is won by counting alone: a process that meets
-//! nobody is in its doorway all the way. (With lines 1 and 2 alone as the doorway,
-//! first-in-first-enabled comes out the same for EXCL with n <= 3 and with n = 4, k = 3.)
+//! Doorway: the paper defines none. By the lab's convention the doorway is everything before the first
+//! line at which a process may have to wait, which is line 4 after it has counted too many others. The
+//! scan of line 3 belongs to the doorway, and so does every competition that is won by counting alone: the
+//! whole entry section of a process that meets no other is its doorway. (With only lines 1 and 2 as the
+//! doorway, first-in-first-enabled has the same verdicts for EXCL with n <= 3 and with n = 4, k = 3.)
 //!
-//! Differs from the paper: it has no line numbers; those above are ours. The count is kept only as
-//! far as it matters: once it is settled whether it will be few enough, how many it is exactly is
-//! forgotten. Every level is read nevertheless.
+//! Differs from the paper: it has no line numbers, so the numbers above are ours. The count is kept only
+//! as far as it matters: once the result of the comparison is certain, the exact count is dropped. Every
+//! level is read nevertheless.
 
 use alloc::{string::String, vec::Vec};
 use core::ops::Range;
@@ -40,21 +40,21 @@ use crate::framework::{
 
 /// One competition.
 pub struct Competition {
-    /// The value of level(i) for who takes part in it; larger for the later ones on a way.
+    /// The value of level(i) of its participants. Later competitions of a process have larger values.
     pub level: Word,
-    /// Who came last.
+    /// The last process to reach it.
     pub turn: Var,
-    /// Who may take part.
+    /// The processes that may take part.
     pub group: Range<Pid>,
-    /// So many others at this level or above are too many to go on.
+    /// A process may not continue while at least this many others are at this level or above.
     pub crowd: usize,
-    /// The most winners there may be.
+    /// The maximum number of winners.
     pub winners: usize,
-    /// The paper's name for it.
+    /// The paper's name of the competition.
     pub name: String,
 }
 
-/// An algorithm that leads each process through competitions.
+/// An algorithm in which each process goes through a sequence of competitions.
 pub struct Ladder {
     pub(super) n: usize,
     pub(super) k: usize,
@@ -64,11 +64,11 @@ pub struct Ladder {
     pub(super) layout: Layout,
     pub(super) level: Array,
     pub(super) competitions: Vec<Competition>,
-    /// Which competitions each process goes through, in order.
+    /// The competitions of each process, in order.
     pub(super) ways: Vec<Vec<usize>>,
 }
 
-/// The lines above; `s` counts the competitions on the process's way.
+/// The lines above. `s` is an index into the competitions of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -81,12 +81,12 @@ pub enum Line {
 use Line::*;
 
 impl Ladder {
-    /// The `s`-th competition on `p`'s way.
+    /// Returns the `s`-th competition of `p`.
     pub fn competition(&self, p: Pid, s: u8) -> &Competition {
         &self.competitions[self.ways[p][s as usize]]
     }
 
-    /// Line 3 from `j` on, with `count` so far; or line 4, if nobody is left to look at.
+    /// Returns line 3 for the next process from `j` on, with `count` so far, or line 4 if none is left.
     pub(super) fn scan(&self, p: Pid, s: u8, j: Pid, count: usize) -> Line {
         let Competition { group, crowd, .. } = self.competition(p, s);
         let mut left = (j..group.end).filter(|&other| other != p);
@@ -94,14 +94,14 @@ impl Ladder {
         match left.next() {
             None => L4 { s, crowded: count >= *crowd },
             Some(j) => {
-                let settled = count + remaining < *crowd; // there will be few enough
+                let settled = count + remaining < *crowd; // the count will stay below the crowd
                 let count = if settled { 0 } else { count.min(*crowd) };
                 L3 { s, j: j as u8, count: count as u8 }
             }
         }
     }
 
-    /// Line 3 from the beginning, with this count.
+    /// Returns line 3 for the first process of the group, with this count.
     pub(super) fn rescan(&self, p: Pid, s: u8, count: usize) -> Line {
         self.scan(p, s, self.competition(p, s).group.start, count)
     }
@@ -111,7 +111,7 @@ impl Ladder {
         if (next as usize) < self.ways[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
     }
 
-    /// The competition that a process has not won yet, as a level: it has won all below.
+    /// Returns the level of the first competition that a process has not won. It has won all below.
     fn not_won(&self, p: Pid, at: &Loc<Line>) -> Word {
         match *at {
             Loc::Remainder => 0,

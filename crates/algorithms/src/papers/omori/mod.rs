@@ -3,11 +3,11 @@
 //!
 //! | module | procedure | what it is |
 //! |---|---|---|
-//! | [`naive`](mod@naive) | (n, k)-NAIVE | Peterson's n processes, stopped k levels early; no crash is survived |
-//! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels, each of which counts who is there or above |
-//! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups, each of them a small EXCL |
-//! | [`ladder`] | | what the three have in common: one competition after another |
-//! | [`wrong`] | | variants that are wrong on purpose, for the checker to reject |
+//! | [`naive`](mod@naive) | (n, k)-NAIVE | Peterson's algorithm for n processes, stopped k levels early; tolerates no crash |
+//! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels; each level counts the processes at it or above |
+//! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups, each of which runs a small EXCL |
+//! | [`ladder`] | | the common part of all three: one competition after another |
+//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
 
 pub mod entries;
 pub mod excl;

@@ -1,4 +1,5 @@
-//! Variants that are wrong, as printed or on purpose. The checker must reject each, and say why.
+//! Variants that are wrong, as printed or on purpose. The checker must reject each of them and name the
+//! violation.
 
 use alloc::string::ToString;
 
@@ -15,9 +16,9 @@ use crate::{
     },
 };
 
-/// GTEX with turn(p, q), as `gcheck` prints it: one for all nodes of a depth. Whoever comes to
-/// another node lets the last one of this node pass. (Read to the letter it is worse: gcheck would
-/// look at a variable that nobody ever writes.)
+/// GTEX with turn(p, q), as printed in `gcheck`: all nodes of a depth share their turns. A process that
+/// arrives at another node lets the last process of this node pass. (Read literally it is worse: `gcheck`
+/// would read a variable that no process ever writes.)
 pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     for group in &mut groups {
@@ -27,7 +28,7 @@ pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups)
 }
 
-/// The competitions of the root left out: k winners come from each of its sons.
+/// GTEX without the competitions of the root: k winners come from each of its children.
 pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     if groups.len() > 1 {
@@ -36,22 +37,22 @@ pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups)
 }
 
-/// A leaf competes like an inner node, with room for 2k: what is printed for n = 2^bl 2k, used for
-/// other n. It is enough for leaves of at most 2k processes.
+/// GTEX in which a leaf competes like an inner node, for 2k entrants: the printed algorithm for
+/// n = 2^bl 2k, used for other n. It is correct for leaves of at most 2k processes.
 pub fn gtex_leaf_as_inner(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     groups.iter_mut().for_each(|group| group.entrants = 2 * k);
     ladder(n, k, groups)
 }
 
-/// `count <= n - s`: one more is few enough.
+/// EXCL with `count <= n - s`: it accepts one process too many.
 pub fn excl_off_by_one(n: usize, k: usize) -> Ladder {
     let mut ladder = excl(n, k);
     ladder.competitions.iter_mut().for_each(|competition| competition.crowd += 1);
     ladder
 }
 
-/// Level 1 left out: n processes come to level 2, which is for n - 1.
+/// EXCL without level 1: n processes come to level 2, which is built for n - 1.
 pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
     let mut ladder = excl(n, k);
     ladder.ways.iter_mut().for_each(|way| {
@@ -62,20 +63,20 @@ pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
 
 changed_lines! {
     Ladder, Line => Next<Line>;
-    /// Line 2 dropped: nobody says that it came last.
+    /// Line 2 dropped: no process announces that it came last.
     NoTurn: |a, m, p| {
         Line::L1 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// Lines 1 and 2 swapped: it says that it came last before others can see it.
+    /// Lines 1 and 2 swapped: a process announces that it came last before others can see its level.
     TurnFirst: |a, m, p| {
         Line::L1 { s } => { m.write(a.competition(p, s).turn, p as Word); Goto(Line::L2 { s }) },
         Line::L2 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// `goto L` goes past `count := 0`: who has counted too many once goes on counting from there.
+    /// `goto L` skips `count := 0`: a process that has counted too many once continues from that count.
     CountKept: |a, m, p| {
         Line::L4 { s, crowded: true } => if m.read(a.competition(p, s).turn) == p as Word { Spin(a.rescan(p, s, a.competition(p, s).crowd)) } else { a.won(p, s) },
     }
-    /// Line 5 dropped: who leaves stays at the top level.
+    /// Line 5 dropped: a leaving process stays at the top level.
     NoReset: |_a, _m, _p| {
         Line::L5 => Leave,
     }
