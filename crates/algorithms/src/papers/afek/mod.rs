@@ -2,13 +2,13 @@
 //! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 2, on any timestamp system.
 //!
 //! x\[i\]: process i is not in its remainder.
-//! S: who was not in its remainder when i left the doorway.
-//! y: of these, who still is not.
+//! S: the processes that were not in their remainder when i left the doorway.
+//! y: the processes of S that are still not in their remainder.
 //!
 //! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. l is k here, as everywhere in this crate.
 //!
-//! Differs from the paper: a process does not read its own x, which it knows, and which never
-//! counts in Test. "In any order" is ascending.
+//! Differs from the paper: a process does not read its own x, which it knows and which never
+//! counts in Test. "In any order" is ascending order here.
 
 use alloc::{format, vec::Vec};
 
@@ -37,7 +37,7 @@ pub struct Afek<T> {
     stamps: T,
 }
 
-/// The paper's lines. 3, 5, 8 and 9 are local and belong to the line before them.
+/// The paper's lines. Lines 3, 5, 8 and 9 are local and belong to the line before them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<L, S> {
@@ -51,11 +51,11 @@ pub enum Line<L, S> {
 }
 use Line::*;
 
-/// Where a process stands on the system `T`.
+/// The position of a process, on the timestamp system `T`.
 pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Afek<T> {
-    /// For `n` processes of which `k` may be in.
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
     pub fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let x = layout.array(n, |i| Decl::flag(format!("x[{i}]"), false).at(i).waited_on());
@@ -67,7 +67,7 @@ impl<T: Timestamps> Afek<T> {
         Pids::others(self.n, p)
     }
 
-    /// Line 4, for the process after `j`, or on to the waiting room.
+    /// Returns line 4 for the process after `after`, or the waiting room if none is left.
     fn line_4(&self, p: Pid, after: Option<Pid>, s: Pids) -> At<T> {
         let next = match after {
             None => self.others(p).first(),
@@ -79,7 +79,7 @@ impl<T: Timestamps> Afek<T> {
         }
     }
 
-    /// Line 6 from its beginning.
+    /// Returns the beginning of line 6.
     fn line_6(&self, p: Pid, s: Pids) -> At<T> {
         match s.first() {
             Some(j) => L6 { j, s, y: Pids::NONE },
@@ -183,7 +183,7 @@ impl<T: Timestamps> Algorithm for Afek<T> {
     }
 }
 
-/// Where a process stands in the timestamp system.
+/// Returns the position of a process in the timestamp system.
 fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
     match *loc {
         Loc::Entry(L2(label)) | Loc::Exit(L12(label)) => Inside::Label(label),

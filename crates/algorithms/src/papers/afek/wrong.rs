@@ -1,4 +1,4 @@
-//! Variants of Afek et al.'s algorithm that are wrong on purpose.
+//! Variants of Afek et al.'s algorithm that are wrong on purpose. The checker must reject each of them.
 
 use super::{Afek, At, Line::*};
 use crate::{
@@ -13,15 +13,15 @@ use crate::{
 
 changed_lines! {
     Afek<T>, At<T> => Next<At<T>> where [T: Timestamps];
-    /// Line 12 dropped: the old timestamp is still there when the flag goes up again.
+    /// Line 12 dropped: the old timestamp is still there when the process sets its flag again.
     NoSecondLabel: |s, m, p| {
         L11 => { m.write(s.x.at(p), 0); Leave },
     }
-    /// Line 2 dropped: whoever comes keeps the timestamp it had.
+    /// Line 2 dropped: an arriving process keeps the timestamp it had.
     NoLabel: |s, m, p| {
         L1 => { m.write(s.x.at(p), 1); Goto(s.line_4(p, None, Pids::NONE)) },
     }
-    /// Lines 1 and 2 swapped: the timestamp comes before the flag.
+    /// Lines 1 and 2 swapped: a process takes its timestamp before it sets its flag.
     LateFlag: |s, m, p| {
         L1 => match s.stamps.label(m, p, s.stamps.begin_label(p)) {
             Turn::Goto(label) => Goto(L2(label)),
@@ -32,15 +32,15 @@ changed_lines! {
             Goto(L4 { j, s: seen.with(p) })
         },
     }
-    /// Line 4 takes everybody, whether it was there or not.
+    /// Line 4 adds every process to S, even those in their remainder.
     EverybodyCounts: |s, m, p| {
         L4 { j, s: _ } => { m.read(s.x.at(j)); Goto(s.line_4(p, Some(j), s.others(p))) },
     }
-    /// Line 6 dropped: who was there when it came counts for ever.
+    /// Line 6 dropped: a process that was there in the doorway counts forever.
     NoSecondLook: |s, _m, p| {
         L6 { s: seen, .. } => Goto(s.line_7(p, seen, seen)),
     }
-    /// Line 9 counts one too many.
+    /// Line 9 lets one process too many enter.
     OneTooMany: |s, m, p| {
         L7 { s: seen, y, scan } => match s.stamps.scan(m, p, scan) {
             Turn::Goto(scan) => Goto(L7 { s: seen, y, scan }),

@@ -1,69 +1,69 @@
-//! Bounded labels: a finite set in which there is always one that is later than those in use.
+//! Bounded labels: a finite set in which there is always a label later than all labels in use.
 //! After Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
 //!
-//! A label has n - 1 digits of 1 to 5, at first all 1, and two are compared at the first digit in
-//! which they differ; equal ones are ordered by process. Of digits, 1 < 2 < 3, 4, 5, and in the
-//! cycle 3 < 4 < 5 < 3. Not an order of all labels; but of those that are in use at one time, no
-//! three ever lie around a cycle. That is what [`Stamp::later`] sees to, and what the lab checks:
-//! a digit is used up to one less process with each place, so a third of the cycle is only entered
-//! when who held the first has left it.
+//! A label has n - 1 digits of 1 to 5, initially all 1. Two labels are compared at the first digit in
+//! which they differ; equal labels are ordered by process. For digits, 1 < 2 < 3, 4, 5, and 3 < 4 < 5 < 3
+//! form a cycle. So this is not an order of all labels. But of the labels that are in use at one time, no
+//! three ever lie around a cycle. [`Stamp::later`] ensures this, and the lab checks it: with each further
+//! digit, one process less may share the digits before it, so the third digit of the cycle is only
+//! taken after the holder of the first has left it.
 //!
-//! A label packs into 3(n - 1) bits: digits from the upper end, each as one less than it is called,
-//! so that 0 is the initial label.
+//! A label packs into 3(n - 1) bits, the first digit in the most significant bits. Each digit is stored
+//! minus one, so that 0 is the initial label.
 
 use alloc::string::String;
 use core::fmt::Write as _;
 
 use crate::framework::memory::Pid;
 
-/// The most processes there are labels for.
+/// The maximum number of processes.
 pub const MAX_PROCESSES: usize = 16;
 
 const DIGIT_BITS: u32 = 3;
 const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
 
-/// Where a [mark](Stamp::mark) lies: above all digits.
+/// The position of a [mark](Stamp::mark): above all digits.
 const MARK_AT: u32 = 56;
 
-/// Digits before the cycle of three.
+/// The number of digits before the cycle of three.
 pub const CHAIN: u64 = 2;
 
-/// How many bits a label for `n` processes has.
+/// Returns the number of bits of a label for `n` processes.
 pub const fn bits(n: usize) -> u32 {
     DIGIT_BITS * (n as u32 - 1)
 }
 
-/// A label, and a mark that only the lab uses: it tells apart two timestamps of one process that
+/// A label, and a mark that only the lab uses: it distinguishes two timestamps of one process that
 /// have the same label. Without [mark bits](Labels::MARK_BITS) it is always 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The label that all begin with.
+    /// The initial label of every process.
     pub const FIRST: Stamp = Stamp(0);
 
-    /// The label with these packed digits.
+    /// Returns the label with these packed digits.
     pub const fn from_label(label: u64) -> Self {
         Stamp(label)
     }
 
-    /// The digits, packed.
+    /// Returns the packed digits.
     pub const fn label(self) -> u64 {
         self.0 & ((1 << MARK_AT) - 1)
     }
 
-    /// The mark.
+    /// Returns the mark.
     pub const fn mark(self) -> u64 {
         self.0 >> MARK_AT
     }
 
-    /// The same label with another mark.
+    /// Returns the same label with another mark.
     #[must_use]
     pub const fn marked(self, mark: u64) -> Self {
         Stamp(self.label() | mark << MARK_AT)
     }
 
-    /// Whether the first of two is ordered before the second, when digits have a chain of `chain`
+    /// Returns whether the first of two labels is ordered before the second. The first `chain` digits lie
     /// before the cycle.
     pub fn precedes(chain: u64, a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
         let (x, y) = (a.0.label(), b.0.label());
@@ -75,8 +75,8 @@ impl Stamp {
         if x >= chain && y >= chain { next(chain, x) == y } else { x < y }
     }
 
-    /// The label that process `i` of `n` takes when it sees these, later than all of them; none if
-    /// its own is the latest.
+    /// Returns the label that process `i` of `n` takes when it sees these labels: later than all of them.
+    /// Returns `None` if its own is the latest.
     pub fn later(chain: u64, n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp> {
         let later =
             |a: Pid, b: Pid| if Self::precedes(chain, (view(a), a), (view(b), b)) { b } else { a };
@@ -85,7 +85,8 @@ impl Stamp {
             return None;
         }
         let top = view(latest).label();
-        // The first place at which more share the latest one's digits than there are places left.
+        // The first place at which more other processes share the digits of the latest label than there
+        // are places left.
         let place = (1..n).find(|&place| {
             let below = DIGIT_BITS * (n - 1 - place) as u32;
             let alike = |&j: &Pid| j != i && view(j).label() >> below == top >> below;
@@ -97,28 +98,29 @@ impl Stamp {
         Some(Stamp((before | next(chain, digit)) << below))
     }
 
-    /// From a register's field for a label of `n` processes and `mark_bits`.
+    /// Unpacks a field of a register: a label for `n` processes and a mark of `mark_bits`.
     pub(super) fn unpack(field: u64, n: usize, mark_bits: u32) -> Self {
         let label = field & ((1 << bits(n)) - 1);
         let mark = field >> bits(n) & ((1 << mark_bits) - 1);
         Stamp(label | mark << MARK_AT)
     }
 
-    /// As a register's field of [`bits`] and mark bits.
+    /// Packs the label and the mark into a field of a register, of [`bits`] and mark bits.
     pub(super) fn pack(self, n: usize) -> u64 {
         self.label() | self.mark() << bits(n)
     }
 }
 
-/// The labels of a system: their order, and which one a process takes next.
+/// A set of labels: their order, and the label that a process takes next.
 pub trait Labels: Send + Sync + 'static {
-    /// Bits of a [mark](Stamp::mark) with each label, for the lab.
+    /// The number of bits of the [mark](Stamp::mark) of each label. Only the lab uses marks.
     const MARK_BITS: u32 = 0;
 
-    /// Whether the first of two processes with these labels is ordered before the second.
+    /// Returns whether the first of two processes with these labels is ordered before the second.
     fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool;
 
-    /// The label that process `i` of `n` takes when it sees these; none if it keeps its own.
+    /// Returns the label that process `i` of `n` takes when it sees these labels, or `None` if it keeps its
+    /// own.
     fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
 }
 
@@ -135,12 +137,12 @@ impl Labels for FiveDigits {
     }
 }
 
-/// The digit after this one.
+/// Returns the digit after this one.
 const fn next(chain: u64, digit: u64) -> u64 {
     if digit == chain + 2 { chain } else { digit + 1 }
 }
 
-/// The packed label of so many digits as a person would write it.
+/// Formats a packed label of this many digits.
 pub fn show(label: u64, digits: u8) -> String {
     let mut out = String::new();
     for place in (0..u32::from(digits)).rev() {
@@ -166,7 +168,7 @@ mod tests {
         {
             assert!(before(a, b) && !before(b, a), "{a} {b}");
         }
-        assert!(!before(3, 3)); // equal labels go by process
+        assert!(!before(3, 3)); // equal labels are ordered by process
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What the lab needs to follow timestamps through a system's registers and private states.
+//! Marks, with which the lab follows timestamps through the registers and private states of a system.
 //!
-//! With [mark bits](Labels::MARK_BITS) a label carries a mark through every register and
-//! private state it passes. A new label has the mark [`fresh`]; once it is written, the lab
-//! gives it a number of its own, in place. So it knows which of several timestamps with the same
-//! label a Scan has seen, without any ghost state of its own in the machine.
+//! With [mark bits](Labels::MARK_BITS), a label carries a mark through every register and
+//! private state. A new label has the mark [`fresh`]. Once it is written, the lab replaces the
+//! mark by a distinct number. So the lab knows which of several timestamps with the same
+//! label a Scan has seen, without ghost state in the machine.
 
 use core::marker::PhantomData;
 
@@ -16,7 +16,7 @@ use crate::framework::{
     memory::{Memory, Pid, Word},
 };
 
-/// Bits of a mark: more than enough for the timestamps of a process that are anywhere at one time.
+/// The number of bits of a mark: more than enough for the timestamps of a process that exist at one time.
 pub const MARK_BITS: u32 = 5;
 
 /// The labels of `L` with marks.
@@ -34,8 +34,8 @@ impl<L: Labels> Labels for WithMarks<L> {
     }
 }
 
-/// Always the first label, even for the process with the latest one: every Label writes, so that the
-/// lab can check the snapshot under the labels alone.
+/// Labels that are always the first one, even for the process with the latest one. Every Label then
+/// writes, so that the lab can check the snapshot under the labels alone.
 pub struct AlwaysFirst;
 
 impl Labels for AlwaysFirst {
@@ -48,29 +48,29 @@ impl Labels for AlwaysFirst {
     }
 }
 
-/// The mark of a label that nobody has written yet, of so many bits.
+/// Returns the mark, of this many bits, of a label that has not been written yet.
 pub const fn fresh(mark_bits: u32) -> u64 {
     (1 << mark_bits) - 1
 }
 
-/// A function on the timestamps of processes.
+/// A function that replaces the timestamp of a process.
 pub type Renew<'a> = &'a mut dyn FnMut(Pid, Stamp) -> Stamp;
 
-/// A system whose timestamps are [`Stamp`]s, open to the lab.
+/// A system whose timestamps are [`Stamp`]s that the lab can replace.
 pub trait Marked: Timestamps<Stamp = Stamp, Collected = All<Stamp>> {
-    /// Bits of marks.
+    /// The number of bits of a mark.
     const MARK_BITS: u32;
 
-    /// Where a process stands in the Scan with which Label begins; none after it.
+    /// Returns the position in the Scan inside Label, or `None` if Label is at another line.
     fn inner_scan(at: Self::Labelling) -> Option<Self::Scanning>;
 
-    /// Renews every timestamp in a place of Label of process `p`.
+    /// Replaces every timestamp in a position of process `p` in Label.
     fn renew_label(p: Pid, at: Self::Labelling, renew: Renew<'_>) -> Self::Labelling;
 
-    /// Renews every timestamp in a place of Scan of process `p`.
+    /// Replaces every timestamp in a position of process `p` in Scan.
     fn renew_scan(p: Pid, at: Self::Scanning, renew: Renew<'_>) -> Self::Scanning;
 
-    /// Renews every timestamp in the registers.
+    /// Replaces every timestamp in the registers.
     fn renew_memory(&self, memory: &mut [Word], renew: Renew<'_>);
 }
 
@@ -99,7 +99,7 @@ where
 }
 
 impl All<Stamp> {
-    /// Renews every timestamp.
+    /// Replaces every timestamp.
     #[must_use]
     pub fn renewed(mut self, renew: Renew<'_>) -> Self {
         for (q, stamp) in self.0.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ impl All<Stamp> {
     }
 }
 
-/// The whole view `stamps`, as process `p` collects it.
+/// Returns the whole view `stamps`, as process `p` collects it.
 pub(super) fn collect<T, C>(p: Pid, n: usize, stamps: impl Fn(Pid) -> Stamp) -> C
 where
     T: Timestamps<Stamp = Stamp>,

@@ -1,8 +1,8 @@
-//! Concurrent timestamp systems: who came before whom, from single-writer registers.
+//! Concurrent timestamp systems: an order of processes from single-writer registers.
 //!
-//! A system offers two procedures. *Label* takes a new timestamp, later than all that were there
+//! A system offers two procedures. *Label* takes a new timestamp, later than all timestamps that were there
 //! when it began. *Scan* returns an order of all processes by their timestamps. Both are step
-//! machines, so that an algorithm can run on any system, and the lab can check any system against
+//! machines, so an algorithm can run on any system, and the lab can check any system against
 //! the simplest one.
 //!
 //! | module | what it is | Label and Scan cost | registers |
@@ -10,6 +10,9 @@
 //! | [`unbounded`] | UCTSS, Figure 1 of Afek et al. | n + 1 and n | unbounded |
 //! | [`linear`] | bounded labels over a weak snapshot | 6n and 3n up to 8 processes | O(n) bits |
 //! | [`quadratic`] | bounded labels over an atomic snapshot | O(n^2) | O(n^2) bits, n at most 4 |
+//!
+//! [`labels`] has the bounded labels, [`shape`] the format of registers, [`marked`] what the lab needs to
+//! follow timestamps, and [`wrong`] labels and counters that are wrong on purpose.
 
 use core::{fmt::Debug, hash::Hash};
 
@@ -38,32 +41,32 @@ pub use quadratic::Quadratic;
 pub use shape::Shape;
 pub use unbounded::Uctss;
 
-/// What can be part of a private state.
+/// A type that can be part of a private state.
 pub trait Part: Copy + Eq + Hash + Debug + Send + Sync + 'static {}
 impl<T: Copy + Eq + Hash + Debug + Send + Sync + 'static> Part for T {}
 
-/// Where a step inside Label or Scan leads.
+/// Where a line of Label or Scan leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn<S, T> {
-    /// On to this line.
+    /// Continue at this line.
     Goto(S),
-    /// The procedure is finished.
+    /// The procedure ends with this result.
     Done(T),
 }
 
-/// What a Scan makes of the timestamps it sees, one process after another.
+/// What a Scan collects from the timestamps it sees, one process after another.
 ///
-/// A Scan returns an order of all processes, and that is what [`All`] keeps. The algorithms here
-/// only ask who is before the scanner: [`Before`] keeps that and nothing else, which spares the
-/// checker the states that differ in what nobody looks at.
+/// A Scan returns an order of all processes; [`All`] keeps all of it. The algorithms in this crate only
+/// need the processes before the scanner. [`Before`] keeps just those, so the checker does not
+/// distinguish states that differ only in unused information.
 pub trait Collect<S>: Part {
-    /// Process `p` begins with its own timestamp.
+    /// Starts the collection of process `p`, with its own timestamp.
     fn begin(p: Pid, own: S) -> Self;
-    /// It sees the timestamp of `q`.
+    /// Adds the timestamp of `q`, seen by `p`.
     fn see<T: Timestamps<Stamp = S>>(self, p: Pid, q: Pid, stamp: S) -> Self;
-    /// The processes seen so far that are ordered before the scanner `p`.
+    /// Returns the processes seen so far that are ordered before the scanner `p`.
     fn before<T: Timestamps<Stamp = S>>(&self, p: Pid) -> Pids;
-    /// Changes every timestamp in it.
+    /// Changes every collected timestamp.
     fn renew(&mut self, renew: impl FnMut(&mut S));
 }
 
@@ -72,7 +75,7 @@ pub trait Collect<S>: Part {
 pub struct Before<S> {
     /// The scanner's own timestamp.
     pub own: S,
-    /// Who is before it, of those seen so far.
+    /// The processes before the scanner, of those seen so far.
     pub before: Pids,
 }
 
@@ -97,20 +100,20 @@ impl<S: Part> Collect<S> for Before<S> {
     }
 }
 
-/// The most processes whose timestamps [`All`] holds.
+/// The maximum number of processes whose timestamps [`All`] holds.
 pub const MAX_STAMPS: usize = 16;
 
-/// Every timestamp.
+/// The timestamps of all processes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct All<S>([Option<S>; MAX_STAMPS]);
 
 impl<S: Part> All<S> {
-    /// The timestamp of `q`, if it has been seen.
+    /// Returns the timestamp of `q`, if it has been seen.
     pub fn stamp(&self, q: Pid) -> Option<S> {
         self.0[q]
     }
 
-    /// Whether `i` is ordered before `j`; both have been seen.
+    /// Returns whether `i` and `j` have been seen and `i` is ordered before `j`.
     pub fn orders<T: Timestamps<Stamp = S>>(&self, i: Pid, j: Pid) -> bool {
         match (self.0[i], self.0[j]) {
             (Some(a), Some(b)) => T::precedes((a, i), (b, j)),
@@ -141,22 +144,22 @@ impl<S: Part> Collect<S> for All<S> {
     }
 }
 
-/// Where a process stands in a system, for whoever normalizes a whole state.
+/// The position of a process in a system, or another property of one of the two procedures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inside<L, S> {
-    /// In neither procedure.
+    /// The process is in neither procedure.
     Neither,
-    /// In Label.
+    /// The process is in Label.
     Label(L),
-    /// In Scan.
+    /// The process is in Scan.
     Scan(S),
 }
 
-/// Where a process stands in `T`.
+/// The position of a process in `T`.
 pub type InsideOf<T> = Inside<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
-/// Where a line of either procedure of `T` leads: a line of Label to a place in Label or to its end, a
-/// line of Scan likewise.
+/// Where a line of `T` leads: a line of Label to another line of Label or to its end, a line of Scan to
+/// another line of Scan or to its end.
 pub type TurnOf<T> = Inside<
     Turn<<T as Timestamps>::Labelling, ()>,
     Turn<<T as Timestamps>::Scanning, <T as Timestamps>::Collected>,
@@ -164,34 +167,34 @@ pub type TurnOf<T> = Inside<
 
 /// A concurrent timestamp system for n processes.
 ///
-/// A process runs at most one procedure at a time, to its end, and keeps nothing in between.
+/// A process runs at most one procedure at a time, to its end, and keeps no private state in between.
 pub trait Timestamps: Sized + Send + Sync + 'static {
-    /// The most processes it can be built for.
+    /// The maximum number of processes.
     const MAX_PROCESSES: usize = MAX_STAMPS;
 
-    /// One timestamp. Two are compared together with the processes that hold them.
+    /// A timestamp. Two timestamps are compared together with the processes that hold them.
     type Stamp: Part;
-    /// Where a process stands in Label.
+    /// The position of a process in Label.
     type Labelling: Part;
-    /// Where a process stands in Scan.
+    /// The position of a process in Scan.
     type Scanning: Part;
-    /// What a Scan returns.
+    /// The result of a Scan.
     type Collected: Collect<Self::Stamp>;
 
-    /// Declares the registers.
+    /// Builds the system for `n` processes and declares its registers.
     fn new(layout: &mut Layout, n: usize) -> Self;
 
-    /// Whether the first of two processes with these timestamps is ordered before the second.
+    /// Returns whether the first of two processes with these timestamps is ordered before the second.
     fn precedes(a: (Self::Stamp, Pid), b: (Self::Stamp, Pid)) -> bool;
 
-    /// The first line of Label.
+    /// Returns the first line of Label.
     fn begin_label(&self, p: Pid) -> Self::Labelling;
 
     /// Executes a line of Label.
     fn label<M: Memory>(&self, m: &mut M, p: Pid, at: Self::Labelling)
     -> Turn<Self::Labelling, ()>;
 
-    /// The first line of Scan.
+    /// Returns the first line of Scan.
     fn begin_scan(&self, p: Pid) -> Self::Scanning;
 
     /// Executes a line of Scan.
@@ -202,16 +205,17 @@ pub trait Timestamps: Sized + Send + Sync + 'static {
         at: Self::Scanning,
     ) -> Turn<Self::Scanning, Self::Collected>;
 
-    /// What a line of Label does, in a word or two.
+    /// Returns a short name of a line of Label.
     fn label_line(at: Self::Labelling) -> &'static str;
 
-    /// What a line of Scan does, in a word or two.
+    /// Returns a short name of a line of Scan.
     fn scan_line(at: Self::Scanning) -> &'static str;
 
     /// Whether registers grow without bound.
     const UNBOUNDED: bool = false;
 
-    /// See [`Algorithm::normalize`](crate::Algorithm::normalize); one entry per process.
+    /// Brings a state into its normal form; see [`Algorithm::normalize`](crate::Algorithm::normalize).
+    /// `inside` has one element per process.
     fn normalize(&self, _inside: &mut [InsideOf<Self>], _memory: &mut [Word]) {}
 }
 

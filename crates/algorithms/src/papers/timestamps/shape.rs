@@ -1,4 +1,4 @@
-//! What the word of a register is made of: its bits, its values, and how to print it.
+//! The fields of a register: its bits, its values, and how to print it.
 
 use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Write as _;
@@ -9,39 +9,39 @@ use crate::framework::{
     memory::Word,
 };
 
-/// Bits of a colour.
+/// The number of bits of a colour.
 pub(super) const COLOUR_BITS: u32 = 2;
-/// Colours.
+/// The number of colours.
 pub(super) const COLOURS: u64 = 1 << COLOUR_BITS;
-/// Bits of what a writer says to a reader: a colour, and above it a colour or none.
+/// The number of bits of a hand, which a writer shows to a reader: a colour, and above it a colour or none.
 pub(super) const HAND_BITS: u32 = 5;
-/// In place of a colour: none.
+/// The value that stands for no colour.
 pub(super) const NONE: u64 = COLOURS;
 
-/// The most bits of a register: a [`Word`] that is not negative.
+/// The maximum number of bits of a register: a [`Word`] that is not negative.
 pub(super) const MAX_BITS: u32 = 63;
-/// The most values that are listed for the explorer.
+/// The maximum number of values that are listed for the explorer.
 const MAX_LISTED: u64 = 1000;
 
-/// The parts of a word, from its lowest bit up: labels, each with its mark; hands; colours; flags.
+/// The fields of a word, from the lowest bit up: labels, each with its mark; hands; colours; flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
-    /// Labels.
+    /// The number of labels.
     pub labels: u8,
-    /// Digits of a label.
+    /// The number of digits of a label.
     pub digits: u8,
-    /// Bits of the mark of a label.
+    /// The number of bits of the mark of a label.
     pub mark_bits: u8,
-    /// Announcements with copies.
+    /// The number of hands: announcements with copies.
     pub hands: u8,
-    /// Colours.
+    /// The number of colours.
     pub colours: u8,
-    /// Flags.
+    /// The number of flags.
     pub flags: u8,
 }
 
 impl Shape {
-    /// The fields, as bits and number of values.
+    /// Returns the fields, each as its number of bits and its number of values.
     fn fields(self) -> impl Iterator<Item = (u32, u64)> {
         let mark = u32::from(self.mark_bits);
         let label = (0..self.digits).map(|_| (3, labels::CHAIN + 3)).chain([(mark, 1 << mark)]);
@@ -52,12 +52,12 @@ impl Shape {
         labels.chain(hands).chain(colours).chain((0..self.flags).map(|_| (1, 2)))
     }
 
-    /// How many bits there are.
+    /// Returns the number of bits.
     pub fn bits(self) -> u32 {
         self.fields().map(|(bits, _)| bits).sum()
     }
 
-    /// A register of this shape; at first everything in it is 0.
+    /// Declares a register of this shape, initially 0.
     pub(super) fn declare(self, name: String) -> Decl {
         let kind = Kind::custom(self);
         let mut count = self.fields().map(|(_, values)| values);
@@ -73,8 +73,7 @@ impl Shape {
         Decl::listed(name, kind, words, Init::Is(0))
     }
 
-    /// The word as a person would write it: labels with their marks, `announced/copied` colours,
-    /// colours, flags.
+    /// Formats a word: labels with their marks, `announced/copied` colours, colours, flags.
     pub fn show(self, word: Word) -> String {
         let mut rest = word as u64;
         let mut take = |bits: u32| {

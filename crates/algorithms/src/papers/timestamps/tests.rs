@@ -1,4 +1,4 @@
-//! What the systems do when one procedure runs after another, and what that costs at most.
+//! Sequential runs of the systems, and their maximum cost.
 
 use alloc::vec::Vec;
 
@@ -70,7 +70,7 @@ impl<T: Timestamps> World<T> {
     }
 }
 
-/// One procedure after another, in an order that looks like none.
+/// Runs one procedure after another, in an irregular order.
 fn one_after_another<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>() {
     for n in 2..=T::MAX_PROCESSES {
         let mut world = World::<T>::new(n);
@@ -93,14 +93,14 @@ fn one_after_another<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>() {
 }
 
 #[test]
-fn labels_one_after_another_are_in_that_order() {
+fn sequential_labels_are_in_the_order_they_were_taken() {
     one_after_another::<_, Uctss<All<Word>>>();
     one_after_another::<_, Linear<All<Stamp>>>();
     one_after_another::<_, Linear<All<Stamp>, WithMarks>>();
     one_after_another::<_, Quadratic<All<Stamp>>>();
 }
 
-/// The steps of a Scan during which everybody else labels right after the line `after`.
+/// Returns the steps of a Scan during which all other processes label right after the line `after`.
 fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -119,7 +119,8 @@ fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     steps
 }
 
-/// The same for a Label, where all others also scan, and show new colours, when it is to write.
+/// Returns the steps of a Label during which all other processes label right after the line `after`. They
+/// also scan, and show new colours, when it is about to write.
 fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -142,13 +143,13 @@ fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
 }
 
 #[test]
-fn linear_costs_what_it_says() {
+fn linear_has_the_documented_cost() {
     for n in 2..=<Linear>::MAX_PROCESSES {
         let groups = (n - 1).div_ceil(12);
         let (scan, label) =
             if n <= 8 { (3 * n, 6 * n) } else { (4 * n - 1, 7 * n - 3 + 3 * groups) };
         assert_eq!(scan_among_labels::<Linear>(n, "toggle"), scan, "n = {n}");
-        // Of two, who sees the other as later cannot also find a copy by it.
+        // Of two processes, the one that sees the other as later cannot also find a copy by it.
         let label = if n == 2 { label - 1 } else { label };
         assert_eq!(label_among_others::<Linear>(n, "toggle"), label, "n = {n}");
     }

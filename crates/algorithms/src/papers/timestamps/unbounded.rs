@@ -1,26 +1,26 @@
-//! UCTSS: timestamps that grow for ever.
+//! UCTSS: timestamps that grow without bound.
 //! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 1.
 //!
-//! label\[i\]: the timestamp of process i; equal ones are ordered by process.
+//! label\[i\]: the timestamp of process i. Equal timestamps are ordered by process.
 //!
 //! Cost: at most n + 1 references for Label, n for Scan.
 //!
-//! Differs from the paper: it lets Label choose any larger number, and this is the next one; it
-//! reads in any order, and this is ascending, but for Scan's own label, which comes first. As
-//! printed, Label keeps a timestamp that equals the largest. With two equal largest ones that is
-//! wrong for the one which the tie puts first: it stays before a process whose Label was finished
-//! when its own began, against property (1). [`Uctss`] therefore keeps a timestamp only if no
-//! other process is ordered after it; [`Printed`](super::wrong::Printed) is what is printed.
+//! Differs from the paper: the paper lets Label choose any larger number; here it takes the next one. The
+//! paper reads in any order; here the order is ascending, except that Scan reads its own label first. As
+//! printed, Label keeps a timestamp that equals the largest. With two equal largest timestamps that is
+//! wrong for the process that the tie puts first: it stays before a process whose Label was finished
+//! when its own began, which violates property (1). [`Uctss`] therefore keeps a timestamp only if no
+//! other process is ordered after it. [`Printed`](super::wrong::Printed) is the printed version.
 //!
 //! Normal form. Only the order of timestamps matters, and how many new ones still fit between two
-//! that are there. Let u < v be neighbours among all timestamps, registers and private maxima
-//! alike. Some register holds v or more from now on, because a register never decreases, so a
+//! existing ones. Let u < v be neighbours among all timestamps, in registers and in private maxima.
+//! Some register holds v or more from now on, because a register never decreases, so a
 //! Label that begins later takes more than v. Only a process that is in Label now, that has seen
-//! nothing above u and will read no register that is above u already, can still write a number
-//! between them, and each such process writes once, one more than what it has seen. With c such
-//! processes no number beyond u + c appears below v. So a gap of c + 1 does whatever a larger gap
-//! does; and c never grows while u and v are neighbours, so the form is the same whenever it is
-//! taken. The smallest timestamp becomes 1. (Not 0: a scanner may still know that somebody was
+//! nothing above u and will read no register that is already above u, can still write a number
+//! between them. Each such process writes once, one more than what it has seen. With c such
+//! processes no number beyond u + c appears below v. So a gap of c + 1 behaves like every larger gap.
+//! c never grows while u and v are neighbours, so the form does not depend on when it is
+//! computed. The smallest timestamp becomes 1. (Not 0: a scanner may still know that a process was
 //! before it whose timestamp is gone, and the explorer must find a smaller number for that one.)
 
 use alloc::{format, vec::Vec};
@@ -33,54 +33,54 @@ use crate::framework::{
 };
 use Turn::{Done, Goto};
 
-/// The system, and what a Scan collects.
+/// The system UCTSS. `C` is what a Scan collects.
 pub struct Uctss<C = Before<Word>> {
     n: usize,
     pub(super) label: Array,
     collected: PhantomData<fn() -> C>,
 }
 
-/// Where a process stands in Label.
+/// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Labelling {
-    /// It reads label\[j\].
+    /// The process reads label\[j\].
     Read {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// The largest timestamp so far; -1 before the first.
+        /// The largest timestamp so far, or -1 before the first.
         max: Word,
-        /// Whether that is its own, and none ordered after it has been seen.
+        /// Whether the largest is the process's own, and no timestamp ordered after it has been seen.
         own: bool,
     },
-    /// It writes its own.
+    /// The process writes its own label.
     Write {
-        /// The largest timestamp there was.
+        /// The largest timestamp that it has read.
         max: Word,
     },
 }
 
-/// Where a process stands in Scan.
+/// The position of a process in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scanning<C> {
-    /// It reads its own label.
+    /// The process reads its own label.
     Own,
-    /// It reads label\[j\].
+    /// The process reads label\[j\].
     Read {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// What it has seen.
+        /// What the Scan has collected.
         seen: C,
     },
 }
 
 impl<C> Uctss<C> {
-    /// The next process to read, after those below `j`.
+    /// Returns the next process to read, from `j` on.
     fn other(&self, p: Pid, j: usize) -> Option<u8> {
         let j = if j == p { j + 1 } else { j };
         (j < self.n).then_some(j as u8)
     }
 
-    /// Where Label goes after it has read label\[j\].
+    /// Returns where Label continues after it has read label\[j\].
     pub(super) fn after_read(&self, j: u8, max: Word, own: bool) -> Turn<Labelling, ()> {
         match j as usize + 1 {
             j if j < self.n => Goto(Labelling::Read { j: j as u8, max, own }),
@@ -99,7 +99,7 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
     type Collected = C;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
-        // In normal form: from 1 on at most 2n numbers, with gaps of at most n + 1; and a step more.
+        // A normal form has at most 2n numbers from 1 on, with gaps of at most n + 1. One step adds 1.
         let max = ((2 * n - 1) * (n + 1) + 2) as Word;
         let label =
             layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, max, 0).at(i).unbounded());
@@ -121,7 +121,7 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
                 let mine = j as Pid == p;
                 let own = match x.cmp(&max) {
                     Ordering::Greater => mine,
-                    Ordering::Equal => mine, // of equal ones the last is ordered last
+                    Ordering::Equal => mine, // of equal timestamps the last one is ordered last
                     Ordering::Less => own,
                 };
                 self.after_read(j, max.max(x), own)
@@ -165,7 +165,7 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
     fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
         let labels = self.label.at(0).index()..self.label.at(0).index() + self.n;
         let mut old: Vec<Word> = memory[labels.clone()].to_vec();
-        // Of each who may still write, the largest number that it has seen or will see.
+        // For each process that may still write, the largest number that it has seen or will see.
         let mut pending: Vec<Word> = Vec::new();
         for inside in inside.iter() {
             let (max, unread) = match *inside {

@@ -1,19 +1,19 @@
-//! The Bakery algorithm, from which Zehavi's starts: mutual exclusion, first come first served.
+//! The Bakery algorithm, on which Zehavi's is based: mutual exclusion, first come first served.
 //! Zehavi, section III; Lamport 1974.
 //!
-//! choosing\[p\]: p is taking a ticket.   num\[p\]: its ticket, 0 if it has none.
+//! choosing\[p\]: p is taking a ticket.   num\[p\]: the ticket of p, or 0 if it has none.
 //!
 //! Doorway: lines 1 to 3.
 //!
-//! Differs from the paper: p does not read its own ticket, which it knows. Reads of line 2 are
-//! ascending.
+//! Differs from the paper: p does not read its own ticket, which it knows. Line 2 reads in ascending
+//! order.
 //!
-//! Tickets grow without bound. For two processes there is a normal form: who takes a ticket takes
-//! one more than the other's, so of two tickets only the order matters, and of a maximum that was
-//! read, only that it is no less than the other's ticket, or that it is 0. For more there is none:
-//! while one process stands between reading a large ticket and taking a larger one, the others can
-//! start again from 1 and climb past it, and how long that takes is the difference. The checker
-//! then goes up to [`MAX_TICKET`] and says so.
+//! Tickets grow without bound. For two processes there is a normal form. A process takes a ticket one
+//! above the other's, so only the order of two tickets matters. Of a maximum that was read, it matters
+//! only that it is at least the other's ticket, or that it is 0. For more processes there is no normal
+//! form: while one process stands between reading a large ticket and taking a larger one, the others can
+//! start again from 1 and climb past it, and the difference is how long that takes. The checker then
+//! explores tickets up to [`MAX_TICKET`] and reports this limit.
 
 use alloc::format;
 
@@ -30,7 +30,7 @@ use crate::framework::{
 /// The largest ticket that is explored.
 pub const MAX_TICKET: Word = 6;
 
-/// The algorithm; k is 1.
+/// The Bakery algorithm, for k = 1.
 pub struct Bakery {
     n: usize,
     layout: Layout,
@@ -38,7 +38,7 @@ pub struct Bakery {
     choosing: Array,
 }
 
-/// The paper's lines; `i` is the process a loop has come to, `num` the own ticket.
+/// The paper's lines. `i` is the loop variable, `num` the own ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -48,7 +48,7 @@ pub enum Line {
         i: Pid,
         max: Word,
     },
-    /// Line 2 takes one.
+    /// Line 2 takes a ticket.
     L2 {
         max: Word,
     },
@@ -68,7 +68,10 @@ pub enum Line {
 use Line::*;
 
 impl Bakery {
-    /// For `n` processes, of which one may be in.
+    /// Builds the algorithm for `n` processes.
+    ///
+    /// # Panics
+    /// Panics if `k` is not 1.
     pub fn new(n: usize, k: usize) -> Self {
         assert_eq!(k, 1, "the Bakery algorithm is for k = 1");
         let mut layout = Layout::default();

@@ -4,23 +4,23 @@ use alloc::{format, string::String};
 
 use crate::framework::{memory::Pid, pids::Pids};
 
-/// Who is before p, and whom of these it still waits for.
+/// The processes before p, and those of them for which p still waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ahead {
-    /// Ordered before p by its Scan.
+    /// The processes that the Scan of p has ordered before p.
     pub before: Pids,
     /// The paper's `precede`.
     pub precede: Pids,
 }
 
 impl Ahead {
-    /// `precede.delete(i)`.
+    /// Executes `precede.delete(i)`.
     pub(super) fn without(self, i: Pid) -> Self {
         Ahead { precede: self.precede.without(i), ..self }
     }
 }
 
-/// The paper's lines; i is the process a loop has come to.
+/// The paper's lines. `i` is the loop variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<L, S> {
@@ -48,14 +48,14 @@ pub enum Line<L, S> {
     L4d {
         i: Pid,
     },
-    /// Line 4d found `reveal`.
+    /// Line 4d has found `reveal` set.
     L4dSet {
         i: Pid,
     },
     L4e {
         i: Pid,
     },
-    /// Line 4e found `reveal`.
+    /// Line 4e has found `reveal` set.
     L4eSet {
         i: Pid,
     },
@@ -84,7 +84,7 @@ pub enum Line<L, S> {
         i: Pid,
         ahead: Ahead,
     },
-    /// The condition of line 11(a)ii has come to its first, second, third or fourth part.
+    /// The condition of line 11(a)ii is at its first, second, third or fourth part.
     L11aii {
         i: Pid,
         part: u8,
@@ -118,7 +118,7 @@ pub enum Line<L, S> {
 use Line::*;
 
 impl<L, S> Line<L, S> {
-    /// The line as it is printed, and the process its loop has come to.
+    /// Returns the line as printed, and the value of the loop variable.
     #[rustfmt::skip]
     pub(super) fn printed(self) -> (&'static str, String) {
         let (line, i) = match self {

@@ -1,10 +1,10 @@
-//! Bounded space, reads and writes only, O(n) remote references: k-exclusion by Zehavi.
+//! k-exclusion in bounded space from reads and writes, with O(n) remote references.
 //! Zehavi, "An Improved k-Exclusion Algorithm", Algorithm 1, on any timestamp system.
 //!
-//! Entry \[p\]\[i\] of an array is what p tells i, and lies in i's memory.
-//! compete: p competes.   ignore: i should not rely on what p says.   order: p comes before i.
-//! reveal\[p\]: p may be discovered.   discover: p has discovered i, if both cells say so.
-//! allow: i may go in.
+//! Element \[p\]\[i\] of an array is written by p for i and lies in the memory of i.
+//! compete: p competes.   ignore: i should ignore what p has written.   order: p comes before i.
+//! reveal\[p\]: p may be discovered.   discover: p has discovered i, if both cells are set.
+//! allow: i may enter.
 //!
 //! Observation1: compete\[p\]\[i\] holds from line 1 for i to line 15 for i.
 //! Observation2: ignore\[p\]\[i\] holds from line 2 for i to line 8 for i.
@@ -12,10 +12,12 @@
 //!
 //! Doorway: lines 1 to 10. Cost: O(n), if Label and Scan cost O(n).
 //!
-//! Differs from the paper: "for each i" leaves out p itself, whose entries nobody else reads and
-//! which say nothing to p; a process that line 11(a)i has deleted is not looked at by 11(a)ii; once
-//! line 11(b)i has emptied `precede`, the loop ends. The set that line 10 makes is kept for line 12
-//! in place of the order.
+//! Differs from the paper:
+//!
+//! - "for each i" leaves out p itself. No other process reads those elements, and p learns nothing from them.
+//! - Line 11(a)ii skips a process that line 11(a)i has deleted.
+//! - Once line 11(b)i has emptied `precede`, the loop ends.
+//! - For line 12, the set of line 10 is kept instead of the order.
 
 use alloc::{format, vec::Vec};
 
@@ -58,15 +60,15 @@ pub struct Zehavi<T> {
 
 use Line::*;
 
-/// Where a process stands on the system `T`.
+/// The position of a process, on the timestamp system `T`.
 pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Zehavi<T> {
-    /// For `n` processes of which `k` may be in.
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
     pub fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let layout_ = &mut layout;
-        // Row p of a square array: what p tells the others. An entry of p for itself is never used.
+        // Row p of a square array is what p writes for the others. The diagonal is never used.
         let mut square = |name: &str, cell: &str, init: Init| {
             layout_.array(n * n, |index| {
                 let (p, i) = (index / n, index % n);
@@ -87,7 +89,7 @@ impl<T: Timestamps> Zehavi<T> {
         Zehavi { n, k, layout, compete, ignore, order, reveal, allow, discover, stamps }
     }
 
-    /// The entry of `array` that `from` writes for `to`.
+    /// Returns the element of `array` that `from` writes for `to`.
     fn told(&self, array: Array, from: Pid, to: Pid) -> Var {
         array.at(from * self.n + to)
     }
@@ -108,12 +110,12 @@ impl<T: Timestamps> Zehavi<T> {
         self.others(p).after(i)
     }
 
-    /// The next round of line 4, or line 5.
+    /// Returns the next iteration of line 4, or line 5.
     fn line_4(&self, p: Pid, i: Pid) -> At<T> {
         self.next(p, i).map_or(L5, |i| L4 { i, cell: 0 })
     }
 
-    /// Line 11: whether it has to wait.
+    /// Executes the condition of line 11: waits, or continues at line 12.
     fn line_11(&self, ahead: Ahead) -> Next<At<T>> {
         match ahead.precede.first() {
             Some(i) if ahead.precede.len() >= self.k => Spin(L11ai { i, ahead }),
@@ -121,7 +123,7 @@ impl<T: Timestamps> Zehavi<T> {
         }
     }
 
-    /// The next round of line 11(a), or line 11(b).
+    /// Returns the next iteration of line 11(a), or line 11(b).
     fn line_11a(&self, p: Pid, i: Pid, ahead: Ahead) -> At<T> {
         match ahead.precede.after(i) {
             Some(i) => L11ai { i, ahead },
@@ -129,7 +131,7 @@ impl<T: Timestamps> Zehavi<T> {
         }
     }
 
-    /// The next round of line 11(b), or back to line 11.
+    /// Returns the next iteration of line 11(b), or line 11.
     fn line_11b(&self, p: Pid, i: Pid, ahead: Ahead) -> Next<At<T>> {
         match self.next(p, i) {
             Some(i) => Goto(L11b { i, cell: 0, ahead }),
@@ -299,7 +301,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
     }
 }
 
-/// Where a process stands in the timestamp system.
+/// Returns the position of a process in the timestamp system.
 fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
     match *loc {
         Loc::Entry(L3(label)) => Inside::Label(label),

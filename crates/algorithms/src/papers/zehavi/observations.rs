@@ -1,4 +1,4 @@
-//! The three observations on which the proofs rest.
+//! The three observations on which the proofs are based.
 
 use super::{At, Line::*, Zehavi};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl<T: Timestamps> Zehavi<T> {
-    /// The first that does not hold.
+    /// Returns the first observation that does not hold.
     pub(super) fn broken_observation(&self, state: &View<'_, At<T>>) -> Option<&'static str> {
         let holds = |var: Var| state.value(var) != 0;
         for (p, loc) in state.processes.iter().enumerate() {
@@ -47,12 +47,12 @@ impl<T: Timestamps> Zehavi<T> {
         None
     }
 
-    /// The others that a loop at `i` has done.
+    /// Returns the other processes that a loop at `i` has finished.
     fn up_to(&self, p: Pid, i: Pid) -> Pids {
         (0..i).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }
 
-    /// The others that a loop at `i` has not done.
+    /// Returns the other processes that a loop at `i` has not finished.
     fn from(&self, p: Pid, i: Pid) -> Pids {
         (i..self.n).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }

@@ -1,4 +1,4 @@
-//! Label: a scan, and an update for every reader.
+//! Label: a scan, and then an update for every reader.
 
 use super::{Form, Hand, Linear, Registers, scan::Scanning};
 use crate::{
@@ -11,36 +11,36 @@ use crate::{
     },
 };
 
-/// What a process has in hand in the second part of Label.
+/// The private variables in the second part of Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Update {
     pub(super) own: Stamp,
     pub(super) new: Stamp,
-    /// The next reader's place among the others.
+    /// The index of the next reader among the other processes.
     pub(super) slot: u8,
-    /// The register with its hands, as it will be written.
+    /// The register with the hands, as it will be written.
     pub(super) word: u64,
 }
 
-/// Where a process stands in Label.
+/// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
 pub enum Labelling {
-    /// It scans.
+    /// The process scans.
     Scan(Scanning<All<Stamp>>),
-    /// It reads its own hands.
+    /// The process reads its own hands.
     Mine(Update),
-    /// It reads a reader's colour.
+    /// The process reads the colour of a reader.
     Ask(Update),
-    /// It announces the colours.
+    /// The process announces the colours.
     Announce(Update),
-    /// It reads a reader's colour again.
+    /// The process reads the colour of a reader again.
     Again(Update),
-    /// It keeps a copy for a reader.
+    /// The process saves a copy for a reader.
     Save(Update),
-    /// It writes its hands; with them the label, where both are in one register.
+    /// The process writes its hands, with the label if one register holds both.
     Hands(Update),
-    /// It writes its label.
+    /// The process writes its label.
     Commit(Stamp),
 }
 
@@ -55,7 +55,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
             Labelling::Scan(scan) => self.inner_scanned(p, self.scan_step(m, p, scan)),
             Labelling::Mine(update) => {
                 let word = m.read(self.hand_var(p, update.slot as usize)) as u64;
-                // The label in it is `own`, which is put back where it is written.
+                // The label in the word is `own`, which is added again when the word is written.
                 Goto(Labelling::Ask(Update { word: self.with(word, Stamp::FIRST), ..update }))
             }
             Labelling::Ask(update) => self.ask(m, p, update, Labelling::Announce),
@@ -87,7 +87,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// Where a line of Label's own Scan leads.
+    /// Returns where a line of the Scan inside Label leads.
     pub(super) fn inner_scanned(
         &self,
         p: Pid,
@@ -99,7 +99,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// What Label does with the view of its Scan.
+    /// Takes a new label, or ends Label, depending on the view of its Scan.
     fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
         let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
         match L::next(self.n, p, stamp) {
@@ -108,7 +108,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// Reads the colour that a reader shows. After the last reader of the group comes `last`.
+    /// Reads the colour that a reader shows. After the last reader of the group, continues at `last`.
     pub(super) fn ask<M: Memory>(
         &self,
         m: &mut M,
@@ -123,8 +123,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         self.next_reader(Update { word, ..update }, Labelling::Ask, last)
     }
 
-    /// The part of Label that comes after an `update` for one reader: the same for the next one of
-    /// the group, or `last`.
+    /// Continues with the same line for the next reader of the group, or with `last` after the last reader.
     fn next_reader(
         &self,
         update: Update,
@@ -139,7 +138,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         Goto(last(Update { slot: ((next - 1) / self.readers * self.readers) as u8, ..update }))
     }
 
-    /// S2: what the writer says to the reader at `slot`, who has shown `colour` at the second look.
+    /// S2: decides what the writer shows to the reader, which has shown `colour` at the second look.
     pub(super) fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
         let slot = update.slot as usize;
         let Hand { ann, copy } = self.hand(update.word, slot);
@@ -150,13 +149,13 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         self.answered(update, Hand { ann, copy })
     }
 
-    /// The writer will say this to the reader.
+    /// Sets what the writer will show to the reader, and continues with the next reader.
     pub(super) fn answered(&self, update: Update, hand: Hand) -> Turn<Labelling, ()> {
         let word = self.with_hand(update.word, update.slot as usize, hand);
         self.next_reader(Update { word, ..update }, Labelling::Again, Labelling::Hands)
     }
 
-    /// The hands of one group are written.
+    /// Continues after the hands of one group are written.
     fn next_group(&self, update: Update) -> Turn<Labelling, ()> {
         let slot = update.slot as usize + self.readers;
         if slot < self.n - 1 {

@@ -1,4 +1,4 @@
-//! Marks on timestamps, for the check against UCTSS.
+//! Marks on timestamps, with which the lab checks the system against UCTSS.
 
 use super::{
     Form, Linear, Registers,

@@ -1,10 +1,10 @@
 //! Bounded timestamps over a weak snapshot: Label and Scan in O(n), as Zehavi's algorithm needs.
 //!
 //! A *weak snapshot* returns for each other process r the timestamp that r had at one instant T of
-//! the scan, or the one that r was in the middle of writing at T. That is enough for
-//! [labels] (the lab checks it). One write makes it one instant for all: at T the
+//! the scan, or the timestamp that r was writing at T. That is enough for
+//! [labels] (the lab checks it). T is the same instant for all r because it is one write, in which the
 //! scanner p gives every writer a new *colour*. A writer that finds the new colour before it
-//! commits keeps a copy of the timestamp that it had, for p to take.
+//! commits saves a copy of its old timestamp for p.
 //!
 //! | register | | written by |
 //! |---|---|---|
@@ -12,32 +12,32 @@
 //! | TOG\[p\] | a colour for each r; the write of it is T | p |
 //! | SAVED\[r\]\[p\] | label | r |
 //!
-//! Why p sees no third timestamp. Let X be the colour that p writes at T, for r.
-//! - S1: until T, nothing that r has says X: not TOG, and neither ann nor copy when p looked. If r
-//!   has read an old X and not yet announced it, then it reads the colour once more after p has
-//!   looked, and either finds another one (*none*) or the X of T.
-//! - S2: an update that reads X after T finds X again, because p waits for nobody but writes no
-//!   other colour before its scan ends. So it saves what r had before, once: the next one finds
-//!   copy = X.
-//! - S3: so copy = X says that SAVED has the timestamp that r had, or was writing, at T; and
-//!   copy /= X, that no update that began after T has committed.
+//! Why p sees no third timestamp. Let X be the colour that p writes for r at T.
+//! - S1: until T, no variable that concerns r holds X: not TOG, and neither ann nor copy when p read
+//!   them. If r has read an old X and not yet announced it, it reads the colour once more after p has
+//!   read ann and copy, and finds either another colour (*none*) or the X of T.
+//! - S2: an update that reads X after T finds X again, because p writes no other colour before its scan
+//!   ends, for which it waits for no other process. So the update saves the old timestamp of r, once: the
+//!   next update finds copy = X.
+//! - S3: so copy = X means that SAVED has the timestamp that r had, or was writing, at T; and
+//!   copy /= X means that no update that began after T has committed.
 //!
-//! Above eight processes MAIN does not fit 63 bits, and is split: LABEL\[r\], and HAND\[r\]\[g\]
+//! Above eight processes MAIN does not fit 63 bits and is split: LABEL\[r\], and HAND\[r\]\[g\]
 //! with ann and copy for a group of readers. An update writes copy before it commits the label; a
 //! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
-//! the other would not do, though it keeps S1 to S3 for each reader: of two scans, one after the
-//! other, the first may see the new timestamp and the second the old one, which no register
-//! allows, and even property (1) of Afek et al. fails. The lab keeps it as `linear:grouped`.)
+//! the other is wrong, though S1 to S3 hold for each reader: of two consecutive scans, the first may see
+//! the new timestamp and the second the old one, which no register
+//! allows, and even property (1) of Afek et al. fails. The lab keeps this variant as `linear:grouped`.)
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
 //!
-//! The *none* of S1 could be left out: with what copy said before in its place, the guarantee holds
-//! as well (`linear:same-copy` in the lab), for p avoids that colour, too.
+//! The *none* of S1 could be left out. If copy keeps its old value instead, the guarantee holds
+//! as well (`linear:same-copy` in the lab), because p avoids that colour too.
 //!
 //! The labels are those of Dolev & Shavit ("Bounded concurrent time-stamp systems are
-//! constructible"); that a weaker snapshot than an atomic one is enough, and that writers keep copies
-//! for scanners, is the idea of Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"). A process
-//! keeps nothing between procedures here, so it reads its own registers, two for Scan and one more
+//! constructible"). The idea that a weaker snapshot than an atomic one is enough, and that writers keep
+//! copies for scanners, is from Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"). Here a process
+//! keeps no private state between procedures, so it reads its own registers: two for Scan and one more
 //! for Label.
 
 use alloc::{format, string::String};
@@ -65,22 +65,22 @@ pub use scan::Scanning;
 
 use scan::colour;
 
-/// The system: what a Scan collects, the labels, and the form of the registers.
+/// The system. `C` is what a Scan collects, `L` the labels, and `F` the form of the registers.
 pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     n: usize,
     form: Form,
-    /// Announcements and copies that a register holds.
+    /// The number of readers whose announcements and copies a register holds.
     readers: usize,
-    /// MAIN or LABEL.
+    /// The registers MAIN or LABEL.
     label: Array,
-    /// HAND, with [`Form::Split`].
+    /// The registers HAND, with [`Form::Split`].
     hand: Array,
     tog: Array,
     saved: Array,
     parts: PhantomData<fn() -> (C, L, F)>,
 }
 
-/// What a writer says to one reader.
+/// What a writer shows to one reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Hand {
     ann: u64,
@@ -88,7 +88,7 @@ struct Hand {
 }
 
 impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
-    /// Bits of a label in a register.
+    /// Returns the number of bits of a label in a register.
     fn label_bits(n: usize) -> u32 {
         labels::bits(n) + L::MARK_BITS
     }
@@ -97,23 +97,23 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         (self.n - 1).div_ceil(self.readers)
     }
 
-    /// The place of `q` among the others than `p`.
+    /// Returns the index of `q` among the processes other than `p`.
     fn slot(p: Pid, q: Pid) -> usize {
         if q < p { q } else { q - 1 }
     }
 
-    /// Who has this place among the others than `p`.
+    /// Returns the process with this index among the processes other than `p`.
     fn at_slot(p: Pid, slot: usize) -> Pid {
         if slot < p { slot } else { slot + 1 }
     }
 
-    /// The next other process, from `q` on.
+    /// Returns the next process other than `p`, from `q` on.
     fn other(&self, p: Pid, q: usize) -> Option<u8> {
         let q = if q == p { q + 1 } else { q };
         (q < self.n).then_some(q as u8)
     }
 
-    /// The register from which `p` reads the label of `r`.
+    /// Returns the register from which `p` reads the label of `r`.
     fn label_var(&self, r: Pid, p: Pid) -> Var {
         match self.form {
             Form::Whole | Form::Split(_) => self.label.at(r),
@@ -122,7 +122,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// The register of `r` with the hand for the reader at `slot`.
+    /// Returns the register of `r` with the hand for the reader at `slot`.
     fn hand_var(&self, r: Pid, slot: usize) -> Var {
         match self.form {
             Form::Whole => self.label.at(r),
@@ -131,7 +131,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// The register for a copy of the label of `r` for `p`.
+    /// Returns the register for a copy of the label of `r` for `p`.
     fn saved_var(&self, r: Pid, p: Pid) -> Var {
         self.saved.at(r * (self.n - 1) + Self::slot(r, p))
     }
@@ -140,12 +140,12 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         Stamp::unpack(word as u64, self.n, L::MARK_BITS)
     }
 
-    /// `word` with another label in it.
+    /// Returns `word` with another label.
     fn with_label(&self, word: u64, stamp: Stamp) -> u64 {
         word & !((1 << Self::label_bits(self.n)) - 1) | stamp.pack(self.n)
     }
 
-    /// The word of a register with hands, and with this label where both are in one register.
+    /// Returns the word of a register with hands, and with this label if one register holds both.
     fn with(&self, word: u64, stamp: Stamp) -> u64 {
         match self.form {
             Form::Split(_) => word,
@@ -171,7 +171,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         word & !(((1 << HAND_BITS) - 1) << shift) | (hand.ann | hand.copy << COLOUR_BITS) << shift
     }
 
-    /// The colour that the reader at `slot` shows to `p`.
+    /// Reads the colour that the reader at `slot` shows to `p`.
     fn colour_of<M: Memory>(&self, m: &mut M, p: Pid, slot: usize) -> u64 {
         let reader = Self::at_slot(p, slot);
         colour(m.read(self.tog.at(reader)) as u32, Self::slot(reader, p))
@@ -209,7 +209,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Timestamps for Linear<C, L, F> 
                 shape.declare(format!("{name}[{r}][{group}]")).at(r)
             }
         };
-        let none = layout.array(0, |_| unreachable!("of none"));
+        let none = layout.array(0, |_| unreachable!("the array is empty"));
         let (label_at, hand) = match form {
             Form::Whole => (layout.array(n, |r| both.declare(format!("MAIN[{r}]")).at(r)), none),
             Form::Grouped(_) => (layout.array(n * groups, grouped("MAIN", both)), none),

@@ -12,61 +12,61 @@ use crate::{
     },
 };
 
-/// Where a process stands in Scan.
+/// The position of a process in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scanning<C> {
-    /// It reads its own TOG.
+    /// The process reads its own TOG.
     Toggles,
-    /// It reads the hand of r and picks a colour.
+    /// The process reads the hand of r and picks a colour.
     Pick {
         /// The next writer.
         r: u8,
-        /// New colours for those before r, old ones for the others.
+        /// New colours for the writers before r, old colours for the others.
         colours: u32,
     },
-    /// It writes TOG: the instant T.
+    /// The process writes TOG: the instant T.
     Toggle {
         /// The new colours.
         colours: u32,
     },
-    /// It reads its own label.
+    /// The process reads its own label.
     Own {
         /// The new colours.
         colours: u32,
     },
-    /// It reads the label of r, and its hand where both are in one register.
+    /// The process reads the label of r, and its hand if one register holds both.
     Look {
         /// The next writer.
         r: u8,
-        /// The new colours of those not looked at.
+        /// The new colours of the writers that have not been read.
         colours: u32,
-        /// What it has seen.
+        /// What the Scan has collected.
         seen: C,
     },
-    /// It reads the hand of r.
+    /// The process reads the hand of r.
     Hand {
         /// The writer.
         r: u8,
-        /// As above.
+        /// The new colours of the writers that have not been read.
         colours: u32,
-        /// As above.
+        /// What the Scan has collected.
         seen: C,
-        /// The label it has read.
+        /// The label of r that the process has read.
         label: Stamp,
     },
-    /// It reads the copy that r has made.
+    /// The process reads the copy that r has saved.
     Saved {
         /// The writer.
         r: u8,
-        /// As above.
+        /// The new colours of the writers that have not been read.
         colours: u32,
-        /// As above.
+        /// What the Scan has collected.
         seen: C,
     },
 }
 
 impl<C> Scanning<C> {
-    /// What the line does, in a word or two.
+    /// Returns a short name of the line.
     pub(super) fn line(&self) -> &'static str {
         match self {
             Scanning::Toggles => "toggles",
@@ -88,7 +88,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// `p` has seen the label of `r`.
+    /// Continues after `p` has seen the label of `r`.
     pub(super) fn after_look<D: Collect<Stamp>>(
         &self,
         p: Pid,
@@ -96,7 +96,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         colours: u32,
         seen: D,
     ) -> Turn<Scanning<D>, D> {
-        let colours = set_colour(colours, Self::slot(p, r as Pid), 0); // not needed any more
+        let colours = set_colour(colours, Self::slot(p, r as Pid), 0); // no longer needed
         match self.other(p, r as usize + 1) {
             Some(r) => Goto(Scanning::Look { r, colours, seen }),
             None => Done(seen),
@@ -149,7 +149,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// S3: takes the label of `r`, unless its hand says that a copy was made after T.
+    /// S3: takes the label of `r`, unless its hand shows that a copy was saved after T.
     pub(super) fn choose<D: Collect<Stamp>>(
         &self,
         p: Pid,
@@ -167,7 +167,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
     }
 }
 
-/// A colour that nobody uses.
+/// Returns a colour that is not in use.
 pub(super) fn pick(old: u64, hand: Hand) -> u64 {
     let used = |colour: u64| colour == hand.ann || colour == hand.copy;
     let mut colours = (1..COLOURS).map(|by| (old + by) % COLOURS);

@@ -34,7 +34,7 @@ changed_lines! {
     NoAnnounce: |s, m, p| {
         Label(Labelling::Ask(update)) => Label(s.ask(m, p, update, Labelling::Again)),
     }
-    /// A writer does not look at the colours a second time.
+    /// A writer does not read the colours a second time.
     NoAgain: |s, m, p| {
         Label(Labelling::Again(update)) => {
             let slot = update.slot as usize;
@@ -42,27 +42,27 @@ changed_lines! {
             Label(s.answer(update, s.hand(update.word, slot).ann))
         },
     }
-    /// A writer that finds another colour leaves the copy as it was. That is right as well: the reader
+    /// A writer that finds another colour keeps the old value of copy. This is correct too: the reader
     /// avoids that colour.
     SameCopy: |s, m, p| {
         Label(Labelling::Again(update)) => {
             Label(answer_with(s, m, p, update, |Hand { copy, .. }| copy))
         },
     }
-    /// A writer that finds another colour says that there is a copy for the first.
+    /// A writer that finds another colour claims that there is a copy for the first colour.
     NoNone: |s, m, p| {
         Label(Labelling::Again(update)) => {
             Label(answer_with(s, m, p, update, |Hand { ann, .. }| ann))
         },
     }
-    /// A reader takes the next colour, used or not.
+    /// A reader takes the next colour, even if it is in use.
     NoAvoid: |s, m, p| {
         Scan(Scanning::Pick { r, colours }) => Scan(pick_next(s, m, p, r, colours)),
         Label(Labelling::Scan(Scanning::Pick { r, colours })) => {
             Label(s.inner_scanned(p, pick_next(s, m, p, r, colours)))
         },
     }
-    /// A reader takes the label, whatever copy was made for it.
+    /// A reader takes the label even if a copy was saved for it.
     NoCopy: |s, m, p| {
         Scan(Scanning::Look { r, colours, seen }) => Scan(take_label(s, m, p, r, colours, seen)),
         Label(Labelling::Scan(Scanning::Look { r, colours, seen })) => {
@@ -85,7 +85,7 @@ changed_lines! {
     }
 }
 
-/// The second look at a colour, with another word on the copy where none is made.
+/// Executes the second look at a colour, with `copy` as the value of copy if none is saved.
 fn answer_with<C: Collect<Stamp>, L: Labels, F: Registers>(
     s: &Linear<C, L, F>,
     m: &mut impl Memory,

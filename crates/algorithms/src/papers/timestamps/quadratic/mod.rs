@@ -1,8 +1,8 @@
-//! Bounded timestamps over an atomic snapshot: the simplest to trust, and the most expensive.
+//! Bounded timestamps over an atomic snapshot: the simplest system, and the most expensive.
 //!
-//! A snapshot reads all registers until two collects in a row show that nobody has moved; who has
-//! been seen to move twice has meanwhile made a whole snapshot of its own, which it leaves in its
-//! register to borrow (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the bounded one).
+//! A snapshot reads all registers until two consecutive collects show that no process has moved. A
+//! process that has been seen to move twice has made a whole snapshot in the meantime, and has left it in
+//! its register to borrow (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the bounded version).
 //!
 //! | register | | written by |
 //! |---|---|---|
@@ -10,16 +10,18 @@
 //! | Q\[i\] | a flag for each writer j | i |
 //!
 //! - A scanner i makes Q\[i\]\[j\] equal to R\[j\].p\[i\], and a writer j makes R\[j\].p\[i\]
-//!   different from it: so i sees that j has moved.
+//!   different from it. So i sees that j has moved.
 //! - The toggle shows a second write of j between two collects.
 //!
 //! Cost: at most 3n^2 - 2n + 1 for Scan, n + 1 more for Label.
 //!
 //! The snapshot is that of Afek, Attiya, Dolev, Gafni, Merritt & Shavit ("Atomic snapshots of shared
-//! memory") from bounded single-writer registers. Differs from it: Q\[i\] is one register, written once all
-//! flags are known. Label makes one snapshot instead of two: it reads the handshakes first, and
-//! then takes the snapshot both for the new label and for the view it leaves. A scanner borrows as
-//! soon as it sees the second move, and does not finish the collect.
+//! memory") from bounded single-writer registers. It differs in three points:
+//!
+//! - Q\[i\] is one register, written once all flags are known.
+//! - Label makes one snapshot instead of two: it reads the handshakes first, and then takes the snapshot
+//!   both for the new label and for the view that it leaves in its register.
+//! - A scanner borrows as soon as it sees the second move, and does not finish the collect.
 
 use alloc::format;
 use core::marker::PhantomData;
@@ -40,7 +42,7 @@ use Turn::{Done, Goto};
 mod marks;
 pub mod wrong;
 
-/// The system: what a Scan collects, and the labels.
+/// The system. `C` is what a Scan collects, and `L` the labels.
 pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     n: usize,
     r: Array,
@@ -48,57 +50,57 @@ pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     parts: PhantomData<fn() -> (C, L)>,
 }
 
-/// What a scanner keeps through a round.
+/// The private variables of a scanner in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Round {
     own: Stamp,
-    /// Who has been seen to move in an earlier round.
+    /// The processes that were seen to move in an earlier round.
     moved: Pids,
-    /// Whose flag was set when the round began.
+    /// The processes whose flag was set when the round began.
     flags: Pids,
-    /// Who is seen to move in this one.
+    /// The processes that are seen to move in this round.
     moving: Pids,
-    /// Whose toggle was set at the first collect.
+    /// The processes whose toggle was set at the first collect.
     toggles: Pids,
 }
 
-/// Where a process stands in Scan.
+/// The position of a process in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scanning<C> {
-    /// It reads its own label.
+    /// The process reads its own label.
     Own,
-    /// It reads the flag that j shows it.
+    /// The process reads the flag that j shows to it.
     Shake {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// What it knows.
+        /// The variables of the round.
         round: Round,
     },
-    /// It shows all of them the same.
+    /// The process writes the same flags for all of them.
     Shown {
-        /// What it knows.
+        /// The variables of the round.
         round: Round,
     },
-    /// The first collect.
+    /// The process is in the first collect.
     First {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// What it knows.
+        /// The variables of the round.
         round: Round,
     },
-    /// The second collect.
+    /// The process is in the second collect.
     Second {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// What it knows.
+        /// The variables of the round.
         round: Round,
-        /// What it has seen.
+        /// What the Scan has collected.
         seen: C,
     },
 }
 
 impl<C> Scanning<C> {
-    /// What the line does, in a word or two.
+    /// Returns a short name of the line.
     fn line(&self) -> &'static str {
         match self {
             Scanning::Own => "own",
@@ -110,37 +112,37 @@ impl<C> Scanning<C> {
     }
 }
 
-/// Where a process stands in Label.
+/// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Labelling {
-    /// It reads its own toggle.
+    /// The process reads its own toggle.
     Toggle,
-    /// It reads what scanner j shows.
+    /// The process reads the flag of scanner j.
     Ask {
-        /// The next process.
+        /// The next process to read.
         j: u8,
-        /// Its new flags and toggle.
+        /// The new flags and toggle.
         head: Head,
     },
-    /// It takes a snapshot.
+    /// The process takes a snapshot.
     Scan {
-        /// Its new flags and toggle.
+        /// The new flags and toggle.
         head: Head,
-        /// Where it stands.
+        /// The position in the snapshot.
         scan: Scanning<All<Stamp>>,
     },
-    /// It writes its register.
+    /// The process writes its register.
     Write {
-        /// Its new flags and toggle.
+        /// The new flags and toggle.
         head: Head,
-        /// Its new label.
+        /// The new label.
         new: Stamp,
-        /// What it has seen.
+        /// The view of the snapshot.
         view: All<Stamp>,
     },
 }
 
-/// Flags and toggle of a register.
+/// The flags and the toggle of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Head {
     flags: Pids,
@@ -152,19 +154,19 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         labels::bits(n) + L::MARK_BITS
     }
 
-    /// The next other process, from `j` on.
+    /// Returns the next process other than `p`, from `j` on.
     fn other(&self, p: Pid, j: usize) -> Option<u8> {
         let j = if j == p { j + 1 } else { j };
         (j < self.n).then_some(j as u8)
     }
 
-    /// The label at `place`: 0 is the process's own, `1 + j` that of j in its view.
+    /// Returns the label at `place`: 0 is the own label of the process, `1 + j` the label of j in its view.
     fn stamp(&self, word: Word, place: usize) -> Stamp {
         let below = Self::label_bits(self.n) * place as u32;
         Stamp::unpack(word as u64 >> below, self.n, L::MARK_BITS)
     }
 
-    /// `stamps` at all places, with flags and toggle.
+    /// Returns the word with `stamps` at all places, and with flags and toggle.
     fn word(&self, stamps: impl Fn(usize) -> Stamp, head: u64) -> Word {
         let bits = Self::label_bits(self.n);
         let labels =
@@ -176,7 +178,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         word as u64 >> (Self::label_bits(self.n) * (self.n as u32 + 1))
     }
 
-    /// A flag for each process, and a toggle.
+    /// Packs a flag for each process, and the toggle.
     fn pack_head(&self, head: Head) -> u64 {
         let flags =
             (0..self.n).filter(|&j| head.flags.contains(j)).fold(0, |bits, j| bits | 1 << j);
@@ -255,14 +257,14 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         self.take(p, j, round, seen, word)
     }
 
-    /// Whether `q` is seen to move in this round, with this word in its register at the second collect.
+    /// Returns whether `q` is seen to move in this round, with `word` in its register at the second collect.
     fn moves(&self, p: Pid, q: Pid, round: Round, word: Word) -> bool {
         round.moving.contains(q)
             || self.flag(word, p) != round.flags.contains(q)
             || self.toggle(word) != round.toggles.contains(q)
     }
 
-    /// Takes the label of j at the second collect, and goes on from there.
+    /// Takes the label of j at the second collect, and continues from there.
     fn take<D: Collect<Stamp>>(
         &self,
         p: Pid,
@@ -286,7 +288,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         Goto(self.begin_round(p, round.own, moved))
     }
 
-    /// Where Label goes after it has asked scanner j.
+    /// Returns where Label continues after it has read the flag of scanner j.
     fn after_ask(&self, p: Pid, j: u8, head: Head) -> Labelling {
         match self.other(p, j as usize + 1) {
             Some(j) => Labelling::Ask { j, head },
@@ -294,7 +296,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         }
     }
 
-    /// Where a line of Label's own Scan leads.
+    /// Returns where a line of the Scan inside Label leads.
     fn inner_scanned(
         &self,
         p: Pid,
@@ -317,7 +319,7 @@ fn with(set: Pids, j: u8, is: bool) -> Pids {
 }
 
 impl<C: Collect<Stamp>, L: Labels> Timestamps for Quadratic<C, L> {
-    /// Five do not fit one register.
+    /// Five processes do not fit one register.
     const MAX_PROCESSES: usize = 4;
 
     type Stamp = Stamp;

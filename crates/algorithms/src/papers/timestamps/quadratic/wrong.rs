@@ -22,14 +22,14 @@ use crate::{
 changed_lines! {
     Quadratic<C, L>, InsideOf<Quadratic<C, L>> => TurnOf<Quadratic<C, L>>
         where [C: Collect<Stamp>, L: Labels];
-    /// A scanner that cannot finish does not borrow the view of a writer, but takes the labels as they are.
+    /// A scanner that cannot finish takes the labels as they are, instead of borrowing the view of a writer.
     NoBorrow: |s, m, p| {
         Scan(Scanning::Second { j, round, seen }) => Scan(take_label(s, m, p, j, round, seen)),
         Label(Labelling::Scan { head, scan: Scanning::Second { j, round, seen } }) => {
             Label(s.inner_scanned(p, head, take_label(s, m, p, j, round, seen)))
         },
     }
-    /// The toggle of a writer stays as it is.
+    /// A writer does not change its toggle.
     NoToggle: |s, m, p| {
         Label(Labelling::Toggle) => {
             let toggle = s.toggle(m.read(s.r.at(p)));
