@@ -1,6 +1,6 @@
-//! An adversary that looks a few steps ahead: before the observed process moves, it looks for a
-//! process that can spoil the move, and while it waits, for the one process that can release it,
-//! so that all others stay in its way.
+//! An adversary that looks a few steps ahead. Before the observed process moves, the adversary looks for a
+//! process that can make the move more expensive. While the observed process waits, the adversary looks for
+//! one process that can release it, so that all others stay in its way.
 
 use fastrand::Rng;
 use hallpass_algorithms::Pid;
@@ -8,39 +8,39 @@ use hallpass_algorithms::Pid;
 use super::{drive::Run, simulate::Simulation};
 use crate::machine::Local;
 
-/// How many steps of the observed process are looked at.
+/// How many steps of the observed process the adversary looks ahead.
 const AHEAD: usize = 12;
-/// How far another process may have to go for its next write.
+/// How many steps another process may take to its next write.
 const NEAR: usize = 64;
-/// How far it may have to go to release the observed process.
+/// How many steps another process may take to release the observed process.
 const FAR: usize = 4096;
-/// How many writes of another process are looked at.
+/// How many writes of another process the adversary considers.
 const WRITES: usize = 2;
 
-/// A process running alone.
+/// The private states of a process that runs alone.
 struct Solo {
-    been: Vec<Local>,
+    visited: Vec<Local>,
 }
 
 impl Solo {
     fn new() -> Self {
-        Solo { been: Vec::new() }
+        Solo { visited: Vec::new() }
     }
 
-    /// Whether it waits: it has come back to where it was and only read in between.
+    /// Records a step; returns whether the process waits: it is back at an earlier state and only read since.
     fn waits(&mut self, from: Local, here: Local, wrote: bool) -> bool {
         if wrote {
-            self.been.clear();
+            self.visited.clear();
         } else {
-            self.been.push(from);
+            self.visited.push(from);
         }
-        self.been.contains(&here)
+        self.visited.contains(&here)
     }
 }
 
 impl Run<'_> {
-    /// What the next steps of the observed process bring if nobody else moves: whether it has to
-    /// wait, and how many references they make.
+    /// Simulates the next steps of the observed process while no other moves. Returns whether it has to wait,
+    /// and how many references its passage has made by then.
     fn outlook(&mut self, mut state: Simulation) -> (bool, u32) {
         let p = self.observed;
         let mut solo = Solo::new();
@@ -60,7 +60,7 @@ impl Run<'_> {
         (false, state.counts[p].of(self.model))
     }
 
-    /// The others that may move, from a random one on.
+    /// The other processes that may move, starting with a random one.
     fn others(&self, rng: &mut Rng) -> Vec<Pid> {
         let n = self.rules.n();
         let first = rng.usize(..n);
@@ -71,8 +71,8 @@ impl Run<'_> {
             .collect()
     }
 
-    /// How many steps `q` takes to its next write of `var`, if that is one of its next writes, and
-    /// the state after it.
+    /// Returns how many steps `q` takes to write `var`, if that is one of its next writes, and the state after
+    /// that write.
     fn until_write(&mut self, q: Pid, var: usize) -> Option<(usize, Simulation)> {
         let mut state = self.now.clone();
         let mut solo = Solo::new();
@@ -94,9 +94,9 @@ impl Run<'_> {
         None
     }
 
-    /// Lets another process write what the observed process is about to access, if that makes it
-    /// wait or costs it more. Where nothing does, some such write is made now and then, because
-    /// two together may do what one alone does not.
+    /// Lets another process write the variable that the observed process is about to access, if that makes the
+    /// observed process wait or costs it more. If no write does, makes one in some cases anyway, because two
+    /// writes together may have an effect that one alone does not have.
     pub fn meddle(&mut self, rng: &mut Rng) {
         let mut next = self.now.clone();
         let Some(var) = next.step(self.rules, self.observed).and_then(|done| done.var) else {
@@ -119,8 +119,8 @@ impl Run<'_> {
         }
     }
 
-    /// Moves the one process that can release the observed one by its own steps alone, if there
-    /// is one, just so far; says whether there is.
+    /// Finds a process that can release the observed process by its own steps alone, and moves it exactly that
+    /// far. Returns whether there is one.
     pub fn release(&mut self, rng: &mut Rng) -> bool {
         for q in self.others(rng) {
             if self.now.rests(q) {
@@ -146,7 +146,7 @@ impl Run<'_> {
         false
     }
 
-    /// Moves `q` up to and including its next write that changes something.
+    /// Moves `q` up to and including its next write that changes a variable.
     pub fn advance(&mut self, q: Pid) {
         for _ in 0..NEAR {
             let from = self.now.locals[q];

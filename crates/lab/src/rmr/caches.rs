@@ -1,4 +1,4 @@
-//! Which variables one process has a valid copy of, beside each state.
+//! Explored states, extended by the cache of one process: the variables of which it has a valid copy.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -11,30 +11,30 @@ use crate::{
     tables::{Access, Row, Step},
 };
 
-/// An explored graph with the cache of one process.
+/// An explored graph, extended by the cache of one process.
 pub(super) struct Caches<'a, const W: usize> {
     pub graph: &'a Graph,
     pub states: &'a States<'a, W>,
     pub process: Pid,
     pub conventions: Conventions,
-    /// For each variable, its bit in the cache; none for one that the process never reads.
+    /// For each variable, its bit in the cache; `None` if the process never reads the variable.
     bits: Vec<Option<u32>>,
 }
 
-/// A state and a cache take one word together.
+/// The number of a state and a cache share one word.
 const CACHE_SHIFT: u32 = 32;
-const MOST_CACHED: usize = 31;
+const MAX_CACHED: usize = 31;
 
-/// What an access amounts to.
+/// How an access counts.
 #[derive(PartialEq, Eq)]
-enum Kind {
+enum Effect {
     Nothing,
     Read,
     Write,
 }
 
 impl<'a, const W: usize> Caches<'a, W> {
-    /// The caches of `process`; none if it reads more variables than fit.
+    /// Creates the space of states with caches of `process`; `None` if it reads more variables than fit.
     pub fn new(
         graph: &'a Graph,
         states: &'a States<'a, W>,
@@ -52,7 +52,7 @@ impl<'a, const W: usize> Caches<'a, W> {
                 count += 1;
             }
         }
-        (count as usize <= MOST_CACHED).then_some(Caches {
+        (count as usize <= MAX_CACHED).then_some(Caches {
             graph,
             states,
             process,
@@ -61,54 +61,54 @@ impl<'a, const W: usize> Caches<'a, W> {
         })
     }
 
-    /// The state without the cache.
+    /// Returns the number of the state, without the cache.
     pub fn id(state: &[u64; 1]) -> Id {
         state[0] as u32
     }
 
-    fn kind(&self, row: &Row, step: &Step) -> Kind {
+    fn effect(&self, row: &Row, step: &Step) -> Effect {
         match row.access {
-            Access::None => Kind::Nothing,
-            Access::Read => Kind::Read,
+            Access::None => Effect::Nothing,
+            Access::Read => Effect::Read,
             Access::ReadModifyWrite
                 if step.failed && self.conventions.failed_rmw == FailedRmw::Read =>
             {
-                Kind::Read
+                Effect::Read
             }
-            Access::Write | Access::ReadModifyWrite => Kind::Write,
+            Access::Write | Access::ReadModifyWrite => Effect::Write,
         }
     }
 
-    fn access(&self, id: Id, agent: Agent) -> (Kind, u64) {
+    fn access(&self, id: Id, agent: Agent) -> (Effect, u64) {
         let (tables, state) = (self.states.tables, self.states.explored.store.get(id));
         let row = tables.row(&state, agent);
         let bit = match row.access {
             Access::None => None,
             _ => self.bits[row.var as usize],
         };
-        (self.kind(row, tables.step(&state, row)), bit.map_or(0, |bit| 1 << (CACHE_SHIFT + bit)))
+        (self.effect(row, tables.step(&state, row)), bit.map_or(0, |bit| 1 << (CACHE_SHIFT + bit)))
     }
 
-    /// Whether the agent's step makes the process a remote reference.
+    /// Returns whether the agent's step is a remote reference of the process.
     pub fn is_remote(&self, state: &[u64; 1], agent: Agent) -> bool {
         if agent != self.process {
             return false;
         }
         match self.access(Self::id(state), agent) {
-            (Kind::Nothing, _) => false,
-            (Kind::Read, bit) => state[0] & bit == 0,
-            (Kind::Write, _) => true,
+            (Effect::Nothing, _) => false,
+            (Effect::Read, bit) => state[0] & bit == 0,
+            (Effect::Write, _) => true,
         }
     }
 
     fn cache_after(&self, state: &[u64; 1], agent: Agent) -> u64 {
         let cache = state[0] >> CACHE_SHIFT << CACHE_SHIFT;
-        let (kind, bit) = self.access(Self::id(state), agent);
-        match (kind, agent == self.process) {
-            (Kind::Nothing, _) | (Kind::Read, false) => cache,
-            (Kind::Read, true) => cache | bit,
-            (Kind::Write, false) => cache & !bit,
-            (Kind::Write, true) => match self.conventions.writer_copy {
+        let (effect, bit) = self.access(Self::id(state), agent);
+        match (effect, agent == self.process) {
+            (Effect::Nothing, _) | (Effect::Read, false) => cache,
+            (Effect::Read, true) => cache | bit,
+            (Effect::Write, false) => cache & !bit,
+            (Effect::Write, true) => match self.conventions.writer_copy {
                 WriterCopy::AsItWas => cache,
                 WriterCopy::Gained => cache | bit,
                 WriterCopy::Lost => cache & !bit,
@@ -125,7 +125,7 @@ impl<const W: usize> Space<1> for Caches<'_, W> {
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
         let word = |id: Id| [u64::from(id)];
         match self.conventions.cache {
-            // Every passage starts alike, so each place where one can start is a beginning.
+            // All passages start with an empty cache, so every state in which one can start is initial.
             CacheAtStart::Cold => {
                 let begins = |id: &Id| self.states.begins(*id, self.process);
                 Box::new(self.states.explored.ids().filter(begins).map(word))

@@ -1,4 +1,4 @@
-//! The worst passage for one n after the other, or one k: exact while that is possible, searched beyond.
+//! The worst passage for a range of n or k: exact where possible, searched for larger sizes.
 
 use hallpass_algorithms::registry::CostModel;
 
@@ -16,27 +16,27 @@ use crate::{
     space::Initial,
 };
 
-/// What grows.
+/// The parameter that grows.
 #[derive(Clone, Debug)]
 pub enum Over {
     /// The number of processes.
     N {
-        /// How many may be in.
+        /// The value of k.
         k: usize,
-        /// The numbers of processes.
+        /// The values of n.
         ns: Vec<usize>,
     },
-    /// How many may be in, with so many processes more than that.
+    /// The number k of processes in critical sections, with a constant n - k.
     K {
-        /// n - k.
+        /// The value of n - k.
         gap: usize,
-        /// The numbers that may be in.
+        /// The values of k.
         ks: Vec<usize>,
     },
 }
 
 impl Over {
-    /// The sizes in order, each n and k.
+    /// The sizes in order, as pairs of n and k.
     fn sizes(&self) -> Vec<(usize, usize)> {
         let mut sizes: Vec<(usize, usize)> = match self {
             Over::N { k, ns } => ns.iter().map(|&n| (n, *k)).collect(),
@@ -55,25 +55,25 @@ impl Over {
     }
 }
 
-/// Which sizes to look at.
+/// A range of sizes.
 #[derive(Clone, Debug)]
 pub struct Range {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// On which kind of machine.
+    /// The cost model.
     pub model: CostModel,
-    /// For these sizes.
+    /// The sizes.
     pub over: Over,
-    /// At most this many outside their remainder at once; none for all n.
+    /// How many processes may be outside their remainders at once; `None` for all n.
     pub contention: Option<usize>,
-    /// By which rules.
+    /// The rules of counting.
     pub conventions: Conventions,
-    /// Which initial states.
+    /// The initial states.
     pub initial: Initial,
 }
 
 impl Range {
-    /// The question for one size.
+    /// Returns the question for one size.
     pub fn question(&self, n: usize, k: usize) -> Question {
         Question {
             algorithm: self.algorithm.clone(),
@@ -86,20 +86,22 @@ impl Range {
     }
 }
 
-/// The worst passage for one size.
+/// The worst passage at one size.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in.
+    /// How many processes may be in their critical sections at once.
     pub k: usize,
-    /// How bad it is.
+    /// The worst passage.
     pub figure: Figure,
 }
 
-/// Finds the worst passage for each size: exactly while the states fit into `resources`, and by
-/// searching from the first size on where they do not. A size for which there is no such algorithm
-/// is left out, unless that goes for all of them.
+/// Finds the worst passage at each size: exactly while the states fit into `resources`, and by a search from
+/// the first size at which they do not. Skips sizes at which the algorithm does not exist.
+///
+/// # Errors
+/// If no size is left.
 pub fn curve(
     range: &Range,
     resources: &Resources<'_>,
@@ -150,8 +152,8 @@ pub fn curve(
     }
 }
 
-/// The points of one algorithm as series: exact, searched, and the paper's bound, those of them
-/// that there are.
+/// Converts the points of one algorithm to series: exact values, searched values and the paper's bound. Omits
+/// empty series.
 pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
     let of = |shows: Shows, label: String, figures: &[&Point]| Series {
         label,
@@ -191,9 +193,10 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
     all
 }
 
-/// A plot of several curves on one kind of machine, each with what it was asked about.
+/// Makes a plot of several curves under one cost model.
 ///
-/// The title and the caption speak of the first, because only what is alike belongs in one plot.
+/// The title and the caption describe the first curve, because all curves of a plot should share their
+/// parameters.
 pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
     let first = curves.first().map(|(range, _)| range);
     let mut names: Vec<&str> = curves.iter().map(|(range, _)| range.algorithm.as_str()).collect();
@@ -227,7 +230,7 @@ fn machine(model: CostModel) -> &'static str {
     }
 }
 
-/// The rules of counting in words.
+/// Describes the rules of counting.
 fn caption(range: &Range) -> String {
     let Conventions { writer_copy, failed_rmw, cache } = range.conventions;
     let initial = match range.initial {

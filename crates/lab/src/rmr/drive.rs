@@ -1,5 +1,5 @@
-//! A run in the making, observed from one process: who moves, what it costs that process, and the
-//! ways an adversary moves the others.
+//! A run under construction, as one observed process sees it: which process moves, what the run costs the
+//! observed process, and how the adversary moves the others.
 
 use std::collections::HashMap;
 
@@ -12,44 +12,43 @@ use super::{
 };
 use crate::machine::Local;
 
-/// A run and what it costs.
+/// A run and its cost.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub initial: Vec<Word>,
     pub observed: Pid,
     pub trace: Vec<Pid>,
-    /// The references of the observed process's last passage in the trace.
+    /// The references of the last passage of the observed process in the trace.
     pub count: u32,
-    /// If the state at the end of the trace was there before in the same passage: after how many
-    /// steps.
+    /// If the state at the end of the trace occurred before in the same passage: after how many steps.
     pub recurs: Option<usize>,
 }
 
-/// How the others are moved, which is drawn anew for each run.
+/// How the other processes are moved. Each run draws its own style.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// How likely the observed process moves while it can.
+    /// The probability that the observed process moves while it can.
     eager: f32,
-    /// How likely the first in the run's order that can move is chosen, rather than any.
+    /// The probability that the first movable process in the run's order is chosen instead of a random one.
     rank: f32,
-    /// How likely one that is in its remainder is made to leave it.
+    /// The probability that a process may be made to leave its remainder.
     refill: f32,
-    /// How likely a process runs until it has to wait, rather than for a few steps.
+    /// The probability that a process runs until it has to wait, instead of a few steps.
     whole: f32,
-    /// How many those few are at most.
+    /// The maximum of those few steps.
     burst: usize,
-    /// How likely all others are brought as far as they get before the observed process moves.
+    /// The probability that all others are moved as far as they get before the observed process moves.
     fill: f32,
-    /// How likely somebody is sought who can spoil the observed process's next move.
+    /// The probability that the adversary tries to make the next move of the observed process more expensive.
     meddle: f32,
-    /// How likely the one who can release the observed process is sought while it waits.
+    /// The probability that the adversary looks for one process that can release the observed process.
     focus: f32,
-    /// How likely the others freeze once the observed process need not wait any more.
+    /// The probability that the others stop moving once the observed process need not wait any more.
     freeze: f32,
 }
 
 impl Style {
-    /// Everybody moves, step by step, whoever it is.
+    /// All processes move with the same probability, step by step.
     pub fn uniform(n: usize) -> Self {
         let eager = 1.0 / n as f32;
         let none = 0.0;
@@ -66,7 +65,7 @@ impl Style {
         }
     }
 
-    /// The others stay where they are, but for the one that spoils most or has to make way.
+    /// The others do not move, except the one that does the most harm or has to release the observed process.
     pub fn adversary() -> Self {
         let always = 1.0;
         Style {
@@ -98,7 +97,7 @@ impl Style {
     }
 }
 
-/// A run in the making.
+/// A run under construction.
 #[derive(Clone)]
 pub(super) struct Run<'a> {
     pub rules: &'a Rules,
@@ -106,30 +105,29 @@ pub(super) struct Run<'a> {
     pub observed: Pid,
     pub now: Simulation,
     pub trace: Vec<Pid>,
-    /// How many steps have been simulated.
+    /// The number of simulated steps.
     pub steps: u64,
     initial: Vec<Word>,
-    /// All processes, in the order in which some styles prefer them.
+    /// All processes, in the order that some styles prefer.
     order: Vec<Pid>,
-    /// The latest own steps of the observed process, as long as they are reads that cost nothing:
-    /// where it was, and what it read.
+    /// The latest steps of the observed process, as long as they are reads that cost nothing: its private
+    /// state, and the variable that it read.
     trail: Vec<(Local, Option<usize>)>,
-    /// Whether the trail has come back to where it was, so that it waits: its own steps change
-    /// and cost nothing.
+    /// Whether the trail has returned to an earlier state, so that the process waits: its own steps change
+    /// nothing and cost nothing.
     waits: bool,
-    /// The other processes that wait, as far as it is known: moving them changes nothing.
+    /// The other processes that are known to wait, one bit each: moving them changes nothing.
     stuck: u64,
-    /// For each variable, those that may wait for it to be written.
+    /// For each variable, the processes that may wait for a write to it.
     waiters: Vec<u64>,
-    /// States of the passage right after a remote reference, as hashes, and how long the trace
-    /// was then.
+    /// Hashes of the states right after a remote reference of the passage, with the length of the trace.
     seen: HashMap<u64, usize, foldhash::fast::FixedState>,
-    /// The worst passage so far: its count, and how long the trace was at its last step.
+    /// The worst passage so far: its count, and the length of the trace at its last step.
     best: (u32, usize),
     recurs: Option<usize>,
 }
 
-/// How long one process may run without having to wait, so that nothing runs for ever.
+/// How many steps one process may take without having to wait, so that no run is endless.
 const LONGEST_BURST: usize = 4096;
 
 impl<'a> Run<'a> {
@@ -153,12 +151,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether nothing more can come of it.
+    /// Whether the run cannot be extended.
     pub fn is_over(&self) -> bool {
         self.recurs.is_some() || self.now.fault
     }
 
-    /// A step of `p`, if it may move. Steps that change nothing are left out of the trace.
+    /// Executes a step of `p`, if it may move. The trace omits steps that change nothing.
     pub fn step(&mut self, p: Pid) -> Option<Stepped> {
         if self.is_over() {
             return None;
@@ -182,7 +180,7 @@ impl<'a> Run<'a> {
         Some(done)
     }
 
-    /// Takes a step of the observed process into account.
+    /// Records a step of the observed process.
     fn observe(&mut self, from: Local, done: &Stepped, remote: bool) {
         let p = self.observed;
         if done.began {
@@ -197,7 +195,7 @@ impl<'a> Run<'a> {
             self.waits = self.trail.iter().any(|&(at, _)| at == here);
         }
         let count = self.now.counts[p].of(self.model);
-        // The end of a passage belongs to it, though it may cost nothing.
+        // The last step of a passage belongs to it, even if it costs nothing.
         if count > self.best.0 || done.left && count == self.best.0 {
             self.best = (count, self.trace.len());
         }
@@ -207,25 +205,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves `q` until it has to wait, gets in, or is back in its remainder; and no further than
-    /// where the observed process need not wait any more, if `freeze`.
+    /// Moves `q` until it has to wait, enters its critical section or returns to its remainder. With `freeze`,
+    /// also stops as soon as the observed process need not wait any more.
     pub fn run_on(&mut self, q: Pid, freeze: bool) {
         let waited = self.waits;
-        let mut been: Vec<(Local, Option<usize>)> = Vec::new();
+        let mut visited: Vec<(Local, Option<usize>)> = Vec::new();
         for _ in 0..LONGEST_BURST {
             let from = self.now.locals[q];
             let Some(done) = self.step(q) else {
                 return;
             };
             if done.wrote {
-                been.clear();
+                visited.clear();
             } else {
-                been.push((from, done.var));
+                visited.push((from, done.var));
             }
             let here = self.now.locals[q];
-            if let Some(first) = been.iter().position(|&(at, _)| at == here) {
+            if let Some(first) = visited.iter().position(|&(at, _)| at == here) {
                 self.stuck |= 1 << q;
-                for var in been[first..].iter().filter_map(|&(_, var)| var) {
+                for var in visited[first..].iter().filter_map(|&(_, var)| var) {
                     self.waiters[var] |= 1 << q;
                 }
                 return;
@@ -242,7 +240,7 @@ impl<'a> Run<'a> {
         rng.shuffle(&mut self.order);
     }
 
-    /// Some other process that may move; one in its remainder only if `refill`.
+    /// Chooses another process that may move; one in its remainder only with `refill`.
     fn other(&self, style: &Style, rng: &mut Rng, refill: bool) -> Option<Pid> {
         let n = self.rules.n();
         let full = self.now.outside >= self.room();
@@ -253,16 +251,16 @@ impl<'a> Run<'a> {
             .find(|&q| !self.now.rests(q) || refill && !full)
     }
 
-    /// How many may be outside, when a place is kept for the observed process.
+    /// How many processes may be outside their remainders, if one place is kept for the observed process.
     fn room(&self) -> usize {
         let kept = usize::from(self.now.rests(self.observed));
         self.rules.contention.saturating_sub(kept).max(1)
     }
 
-    /// Moves some other process.
+    /// Moves one other process.
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
-        // With nobody outside, only one from its remainder can move.
+        // If all processes are in their remainders, only one of those can move.
         let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
         else {
             return;
@@ -274,7 +272,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves `q` so many times.
+    /// Moves `q` by this many steps.
     pub fn burst(&mut self, q: Pid, steps: usize) {
         for _ in 0..steps {
             if self.step(q).is_none() {
@@ -283,7 +281,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Brings all others as far as they get, in random order.
+    /// Moves all others as far as they get, in random order.
     pub fn fill(&mut self, rng: &mut Rng) {
         let mut others: Vec<Pid> = (0..self.rules.n()).filter(|&q| q != self.observed).collect();
         rng.shuffle(&mut others);
@@ -295,7 +293,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Brings all others, one after the other, to where each has changed so many variables.
+    /// Moves all others, one after the other, until each has made this many changes.
     pub fn line_up(&mut self, changes: usize) {
         for index in 0..self.order.len() {
             let q = self.order[index];
@@ -311,12 +309,12 @@ impl<'a> Run<'a> {
         self.stuck >> q & 1 == 1
     }
 
-    /// Whether the observed process looks at `var` while it waits.
+    /// Whether the observed process reads `var` while it waits.
     pub fn awaits(&self, var: usize) -> bool {
         self.trail.iter().any(|&(_, seen)| seen == Some(var))
     }
 
-    /// What comes before the passage: earlier passages, and the others in place.
+    /// Prepares the passage: runs earlier passages and moves the others.
     pub fn prepare(&mut self, style: &Style, rng: &mut Rng) {
         let n = self.rules.n();
         if rng.bool() {
@@ -335,9 +333,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Brings a passage of the observed process to its end, if it gets there within `most` steps.
-    pub fn finish(&mut self, style: &Style, rng: &mut Rng, most: u64) {
-        let last = self.steps + most;
+    /// Completes a passage of the observed process, if that takes at most `limit` steps.
+    pub fn finish(&mut self, style: &Style, rng: &mut Rng, limit: u64) {
+        let last = self.steps + limit;
         let n = self.rules.n();
         let mut begun = !self.now.rests(self.observed);
         let mut idle = 0;
@@ -368,12 +366,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the observed process has come to the end of a passage, and begun none since.
+    /// Whether the observed process has completed a passage and begun none since.
     pub fn has_ended_passage(&self) -> bool {
         self.best.1 > 0 && self.now.rests(self.observed)
     }
 
-    /// The worst passage of the run.
+    /// Returns the run up to its worst passage.
     pub fn candidate(mut self) -> Candidate {
         let (count, length) = self.best;
         if self.recurs.is_none() {

@@ -17,7 +17,10 @@ use crate::{
     tables::{Access, Tables},
 };
 
-/// Counts.
+/// Counts the remote references of the worst passage over all schedules.
+///
+/// # Errors
+/// If the algorithm does not exist at this size, is too large to be explored, or the question is invalid.
 pub fn exact(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
     crate::check::check_contention(question.contention, question.n)?;
@@ -38,7 +41,7 @@ fn run<const W: usize>(
         contention,
         initial,
         normal: Normal::of(machine, tables),
-        mishaps: false, // a passage that death cuts short makes fewer references
+        mishaps: false, // a passage that ends early makes fewer references
         watch: Watch::default(),
         invariants: None,
     };
@@ -65,7 +68,7 @@ fn run<const W: usize>(
     }
 }
 
-/// What is known when there is no memory for the graph.
+/// The report when there is no memory for the graph.
 fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: Instant) -> Report {
     let figure = |model| Figure {
         worst: Bound::Most(0),
@@ -92,7 +95,7 @@ struct Count<'a, const W: usize> {
     states: &'a States<'a, W>,
 }
 
-/// A passage, as far as it is known.
+/// A worst passage of one process.
 struct Passage {
     bound: Bound,
     exact: bool,
@@ -129,7 +132,7 @@ impl<const W: usize> Count<'_, W> {
         }
     }
 
-    /// With distributed shared memory: what counts is where the variable lies.
+    /// Distributed shared memory: an access counts unless the variable is at home with the process.
     fn dsm(&self, process: Pid) -> Option<Passage> {
         let tables = self.states.tables;
         let decls = self.machine.layout().decls();
@@ -148,10 +151,10 @@ impl<const W: usize> Count<'_, W> {
         Some(Passage { bound, exact: true, run })
     }
 
-    /// On a cache-coherent machine: what counts is whether there is a valid copy.
+    /// Cache-coherent: a read counts unless the process has a valid copy.
     fn cc(&self, process: Pid) -> Option<Passage> {
         let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
-        // Half of what is left, for the graph comes on top.
+        // The other half is for the graph.
         let limits = self.resources.less(self.resources.bytes / 2).limits();
         let cached = explore::<1>(&caches, &limits);
         if cached.bytes + cached.graph_bytes(self.graph.agents) > self.resources.bytes {
@@ -205,7 +208,7 @@ impl<const W: usize> Count<'_, W> {
     }
 }
 
-/// The start from which the heaviest path is heaviest; of equals the first.
+/// Returns the start with the heaviest path; the first of several.
 fn worst_start(heaviest: &Heaviest, starts: impl Iterator<Item = Id>) -> Option<(Bound, Id)> {
     let mut worst: Option<(Bound, Id)> = None;
     for start in starts {

@@ -1,4 +1,4 @@
-//! Exact where it fits, searched where it does not.
+//! Exact counts where the states fit in memory, searches where they do not.
 
 use super::{Figure, Question, Report, SearchBudget, exact, search};
 use crate::{
@@ -6,8 +6,11 @@ use crate::{
     explore::Ended,
 };
 
-/// Counts over all schedules, if they fit in `resources`; otherwise searches too, and reports the
-/// worse of what either has seen, as a lower bound.
+/// Counts over all schedules if their states fit in `resources`. Otherwise also searches, and reports the worse
+/// of the two results as a lower bound.
+///
+/// # Errors
+/// If the algorithm does not exist at this size, or the question is invalid.
 pub fn measure(
     question: &Question,
     resources: &Resources<'_>,
@@ -16,7 +19,7 @@ pub fn measure(
     let counted = match exact(question, resources) {
         Ok(report) if report.is_exact() || report.ended == Ended::Stopped => return Ok(report),
         Ok(report) => Some(report),
-        // Too large to be compiled or to be started: nothing that a search minds.
+        // Too large to be compiled or started, but a search can run it.
         Err(Error::Question(_)) => None,
         Err(error) => return Err(error),
     };
@@ -33,7 +36,7 @@ pub fn measure(
     })
 }
 
-/// What is exact stays; of two lower bounds the larger counts.
+/// Returns the exact figure, or the larger of two lower bounds.
 pub(super) fn worse(counted: Figure, searched: Figure) -> Figure {
     if counted.exact || counted.worst >= searched.worst { counted } else { searched }
 }

@@ -1,6 +1,6 @@
-//! Remote memory references: the worst passage there is, and the run that has it.
+//! Remote memory references (RMRs): the worst passage of an algorithm, and a run that shows it.
 //!
-//! [`exact`] looks at every schedule. What is too large for that can only be searched, which gives
+//! [`exact`] explores every schedule. Sizes that are too large for that can only be searched, which gives
 //! lower bounds.
 
 mod adversary;
@@ -31,66 +31,66 @@ use crate::{
     space::Initial,
 };
 
-/// What to count.
+/// A question: which RMRs to count.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in.
+    /// How many processes may be in their critical sections at once.
     pub k: usize,
-    /// At most this many outside their remainder at once.
+    /// How many processes may be outside their remainders at once.
     pub contention: usize,
-    /// By which rules.
+    /// The rules of counting.
     pub conventions: Conventions,
-    /// Which initial states.
+    /// The initial states.
     pub initial: Initial,
 }
 
-/// What the paper promises at this size.
+/// A paper's bound at one size.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Promise {
-    /// Where.
+    /// Where the paper states it.
     pub source: String,
-    /// In general.
+    /// The bound as a formula.
     pub formula: String,
-    /// Here.
+    /// The bound at this size.
     pub bound: u64,
 }
 
-/// How a worst case compares with a promise.
+/// A worst case compared with a paper's bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
-    /// Some run needs just as many.
+    /// Some run reaches the bound, and none exceeds it.
     Tight,
-    /// No run needs as many; by so many.
+    /// Every run stays below the bound by at least this much.
     Loose(u64),
-    /// No run that was looked at needs as many; by so many.
+    /// Every run that was found stays below the bound by at least this much.
     NotReached(u64),
-    /// Some run needs just as many, and not all were looked at.
+    /// Some run reaches the bound, and not all runs were explored.
     Reached,
-    /// Some run needs more; by so many.
+    /// Some run exceeds the bound by this much.
     Exceeded(u64),
-    /// A run needs more than any number.
+    /// The references of a passage have no bound.
     Unbounded,
 }
 
-/// The worst passage on one kind of machine.
+/// The worst passage under one cost model.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// How many remote references it makes.
+    /// The number of its RMRs.
     pub worst: Bound,
-    /// Whether that is the worst of all schedules; otherwise it is a lower bound.
+    /// Whether this is the worst of all schedules; otherwise it is a lower bound.
     pub exact: bool,
-    /// What the paper promises.
+    /// The paper's bound.
     pub claim: Option<Promise>,
-    /// The run that has it.
+    /// A run with this passage.
     pub run: Option<Schedule>,
 }
 
 impl Figure {
-    /// How it compares with the paper's promise.
+    /// Compares the passage with the paper's bound; `None` if the paper states none.
     pub fn comparison(&self) -> Option<Comparison> {
         let bound = self.claim.as_ref()?.bound;
         Some(match self.worst {
@@ -128,30 +128,30 @@ impl Figure {
     }
 }
 
-/// The worst passage on both kinds of machine.
+/// The worst passages under both cost models.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// How many states were looked at.
+    /// The number of explored states.
     pub states: u64,
     /// Why the exploration ended.
     pub ended: Ended,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// On a cache-coherent machine.
+    /// The cache-coherent model.
     pub cc: Figure,
-    /// With distributed shared memory.
+    /// The model of distributed shared memory.
     pub dsm: Figure,
 }
 
 impl Report {
-    /// Whether both figures are over all schedules.
+    /// Returns whether both figures cover all schedules.
     pub fn is_exact(&self) -> bool {
         self.cc.exact && self.dsm.exact
     }
 
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         let question = &self.question;
         serde_json::json!({
@@ -169,9 +169,9 @@ impl Report {
     }
 }
 
-/// What the paper promises for the question on that kind of machine.
+/// Returns the paper's bound for the question under this cost model.
 ///
-/// With names on top, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
+/// With `+names`, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
 pub fn promise(question: &Question, model: CostModel) -> Option<Promise> {
     let (entry, names) = registry::entry(&question.algorithm).ok()?;
     let claim = entry.bound(model)?;

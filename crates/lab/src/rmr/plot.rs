@@ -1,4 +1,4 @@
-//! Worst cases drawn against n, or against anything else that is a number, as SVG.
+//! Plots of worst cases against n or another number, as SVG.
 
 use std::fmt;
 
@@ -9,48 +9,48 @@ use plotters::{
     series::DashedLineSeries,
 };
 
-/// What a series shows, which decides how it is drawn.
+/// The meaning of a series, which decides how it is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shows {
     /// Exact worst cases: a solid line with filled markers.
     Exact,
-    /// Lower bounds that a search has found: a dashed line with hollow markers.
+    /// Lower bounds from a search: a dashed line with hollow markers.
     Searched,
-    /// What a paper promises: a broad pale line.
+    /// A paper's bound: a broad pale line.
     Bound,
 }
 
-/// Some points of one colour.
+/// A line of points.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its text in the legend.
+    /// The text in the legend.
     pub label: String,
-    /// How it is drawn.
+    /// The meaning of the points.
     pub shows: Shows,
-    /// Series of one group have one colour, as those of one algorithm.
+    /// All series of one group, such as those of one algorithm, have the same colour.
     pub group: usize,
     /// The points, from left to right.
     pub points: Vec<(u32, u32)>,
-    /// Where there is no bound: marked at the upper edge.
+    /// The sizes without a bound, marked at the upper edge.
     pub unbounded: Vec<u32>,
 }
 
-/// What to draw.
+/// A plot.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// Above the plot.
+    /// The title, above the plot.
     pub title: String,
-    /// Below it, such as the rules of counting.
+    /// The caption below the plot, such as the rules of counting.
     pub caption: String,
-    /// What the points lie above.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// What is counted.
+    /// The label of the vertical axis.
     pub y_label: String,
-    /// The points.
+    /// The series.
     pub series: Vec<Series>,
 }
 
-/// Why there is no plot.
+/// Error returned by [`plot`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlotError {
     /// No series has a point.
@@ -73,10 +73,10 @@ impl std::error::Error for PlotError {}
 const SIZE: (u32, u32) = (900, 640);
 const TITLE: u32 = 48;
 const FONT: &str = "sans-serif";
-/// How many characters of the caption fit into a line.
+/// The number of characters of the caption that fit into a line.
 const CAPTION_WIDTH: usize = 140;
 const CAPTION_LINE: u32 = 18;
-/// Okabe and Ito's colours, which colour-blind people can tell apart; their yellow is too pale.
+/// Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is too pale.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -94,7 +94,10 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Failure = Box<dyn std::error::Error>;
 
-/// Draws.
+/// Draws the plot.
+///
+/// # Errors
+/// If no series has a point, or drawing fails.
 pub fn plot(plot: &Plot) -> Result<String, PlotError> {
     let Some(frame) = Frame::around(&plot.series) else {
         return Err(PlotError::Empty);
@@ -121,7 +124,7 @@ impl Frame {
         let (least, most) = (xs().min()?, xs().max()?);
         let highest = points().map(|&(_, y)| y).max().unwrap_or(0).max(1);
         let x = (f64::from(least) - 0.5, f64::from(most) + 0.5);
-        // The triangles of what has no bound need room of their own.
+        // The triangles of sizes without a bound need room of their own.
         let room = if unbounded.clone().next().is_some() { 1.25 } else { 1.08 };
         Some(Frame { x, top: f64::from(highest) * room })
     }
@@ -172,7 +175,7 @@ fn draw(plot: &Plot, frame: &Frame, area: &Area<'_>) -> Result<(), Failure> {
         .axis_desc_style((FONT, 16))
         .label_style((FONT, 14))
         .draw()?;
-    // What is promised lies under what was found.
+    // Draw the bounds first, so that they lie under the measured values.
     for shows in [Shows::Bound, Shows::Searched, Shows::Exact] {
         for series in plot.series.iter().filter(|series| series.shows == shows) {
             draw_series(&mut chart, series, &plot.series, frame)?;
@@ -190,7 +193,7 @@ fn pale(colour: RGBColor) -> ShapeStyle {
     colour.mix(0.25).stroke_width(7)
 }
 
-/// A sample of the line and its marker, and what it stands for.
+/// Draws the legend: a sample of each line with its marker and its text.
 ///
 /// The legend is outside the plot, so that it hides no point.
 fn draw_legend_entry(area: &Area<'_>, series: &Series, at: (i32, i32)) -> Result<(), Failure> {
@@ -242,7 +245,7 @@ fn draw_series<'a, 'b: 'a>(
             colour
         }
         Shows::Searched => {
-            // The dashes go on from where the exact values of the same colour end.
+            // The dashed line continues where the exact values of the same colour end.
             let first = series.points.first().map_or(0, |point| point.0);
             let before = all
                 .iter()
@@ -259,7 +262,7 @@ fn draw_series<'a, 'b: 'a>(
     draw_unbounded(chart, series, frame, colour)
 }
 
-/// Triangles at the upper edge, those of one group below those of the group before.
+/// Draws triangles at the upper edge, those of each group below those of the group before.
 fn draw_unbounded<'a, 'b: 'a>(
     chart: &mut Chart<'a, 'b>,
     series: &Series,
@@ -274,7 +277,7 @@ fn draw_unbounded<'a, 'b: 'a>(
     Ok(())
 }
 
-/// Lines of at most `width` characters, unless a word is longer.
+/// Breaks text into lines of at most `width` characters, unless a word is longer.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -314,7 +317,7 @@ mod tests {
         let searched = series(Shows::Searched, &[(4, 21), (5, 28), (6, 35)]);
         let bound = series(Shows::Bound, &[(2, 7), (6, 35)]);
         let svg = plot(&with(vec![exact, searched, bound])).expect("it can be drawn");
-        // A disc and a ring for each of five points and for two lines of the legend.
+        // One disc and one ring for each of five points and for two lines of the legend.
         assert_eq!(svg.matches("<circle").count(), 2 * (5 + 2));
         for text in ["worst &amp; paper", "c = n; every write is remote", "&lt;Exact&gt;"] {
             assert!(svg.contains(text), "{text} in {svg}");

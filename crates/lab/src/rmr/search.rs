@@ -1,13 +1,13 @@
-//! Lower bounds for the worst passage, where there are too many schedules to look at all.
+//! Lower bounds for the worst passage, where there are too many schedules to explore all.
 //!
-//! Two ways, one after the other. First runs are drawn at random, in many styles: uniform, bursty,
-//! with the observed process ahead of all others or behind them, with the others brought into its
-//! way first. Then the worst of these are made worse: a run is cut somewhere, most often where the
-//! observed process is about to move, the others are moved differently there, and the rest of the
-//! run follows as before or is drawn anew. What is at least as bad replaces what it came from.
+//! A search has two phases. First it draws runs at random, in many styles: uniform, in bursts, with the
+//! observed process ahead of all others or behind them, with the others moved into its way first. Then it
+//! makes the worst of these runs worse: it cuts a run, most often where the observed process is about to move,
+//! moves the others differently there, and continues as before or with new random moves. A run that is at
+//! least as bad replaces its parent.
 //!
-//! What is found is a run, which anybody can replay: it proves the lower bound. That nothing worse
-//! is found proves nothing.
+//! The result is a run that can be replayed, which proves the lower bound. Finding nothing worse proves
+//! nothing.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -31,15 +31,15 @@ use crate::{
     space::Initial,
 };
 
-/// How long to search.
+/// Limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchBudget {
-    /// At most about this many simulated steps, half of them for each kind of machine.
+    /// Approximate limit on simulated steps, half of them for each cost model.
     pub steps: u64,
-    /// At most about this many seconds, likewise. Where this and not the steps ends a search, it
-    /// may find something else another time.
+    /// Approximate limit in seconds, half of them for each cost model. If it ends the search before the limit on
+    /// steps does, another search with the same seed may find another run.
     pub seconds: f64,
-    /// Where the random numbers start. The same seed and steps find the same run.
+    /// The seed of the random numbers. The same seed and steps find the same run.
     pub seed: u64,
 }
 
@@ -49,9 +49,10 @@ impl Default for SearchBudget {
     }
 }
 
-/// Searches for the worst passage.
+/// Searches for the worst passage. The figures of the report are lower bounds, and its number of states is 0.
 ///
-/// The report's figures are not exact, and it counts no states.
+/// # Errors
+/// If the algorithm does not exist at this size, or the question is invalid.
 pub fn search(
     question: &Question,
     budget: &SearchBudget,
@@ -70,7 +71,7 @@ pub fn search(
     })
 }
 
-/// Searches on one kind of machine, with half of the budget.
+/// Searches under one cost model, with half of the budget.
 pub(super) fn search_one(
     question: &Question,
     model: CostModel,
@@ -79,7 +80,7 @@ pub(super) fn search_one(
 ) -> Result<Figure, Error> {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
     let rules = Rules::new(algorithm, *n, *k, *contention, *conventions)?;
-    // A day is long enough for any search, and a duration must not overflow.
+    // At most a day, so that the duration does not overflow.
     let seconds = budget.seconds.clamp(0.0, 86_400.0) / 2.0;
     let mut hunt = Hunt {
         rules: &rules,
@@ -97,9 +98,9 @@ pub(super) fn search_one(
     Ok(hunt.figure())
 }
 
-/// How many runs are kept to be made worse.
+/// The number of runs in the population.
 const POPULATION: usize = 12;
-/// How many changes are tried at each cut, so that the way there is simulated once only.
+/// The number of changes tried at each cut, so that the run up to the cut is simulated only once.
 const CHILDREN: usize = 4;
 
 struct Hunt<'a> {
@@ -111,7 +112,7 @@ struct Hunt<'a> {
     until: Instant,
     stop: &'a AtomicBool,
     population: Vec<Candidate>,
-    /// A run whose count has no bound.
+    /// A run whose count is unbounded.
     endless: Option<Candidate>,
 }
 
@@ -123,14 +124,14 @@ impl Hunt<'_> {
             || Instant::now() >= self.until
     }
 
-    /// Draws runs until so many steps have gone, and at least one for each process.
+    /// Draws runs until this many steps are spent, and at least one for each process.
     fn draw_runs(&mut self, steps: u64) {
         let end = self.left.saturating_sub(steps);
         let alike = self.rules.machine.is_symmetric() && self.question.initial == Initial::All;
         let observed = if alike { 1 } else { self.rules.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
-            // One in four for each process is the adversary's, and the first is.
+            // The first of every four runs for each process is the adversary's.
             match drawn / observed % 4 {
                 0 => self.draw_adversary(drawn % observed),
                 _ => self.draw_run(drawn % observed),
@@ -139,8 +140,8 @@ impl Hunt<'_> {
         }
     }
 
-    /// The adversary at its most patient: all others have just begun, in some order, and stay
-    /// there until they are of use.
+    /// Draws a run of the most patient adversary: all others have just begun, in some order, and stay there
+    /// until they are useful.
     fn draw_adversary(&mut self, observed: Pid) {
         let (initial, longest) = (self.initial(), self.longest());
         let mut run = Run::new(self.rules, self.model, observed, initial);
@@ -180,13 +181,13 @@ impl Hunt<'_> {
         }
     }
 
-    /// How many steps a passage gets at most before the run is given up.
+    /// The limit on steps of a passage before the run is given up.
     fn longest(&self) -> u64 {
         let n = self.rules.n() as u64;
         (4096 + 64 * n * n).min(self.left)
     }
 
-    /// Ends a run: pays for it, and sees whether it could go on for ever.
+    /// Ends a run: charges its steps, and checks whether it could continue forever.
     fn settle(&mut self, run: Run<'_>) -> Candidate {
         self.left = self.left.saturating_sub(run.steps);
         let candidate = run.candidate();
@@ -196,8 +197,7 @@ impl Hunt<'_> {
         candidate
     }
 
-    /// Whether the state at the end really is the one that was there before: the run has compared
-    /// hashes only.
+    /// Returns whether the final state equals the earlier one; the run has only compared hashes.
     fn recurs(&self, candidate: &Candidate) -> bool {
         let mut now = Simulation::new(self.rules, candidate.initial.clone());
         let mut before = None;
@@ -216,21 +216,21 @@ impl Hunt<'_> {
         })
     }
 
-    /// Keeps a run if it is bad enough.
+    /// Adds a run to the population if it is bad enough.
     fn keep(&mut self, candidate: Candidate) {
         if self.population.len() < POPULATION {
             self.population.push(candidate);
             return;
         }
-        let mildest = self.population.iter_mut().min_by_key(|kept| kept.count);
-        if let Some(mildest) = mildest.filter(|kept| kept.count <= candidate.count) {
-            *mildest = candidate;
+        let best = self.population.iter_mut().min_by_key(|kept| kept.count);
+        if let Some(best) = best.filter(|kept| kept.count <= candidate.count) {
+            *best = candidate;
         }
     }
 
     fn make_worse(&mut self) {
         while !self.is_over() && !self.population.is_empty() {
-            // The worse of two is the parent: the worst get most attention, but not all of it.
+            // The worse of two random runs is the parent, so that the worst runs get most of the attention.
             let (one, two) = (self.any(), self.any());
             let worse = self.population[one].count >= self.population[two].count;
             let parent = if worse { one } else { two };
@@ -246,7 +246,7 @@ impl Hunt<'_> {
         self.rng.usize(..self.population.len())
     }
 
-    /// Cuts a run and goes on differently; what is at least as bad takes its place.
+    /// Cuts a run and continues differently. A result that is at least as bad replaces the run.
     fn breed(&mut self, index: usize) {
         let parent = self.population[index].clone();
         if parent.trace.is_empty() {
@@ -265,7 +265,7 @@ impl Hunt<'_> {
             self.change(&mut run, &parent, cut);
             let child = self.settle(run);
             let kept = &self.population[index];
-            // Longer for nothing is taken now and then only: long runs are dear to change.
+            // A longer run with the same count is rarely accepted, because long runs are expensive to change.
             let shorter = child.trace.len() <= kept.trace.len() || self.rng.u8(..8) == 0;
             if child.count > kept.count || child.count == kept.count && shorter {
                 self.population[index] = child;
@@ -276,7 +276,7 @@ impl Hunt<'_> {
         }
     }
 
-    /// Where to cut: mostly where the observed process is about to move.
+    /// Chooses where to cut: mostly where the observed process is about to move.
     fn cut(&mut self, parent: &Candidate) -> usize {
         let moves: Vec<usize> = (0..parent.trace.len())
             .filter(|&index| parent.trace[index] == parent.observed)
@@ -359,11 +359,11 @@ impl Hunt<'_> {
     }
 }
 
-/// Takes the next `most` moves of `q` out of the rest of a run.
-fn take(rest: &mut Vec<Pid>, q: Pid, most: usize) -> Vec<Pid> {
+/// Removes the next moves of `q`, at most `limit`, from the rest of a run and returns them.
+fn take(rest: &mut Vec<Pid>, q: Pid, limit: usize) -> Vec<Pid> {
     let mut taken = Vec::new();
     rest.retain(|&p| {
-        let hit = p == q && taken.len() < most;
+        let hit = p == q && taken.len() < limit;
         if hit {
             taken.push(p);
         }

@@ -1,5 +1,5 @@
-//! A step machine run directly, with every process's cache and the remote references of its
-//! current passage. No size is too large for it, because it keeps one state only.
+//! Runs a step machine directly, with the cache of every process and the remote references of its current
+//! passage. It keeps only one state, so no size is too large.
 
 use std::{
     cell::RefCell,
@@ -15,27 +15,30 @@ use crate::{
     schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy},
 };
 
-/// A set of processes holds one bit each.
-const MOST_PROCESSES: usize = u64::BITS as usize;
+/// A set of processes is a word with one bit for each.
+const MAX_PROCESSES: usize = u64::BITS as usize;
 
-/// What stays the same throughout a simulation.
+/// The constants of a simulation.
 pub struct Rules {
-    /// The machine.
+    /// The step machine.
     pub machine: Box<dyn Machine>,
-    /// By which rules references are counted.
+    /// The rules of counting.
     pub conventions: Conventions,
-    /// At most this many outside their remainder at once.
+    /// How many processes may be outside their remainders at once.
     pub contention: usize,
     homes: Vec<Option<Pid>>,
-    /// The values of each variable, in order, where they are listed and bounded.
+    /// The sorted values of each variable; `None` if they are not listed or not bounded.
     domains: Vec<Option<Vec<Word>>>,
-    /// For each private state, whether it is the critical section, once somebody has asked.
-    /// Asking the machine makes a label, which is too dear for every step.
+    /// For each private state, whether it is in the critical section; `None` until it is asked for. The step
+    /// machine builds a label to answer that, which is too expensive for every step.
     critical: RefCell<Vec<Option<bool>>>,
 }
 
 impl Rules {
-    /// The rules for an algorithm.
+    /// Creates the constants for an algorithm.
+    ///
+    /// # Errors
+    /// If the algorithm does not exist at this size, or contention or n is out of range.
     pub fn new(
         algorithm: &str,
         n: usize,
@@ -45,9 +48,9 @@ impl Rules {
     ) -> Result<Self, Error> {
         let machine = machine::build(algorithm, n, k)?;
         check_contention(contention, n)?;
-        if n > MOST_PROCESSES {
+        if n > MAX_PROCESSES {
             return Err(Error::Question(format!(
-                "at most n = {MOST_PROCESSES} processes can be simulated"
+                "n must be at most {MAX_PROCESSES} for a simulation, got {n}"
             )));
         }
         let decls = machine.layout().decls();
@@ -65,12 +68,12 @@ impl Rules {
         Ok(Rules { machine, conventions, contention, homes, domains, critical })
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn n(&self) -> usize {
         self.machine.n()
     }
 
-    /// Whether a process that is there is in its critical section.
+    /// Returns whether a process with this private state is in its critical section.
     pub fn is_critical(&self, p: Pid, at: Local) -> bool {
         let mut known = self.critical.borrow_mut();
         let index = at as usize;
@@ -81,18 +84,18 @@ impl Rules {
     }
 }
 
-/// How many remote references the current passage of a process has made; or the last one's, if it
-/// is in its remainder.
+/// The remote references of the current passage of a process, or of its last passage if it is in its
+/// remainder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// On a cache-coherent machine.
+    /// In the cache-coherent model.
     pub cc: u32,
-    /// With distributed shared memory.
+    /// In the model of distributed shared memory.
     pub dsm: u32,
 }
 
 impl Counts {
-    /// The count for one kind of machine.
+    /// Returns the count for one cost model.
     pub fn of(self, model: CostModel) -> u32 {
         match model {
             CostModel::Cc => self.cc,
@@ -101,43 +104,43 @@ impl Counts {
     }
 }
 
-/// What a step did.
+/// The effect of a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stepped {
-    /// The variable it accessed.
+    /// The accessed variable.
     pub var: Option<usize>,
     /// Whether the access was a write, or counts as one.
     pub wrote: bool,
-    /// Whether it was a read-modify-write that found nothing to change.
+    /// Whether it was a read-modify-write that changed nothing.
     pub failed: bool,
-    /// The remote references it made.
+    /// The remote references of the step.
     pub remote: Counts,
-    /// Whether the state is another one than before, caches included.
+    /// Whether the state has changed, caches included.
     pub changed: bool,
-    /// Whether it left the remainder.
+    /// Whether the process left its remainder.
     pub began: bool,
-    /// Whether it went back to the remainder.
+    /// Whether the process returned to its remainder.
     pub left: bool,
 }
 
 /// One state of a simulation. A clone is a snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Simulation {
-    /// Each process's private state.
+    /// The private state of each process.
     pub locals: Vec<Local>,
-    /// Each variable's value.
+    /// The value of each variable.
     pub memory: Vec<Word>,
-    /// For each variable, the set of processes that have a valid copy.
+    /// For each variable, the set of processes with a valid copy.
     pub copies: Vec<u64>,
-    /// Each process's references.
+    /// The references of each process.
     pub counts: Vec<Counts>,
-    /// How many are outside their remainder.
+    /// The number of processes outside their remainders.
     pub outside: usize,
-    /// Whether a step has left a variable's range; nothing follows such a state.
+    /// Whether a step has left a variable's range. The simulation ends there.
     pub fault: bool,
 }
 
-/// A memory that remembers the one access made to it.
+/// A memory that records the access of a step.
 struct Words<'a> {
     memory: &'a mut [Word],
     seen: Option<(usize, Op, Word)>,
@@ -154,7 +157,7 @@ impl Memory for Words<'_> {
 }
 
 impl Simulation {
-    /// Everybody in the remainder, every cache empty.
+    /// Creates the initial state: all processes in their remainders, all caches empty.
     pub fn new(rules: &Rules, initial: Vec<Word>) -> Self {
         let n = rules.n();
         Simulation {
@@ -167,17 +170,17 @@ impl Simulation {
         }
     }
 
-    /// Whether `p` is in its remainder.
+    /// Returns whether `p` is in its remainder.
     pub fn rests(&self, p: Pid) -> bool {
         self.locals[p] == REMAINDER
     }
 
-    /// Whether `p` is in its critical section.
+    /// Returns whether `p` is in its critical section.
     pub fn is_inside(&self, rules: &Rules, p: Pid) -> bool {
         rules.is_critical(p, self.locals[p])
     }
 
-    /// A step of `p`; none if it may not move.
+    /// Executes a step of `p`. Returns `None` if `p` may not move.
     pub fn step(&mut self, rules: &Rules, p: Pid) -> Option<Stepped> {
         if self.fault {
             return None;
@@ -213,7 +216,7 @@ impl Simulation {
         Some(done)
     }
 
-    /// What an access costs, and what it does to the caches.
+    /// Counts an access and updates the caches.
     fn account(&mut self, rules: &Rules, p: Pid, var: usize, op: Op, old: Word) -> Stepped {
         let new = self.memory[var];
         let reads = match op {
@@ -243,7 +246,7 @@ impl Simulation {
         }
     }
 
-    /// Whether all that can matter to the references `observed` will make is the same.
+    /// Returns whether two states agree in everything that matters to the future references of `observed`.
     pub fn is_same_for(&self, other: &Self, observed: Pid, model: CostModel) -> bool {
         let cached = |copies: &u64| copies >> observed & 1;
         self.locals == other.locals
@@ -252,7 +255,7 @@ impl Simulation {
                 || self.copies.iter().map(cached).eq(other.copies.iter().map(cached)))
     }
 
-    /// A hash of what [`is_same_for`](Self::is_same_for) compares.
+    /// Hashes what [`is_same_for`](Self::is_same_for) compares.
     pub fn hash_for(&self, observed: Pid, model: CostModel) -> u64 {
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         self.locals.iter().for_each(|&local| hasher.write_u32(local));
@@ -269,19 +272,20 @@ mod tests {
     use super::*;
 
     fn start(conventions: Conventions) -> (Rules, Simulation) {
-        let rules = Rules::new("am-fig3", 2, 1, 2, conventions).expect("it exists");
+        let rules =
+            Rules::new("am-fig3", 2, 1, 2, conventions).expect("am-fig3 exists at this size");
         let simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
         (rules, simulation)
     }
 
     fn run(rules: &Rules, simulation: &mut Simulation, who: &[Pid]) {
         for &p in who {
-            simulation.step(rules, p).expect("it may move");
+            simulation.step(rules, p).expect("the process may move");
         }
     }
 
     #[test]
-    fn alone_it_takes_three_references() {
+    fn a_passage_without_contention_takes_three_references() {
         // Lines 2, 7, 8; leaving the remainder and the critical section are steps too.
         let (rules, mut simulation) = start(Conventions::default());
         run(&rules, &mut simulation, &[0, 0]);
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_costs_two_in_a_cache_and_every_look_without() {
+    fn waiting_costs_two_with_a_cache_and_every_read_without() {
         let (rules, mut simulation) = start(Conventions::default());
         run(&rules, &mut simulation, &[0, 0]);
         run(&rules, &mut simulation, &[1, 1, 1, 1, 1, 1, 1]);
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writers_copy_is_as_the_rules_say() {
+    fn the_copy_of_a_writer_follows_the_conventions() {
         for (writer_copy, cc) in
             [(WriterCopy::AsItWas, 4), (WriterCopy::Gained, 2), (WriterCopy::Lost, 4)]
         {
@@ -316,24 +320,26 @@ mod tests {
     }
 
     #[test]
-    fn contention_keeps_the_next_one_in_its_remainder() {
-        let rules = Rules::new("am-fig3", 3, 1, 1, Conventions::default()).expect("it exists");
+    fn the_contention_limit_keeps_other_processes_in_their_remainders() {
+        let rules = Rules::new("am-fig3", 3, 1, 1, Conventions::default())
+            .expect("am-fig3 exists at this size");
         let mut simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
         assert!(simulation.step(&rules, 0).is_some_and(|done| done.began));
         assert!(simulation.step(&rules, 1).is_none());
-        // Two levels in, one step in the critical section, two levels out.
+        // Two levels of entry, one step in the critical section, two levels of exit.
         run(&rules, &mut simulation, &[0; 7]);
         assert!(simulation.rests(0) && simulation.outside == 0);
         assert!(simulation.step(&rules, 1).is_some());
     }
 
     #[test]
-    fn what_it_has_seen_stays_only_in_a_warm_cache() {
+    fn only_a_warm_cache_keeps_copies_for_the_next_passage() {
         for (cache, cc) in [(CacheAtStart::Cold, 4), (CacheAtStart::Warm, 4)] {
             let (rules, mut simulation) = start(Conventions { cache, ..Default::default() });
             run(&rules, &mut simulation, &[0, 0, 1, 1, 1, 1, 1]);
             assert_eq!(simulation.counts[1].cc, cc);
-            // 0 leaves and 1 goes through; its copy of Q outlives its own write of line 8.
+            // Process 0 leaves and process 1 completes its passage; its copy of Q survives its own write in
+            // line 8.
             run(&rules, &mut simulation, &[0, 0, 0, 1, 1, 1, 1]);
             assert!(simulation.rests(1));
             run(&rules, &mut simulation, &[1]);

@@ -1,4 +1,4 @@
-//! The search against the exact count, and what it returns against a replay.
+//! Compares searches with exact counts, and their runs with a replay.
 
 use std::sync::atomic::AtomicBool;
 
@@ -28,7 +28,7 @@ fn budget(steps: u64) -> SearchBudget {
 }
 
 fn searched(question: &Question, steps: u64) -> Report {
-    search(question, &budget(steps), &AtomicBool::new(false)).expect("it can be asked")
+    search(question, &budget(steps), &AtomicBool::new(false)).expect("a valid question")
 }
 
 fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
@@ -36,10 +36,11 @@ fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
     Resources { states, bytes, threads, stop, phase: &|_| {}, progress: &|_| {} }
 }
 
-/// Replays the run of a figure and holds it to what it says.
+/// Replays the run of a figure and compares its count.
 fn replay(question: &Question, model: CostModel, figure: &Figure) {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
-    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions).expect("it exists");
+    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions)
+        .expect("the algorithm exists at this size");
     let run = figure.run.as_ref().expect("there is a run");
     let Finding::Rmr { process, count, .. } = run.finding else {
         panic!("{:?}", run.finding);
@@ -60,7 +61,7 @@ fn replay(question: &Question, model: CostModel, figure: &Figure) {
                 let before = now.clone();
                 for &p in &run.cycle {
                     let done = now.step(&rules, p).expect("the cycle is possible");
-                    assert!(p != process || !done.left, "it stays within the passage");
+                    assert!(p != process || !done.left, "the cycle stays within the passage");
                 }
                 assert!(now.is_same_for(&before, process, model));
                 assert!(now.counts[process].of(model) > before.counts[process].of(model));
@@ -105,7 +106,7 @@ fn the_search_agrees_with_the_exact_count() {
             .chain([(1, Conventions::default())])
         {
             let question = Question { contention, conventions, ..ask(algorithm, n, k) };
-            let exact = exact(&question, &resources(1 << 22, &stop)).expect("it can be asked");
+            let exact = exact(&question, &resources(1 << 22, &stop)).expect("a valid question");
             assert!(exact.cc.exact && exact.dsm.exact, "{question:?}");
             let report = searched(&question, 400_000);
             assert_eq!(report.cc.worst, exact.cc.worst, "cc {question:?}");
@@ -129,14 +130,14 @@ fn waiting_on_a_remote_variable_has_no_bound() {
 }
 
 #[test]
-fn thirty_two_processes_are_no_obstacle() {
+fn a_search_handles_thirty_two_processes() {
     let question = ask("am-fig3", 32, 1);
     let report = searched(&question, 2_000_000);
     let Bound::Most(count) = report.cc.worst else {
         panic!("{:?}", report.cc.worst);
     };
-    let promised = report.cc.claim.as_ref().map(|claim| claim.bound);
-    assert_eq!(promised, Some(217));
+    let bound = report.cc.claim.as_ref().map(|claim| claim.bound);
+    assert_eq!(bound, Some(217));
     assert!((180..=217).contains(&count), "{count}");
     replay(&question, CostModel::Cc, &report.cc);
 }
@@ -150,21 +151,21 @@ fn the_same_seed_finds_the_same_run() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
+fn a_search_ends_when_it_is_stopped() {
     let question = ask("am-fig3", 3, 1);
     let stopped = search(&question, &budget(u64::MAX), &AtomicBool::new(true));
-    let stopped = stopped.expect("it can be asked");
+    let stopped = stopped.expect("a valid question");
     assert_eq!((stopped.ended, stopped.cc.worst), (Ended::Stopped, Bound::Most(0)));
     assert!(stopped.cc.run.is_none());
     let nothing = searched(&question, 0);
     assert_eq!((nothing.ended, nothing.cc.worst), (Ended::States, Bound::Most(0)));
     let timed = SearchBudget { seconds: 0.05, ..budget(u64::MAX) };
-    let timed = search(&question, &timed, &AtomicBool::new(false)).expect("it can be asked");
+    let timed = search(&question, &timed, &AtomicBool::new(false)).expect("a valid question");
     assert!(timed.seconds < 30.0, "{}", timed.seconds);
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn invalid_questions_are_refused() {
     let stop = AtomicBool::new(false);
     let refuse = |question: &Question| search(question, &budget(1000), &stop).err();
     assert!(matches!(refuse(&ask("am-fig4", 3, 1)), Some(Error::Algorithm(_))));
@@ -175,7 +176,7 @@ fn what_cannot_be_asked_is_refused() {
 
 #[test]
 fn a_run_that_leaves_a_range_ends_there() {
-    // Too many get in, and no panic comes of it.
+    // Too many processes enter, which must not cause a panic.
     for algorithm in ["am-fig3:no-outer", "am-fig3+names:read-only", "am-fig8:no-initialise"] {
         let question = ask(algorithm, 4, 1);
         let report = searched(&question, 100_000);
@@ -185,7 +186,7 @@ fn a_run_that_leaves_a_range_ends_there() {
 }
 
 #[test]
-fn a_curve_is_exact_first_and_searched_beyond() {
+fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
     let stop = AtomicBool::new(false);
     let range = Range {
         algorithm: "am-fig3".into(),
@@ -195,21 +196,23 @@ fn a_curve_is_exact_first_and_searched_beyond() {
         conventions: Conventions::default(),
         initial: Initial::All,
     };
-    let points = curve(&range, &resources(100_000, &stop), &budget(400_000)).expect("it exists");
+    let points = curve(&range, &resources(100_000, &stop), &budget(400_000))
+        .expect("the algorithm exists at this size");
     let seen: Vec<_> = points.iter().map(|p| (p.n, p.figure.worst, p.figure.exact)).collect();
     let count = |n: usize, count: u32, exact: bool| (n, Bound::Most(count), exact);
     let expected =
         [count(2, 7, true), count(3, 14, true), count(4, 21, false), count(6, 35, false)];
-    assert_eq!(seen, expected); // there is no algorithm for n = 1
+    assert_eq!(seen, expected); // the algorithm does not exist for n = 1
     let drawn = plot_of(&[(range.clone(), points)]);
     let shown: Vec<_> = drawn.series.iter().map(|s| (s.shows, s.points.len())).collect();
     assert_eq!(shown, [(Shows::Bound, 4), (Shows::Exact, 2), (Shows::Searched, 2)]);
-    let svg = plot(&drawn).expect("it can be drawn");
+    let svg = plot(&drawn).expect("the plot has points");
     for text in ["am-fig3: searched, lower bound", "Theorem 1, 7(n-k)", "k = 1, contention c = n"] {
         assert!(svg.contains(text), "{text}");
     }
     let by_k = Range { over: Over::K { gap: 1, ks: vec![2, 1] }, ..range.clone() };
-    let points = curve(&by_k, &resources(100_000, &stop), &budget(1000)).expect("it exists");
+    let points = curve(&by_k, &resources(100_000, &stop), &budget(1000))
+        .expect("the algorithm exists at this size");
     let seen: Vec<_> = points.iter().map(|p| (p.n, p.k, p.figure.worst)).collect();
     assert_eq!(seen, [(2, 1, Bound::Most(7)), (3, 2, Bound::Most(7))]);
     let drawn = plot_of(&[(by_k, points)]);
@@ -217,6 +220,6 @@ fn a_curve_is_exact_first_and_searched_beyond() {
         (drawn.x_label.as_str(), &drawn.series[1].points[..]),
         ("inside at once k", &[(1, 7), (2, 7)][..])
     );
-    let nowhere = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
-    assert!(curve(&nowhere, &resources(100_000, &stop), &budget(1000)).is_err());
+    let none = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
+    assert!(curve(&none, &resources(100_000, &stop), &budget(1000)).is_err());
 }
