@@ -1,31 +1,31 @@
-//! Who has a valid copy of what, on a cache-coherent machine.
+//! The valid copies in the caches of a cache-coherent machine.
 
 use hallpass_algorithms::{Op, Pid, Word};
 
 use crate::schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy};
 
-/// Every process's valid copies.
+/// The valid copies of every process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Caches {
     rules: Conventions,
-    /// `valid[p][var]`.
+    /// Whether process `p` has a valid copy of `var`, as `valid[p][var]`.
     valid: Vec<Vec<bool>>,
 }
 
 impl Caches {
-    /// Nobody has a copy of anything.
+    /// Creates empty caches.
     pub(super) fn empty(rules: Conventions, n: usize, vars: usize) -> Self {
         Caches { rules, valid: vec![vec![false; vars]; n] }
     }
 
-    /// `p` leaves its remainder.
+    /// Records that `p` leaves its remainder.
     pub(super) fn begin_passage(&mut self, p: Pid) {
         if self.rules.cache == CacheAtStart::Cold {
             self.valid[p].fill(false);
         }
     }
 
-    /// `p` performs `op` on `var`, which holds `found`; says whether that is a remote reference.
+    /// Records that `p` performs `op` on `var` and finds `found`. Returns whether that is a remote reference.
     pub(super) fn access(&mut self, p: Pid, var: usize, op: Op, found: Word) -> bool {
         let harmless = self.rules.failed_rmw == FailedRmw::Read && op.fails_on(found);
         if matches!(op, Op::Read) || harmless {
@@ -57,7 +57,7 @@ mod tests {
             assert!(caches.access(0, 0, Op::TestAndSet, 1));
             assert_eq!(caches.access(0, 0, Op::TestAndSet, 1), second);
             assert_eq!(caches.access(1, 0, Op::Read, 1), other, "its copy was taken away");
-            // One that changes something is a write by either rule.
+            // A read-modify-write that changes the value is a write under both rules.
             assert!(caches.access(0, 0, Op::TestAndSet, 0));
             assert!(caches.access(1, 0, Op::Read, 1));
         }

@@ -1,4 +1,4 @@
-//! Whether a schedule speaks of things that exist.
+//! Checks that a schedule refers only to things that exist.
 
 use hallpass_algorithms::{Init, Pid};
 
@@ -9,8 +9,8 @@ use crate::{
     space::Agent,
 };
 
-/// Builds the machine of a schedule, having checked everything that can be checked without running
-/// it: after this, any index the schedule holds is in bounds.
+/// Builds the step machine of a schedule and checks everything that can be checked without running it. After
+/// this, every index in the schedule is in bounds.
 pub(super) fn machine(schedule: &Schedule) -> Result<Box<dyn Machine>, Error> {
     let machine = machine::build(&schedule.algorithm, schedule.n, schedule.k)?;
     initial(schedule, &*machine)?;
@@ -57,7 +57,7 @@ fn agent(schedule: &Schedule, machine: &dyn Machine, agent: Agent) -> Result<(),
         ))),
         MemoryModel::Sequential => Err(Error::Part(format!(
             "there is no process {agent}: the processes are 0 to {}, and without store buffers \
-             nobody else moves",
+             no other agent moves",
             n - 1
         ))),
     }

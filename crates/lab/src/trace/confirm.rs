@@ -1,4 +1,4 @@
-//! Whether a run shows what it is said to show, from the interpreter's own states.
+//! Confirms that a run shows its finding, from the states of the interpreter alone.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -13,17 +13,16 @@ use crate::{
     schedule::{CostModel, Finding, MemoryModel, Schedule},
 };
 
-/// All that a run leaves to look at.
+/// The record of a run.
 pub(super) struct Evidence<'a> {
     pub(super) schedule: &'a Schedule,
     /// The steps of the stem.
     pub(super) stem: Vec<Step>,
     /// The steps of the first round of the cycle.
     pub(super) cycle: Vec<Step>,
-    /// The steps of the third round, by which every copy in a cache that the cycle touches is what
-    /// the cycle makes it.
+    /// The steps of the third round, in which every cached copy that the cycle touches is as the cycle leaves it.
     pub(super) third: Vec<Step>,
-    /// The state after the stem, and after each round of the cycle.
+    /// The states after the stem and after each round of the cycle.
     pub(super) end: State,
     pub(super) interpreter: Interpreter,
 }
@@ -33,20 +32,22 @@ impl Evidence<'_> {
         self.interpreter.machine()
     }
 
-    /// The section `p` is in after that many steps of the stem.
+    /// Returns the section of `p` after this many steps of the stem.
     pub(super) fn section(&self, p: Pid, after: usize) -> Section {
         let own = self.stem[..after].iter().rev().find(|step| step.process == p);
         own.map_or(Section::Remainder, |step| step.after.section)
     }
 
-    /// The step of the stem, before the first `until`, at which `event` last happened to `p`.
+    /// Returns the last of the first `until` steps of the stem with this event of `p`.
     pub(super) fn last(&self, p: Pid, until: usize, event: &Event) -> Option<usize> {
         self.stem[..until].iter().rposition(|s| s.agent == p && s.events.contains(event))
     }
 }
 
-/// Executes the schedule on the step machine and looks for what it is said to show; the error says
-/// in one sentence what is not so.
+/// Executes the schedule on the step machine and checks that the run shows the finding.
+///
+/// # Errors
+/// If it does not; one sentence says why.
 pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     let sentence = |error: super::Error| error.to_string();
     let rules = words::conventions(schedule);
@@ -56,7 +57,7 @@ pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     let end = interpreter.state().clone();
     let cycle = interpreter.steps(stem_len, &schedule.cycle).map_err(sentence)?;
     if interpreter.normal(interpreter.state()) != interpreter.normal(&end) {
-        return Err("the cycle does not lead back to the state it begins in".into());
+        return Err("the cycle does not end in the state in which it begins".into());
     }
     interpreter.steps(stem_len + round, &schedule.cycle).map_err(sentence)?;
     let third = interpreter.steps(stem_len + 2 * round, &schedule.cycle).map_err(sentence)?;
@@ -95,7 +96,7 @@ impl Evidence<'_> {
         if self.schedule.cycle.is_empty() {
             return Ok(());
         }
-        Err("what it shows is about the end of the run, and the run has a cycle".into())
+        Err("the finding is about the end of the run, but the run has a cycle".into())
     }
 
     fn exclusion(&self) -> Result<(), String> {
@@ -105,7 +106,9 @@ impl Evidence<'_> {
         if inside > k {
             return Ok(());
         }
-        Err(format!("at the end {inside} are in their critical sections, which k = {k} allows"))
+        Err(format!(
+            "at the end {inside} processes are in their critical sections, which k = {k} allows"
+        ))
     }
 
     fn names(&self) -> Result<(), String> {
@@ -147,7 +150,7 @@ impl Evidence<'_> {
         claimed: u32,
     ) -> Result<(), String> {
         let Some(from) = self.last(p, self.stem.len(), event) else {
-            return Err(format!("process {p} never gets to its {}", words::section(section)));
+            return Err(format!("process {p} never reaches its {}", words::section(section)));
         };
         let steps = self.stem[from..]
             .iter()
@@ -162,7 +165,7 @@ impl Evidence<'_> {
 
     fn rmr(&self, model: CostModel, p: Pid, claimed: Option<u32>) -> Result<(), String> {
         if self.schedule.memory != MemoryModel::Sequential {
-            return Err("remote references are counted without store buffers only".into());
+            return Err("remote references are counted only without store buffers".into());
         }
         let remote = |step: &&Step| {
             step.agent == p
@@ -181,7 +184,7 @@ impl Evidence<'_> {
         };
         self.ends()?;
         let all = self.stem.len();
-        // A passage that is cut short counts for what it has: going on can only add to it.
+        // An incomplete passage counts too: continuing it can only add references.
         let Some(from) = self.last(p, all, &Event::LeavesRemainder) else {
             return Err(format!("process {p} makes no passage"));
         };

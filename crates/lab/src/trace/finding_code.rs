@@ -1,11 +1,11 @@
-//! What a run shows, as one part of a replay string.
+//! The finding of a run, as a part of a replay string.
 //!
 //! ```text
 //! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
 //! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
-//! A count that has no bound is `inf`.
+//! An unbounded count is `inf`.
 
 use hallpass_algorithms::Pid;
 
@@ -36,7 +36,7 @@ fn count(count: Option<u32>) -> String {
     count.map_or_else(|| "inf".to_string(), |count| count.to_string())
 }
 
-/// Keeps letters and digits; writes every other byte as `%` and two hexadecimal digits.
+/// Escapes text: keeps letters and digits, and writes every other byte as `%` and two hexadecimal digits.
 fn escape(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
@@ -64,7 +64,7 @@ fn unescape(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The part of a replay string.
+/// Encodes a finding.
 pub(super) fn encode(finding: &Finding) -> String {
     match finding {
         Finding::Exclusion => "ex".into(),
@@ -100,11 +100,11 @@ pub(super) fn encode(finding: &Finding) -> String {
     }
 }
 
-/// What the part says.
+/// Decodes a finding.
 pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(
-            "`{text}` is no finding: ex, names, range, inv, dead, starve, exit, door, fife, strong \
+            "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong \
              and rmr are, each with its own particulars"
         ))
     };

@@ -1,10 +1,14 @@
 //! Executes a schedule on the step machine itself, over a plain vector of words.
 //!
-//! With store buffers, a read is answered by the youngest own buffered store to its variable, else
-//! by memory; a write goes to the end of the own buffer; a read-modify-write needs that buffer
-//! empty; agent n + p moves the oldest store of p to memory. What a store costs is then counted
-//! when it reaches memory, and a read that the buffer answers costs nothing. Without store buffers,
-//! agent n + p is what may befall p.
+//! With store buffers:
+//!
+//! - A read returns the youngest store to its variable in the process's own buffer, else the value in memory.
+//! - A write goes to the end of the process's own buffer.
+//! - A read-modify-write requires that buffer to be empty.
+//! - Agent n + p moves the oldest store of p to memory. The store is counted then, and a read from the buffer is
+//!   not counted.
+//!
+//! Without store buffers, agent n + p is the mishap of p.
 
 use std::collections::VecDeque;
 
@@ -24,31 +28,34 @@ use crate::{
     space::Agent,
 };
 
-/// A whole state.
+/// A state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
-    /// The number of each process's private state.
+    /// The private state of each process, as a number.
     pub processes: Vec<Local>,
-    /// What each variable holds.
+    /// The value of each variable.
     pub memory: Vec<Word>,
-    /// Each process's buffered stores, the oldest first: variable and value.
+    /// The buffered stores of each process, the oldest first: variable and value.
     pub buffers: Vec<VecDeque<(usize, Word)>>,
 }
 
-/// Runs a schedule, or anything else, step by step.
+/// Executes steps one by one.
 pub struct Interpreter {
     machine: Box<dyn Machine>,
     model: MemoryModel,
     state: State,
-    /// Whether the process has left the doorway of the passage it is in.
+    /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// The variable whose declared range has been left, after which nothing is defined.
+    /// The variable outside its declared range, after which nothing is defined.
     broken: Option<String>,
 }
 
-/// Executes `schedule`: the stem and one round of the cycle. That it does not show what it is said
-/// to show is no error; the trace knows, and says so wherever it is printed.
+/// Executes `schedule`: the stem and one round of the cycle. A run that does not show its finding is not an
+/// error; [`Trace::confirmed`] says so.
+///
+/// # Errors
+/// If the schedule refers to something that does not exist, or a step is impossible.
 pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Error> {
     let mut interpreter = Interpreter::new(schedule, conventions)?;
     let steps = interpreter.steps(0, schedule.stem.iter().chain(&schedule.cycle))?;
@@ -62,7 +69,7 @@ pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Erro
     })
 }
 
-/// Answers the one access of a step from what the process sees, and changes nothing.
+/// Answers the access of a step from the view of the process, and changes nothing.
 struct Port<'a> {
     memory: &'a [Word],
     buffer: &'a VecDeque<(usize, Word)>,
@@ -113,7 +120,10 @@ fn describe(decl: &Decl, Seen { var, op, via, found }: Seen) -> Access {
 }
 
 impl Interpreter {
-    /// Stands at the beginning of `schedule`.
+    /// Creates an interpreter in the initial state of `schedule`.
+    ///
+    /// # Errors
+    /// If the schedule refers to something that does not exist.
     pub fn new(schedule: &Schedule, conventions: &Conventions) -> Result<Self, Error> {
         let machine = check::machine(schedule)?;
         let n = machine.n();
@@ -132,17 +142,17 @@ impl Interpreter {
         })
     }
 
-    /// The machine that runs.
+    /// Returns the step machine.
     pub fn machine(&self) -> &dyn Machine {
         &*self.machine
     }
 
-    /// The state it is in.
+    /// Returns the current state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// The normal form of a state: the state itself, unless the algorithm counts without bound.
+    /// Returns the normal form of a state: the state itself, unless the algorithm counts without bound.
     pub(super) fn normal(&self, state: &State) -> State {
         let mut normal = state.clone();
         if self.machine.is_unbounded() {
@@ -151,7 +161,7 @@ impl Interpreter {
         normal
     }
 
-    /// Where a process stands.
+    /// Returns the position of a process.
     pub fn stand(&self, p: Pid) -> Stand {
         let place = self.machine.place(p, self.state.processes[p]);
         let section = match place.section {
@@ -161,7 +171,7 @@ impl Interpreter {
         Stand { section, label: place.label, name: place.name }
     }
 
-    /// Takes these steps, of which the first is number `taken` + 1 in whatever is said of it.
+    /// Executes these steps. The first one has the number `taken` + 1 in errors.
     pub(super) fn steps<'a>(
         &mut self,
         taken: usize,
@@ -173,7 +183,10 @@ impl Interpreter {
             .collect()
     }
 
-    /// Takes one step; if it cannot be made, says why and changes nothing.
+    /// Executes one step.
+    ///
+    /// # Errors
+    /// If the step is impossible; then nothing changes.
     pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
         if let Some(name) = &self.broken {
             return Err(format!(
@@ -207,7 +220,7 @@ impl Interpreter {
             |seen: Seen| seen.op.is_read_modify_write() && !self.state.buffers[p].is_empty();
         if seen.is_some_and(waits_for_buffer) {
             return Err(format!(
-                "process {p} is at a read-modify-write and its store buffer is not empty yet"
+                "process {p} is at a read-modify-write and its store buffer is not empty"
             ));
         }
 
@@ -242,7 +255,7 @@ impl Interpreter {
 
     fn befall(&mut self, p: Pid) -> Result<Step, String> {
         let Some(Mishap { var, op, kills, name }) = self.machine.mishap(p) else {
-            return Err(format!("nothing can befall process {p}"));
+            return Err(format!("process {p} has no mishap"));
         };
         let var = var.index();
         let found = self.state.memory[var];
@@ -258,7 +271,7 @@ impl Interpreter {
         Ok(Step { stays: false, events: vec![Event::Mishap(name)], ..step })
     }
 
-    /// Lets the access take effect.
+    /// Applies the access.
     fn perform(
         &mut self,
         agent: Agent,

@@ -1,4 +1,4 @@
-//! What a run shows that goes on for ever.
+//! Findings of runs that continue forever.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,22 @@ fn moves(steps: &[Step], p: Pid) -> bool {
     steps.iter().any(|step| step.agent == p)
 }
 
-/// There is a cycle, and it can be gone round for ever. That it leads back to where it began is
-/// known by now; besides, no store is kept from memory for ever, which no machine does.
+/// Checks that there is a cycle that can repeat forever. The caller has checked that it ends where it begins.
+/// In addition, no store may stay in a buffer forever, because no hardware does that.
 pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {
-        return Err("the run ends, and what it shows goes on for ever".into());
+        return Err("the run ends, but the finding is about a run that continues forever".into());
     }
-    // A process whose buffer never moves in the cycle stores nothing there either, since the state
-    // recurs; so its buffer is the same all along.
+    // A process whose buffer does not move in the cycle stores nothing there either, because the state recurs. So
+    // its buffer is the same in all states of the cycle.
     let n = run.schedule.n;
     match (0..n).find(|&p| !run.end.buffers[p].is_empty() && !moves(&run.cycle, n + p)) {
-        Some(p) => Err(format!("the store buffer of process {p} never gets to memory")),
+        Some(p) => Err(format!("the store buffer of process {p} is never flushed")),
         None => Ok(()),
     }
 }
 
-/// `p` is in a section that `allowed` allows at every state of the cycle.
+/// Whether `p` is in a section that `allowed` accepts in every state of the cycle.
 fn all_along(run: &Evidence<'_>, p: Pid, allowed: impl Fn(Section) -> bool) -> bool {
     allowed(run.section(p, run.stem.len()))
         && run.cycle.iter().filter(|s| s.process == p).all(|s| allowed(s.after.section))
@@ -44,7 +44,7 @@ fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "those that stop outside their remainder are {}, not {}",
+        "the processes that stop outside their remainders are {}, not {}",
         words::list(stopped),
         words::list(claimed)
     ))
@@ -55,12 +55,12 @@ fn waits_for_ever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
         return Err(format!("process {p} does not move in the cycle"));
     }
     if !all_along(run, p, Section::is_entry) {
-        return Err(format!("process {p} is not in its entry section all along the cycle"));
+        return Err(format!("process {p} is not in its entry section during the whole cycle"));
     }
     Ok(())
 }
 
-/// Nobody enters, though somebody wants to and moves.
+/// Checks that no process enters in the cycle, although one in its entry section moves.
 pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
     returns(run)?;
     check_stopped(run, stopped)?;
@@ -71,17 +71,17 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
     if (0..run.schedule.n).any(|p| waits_for_ever(run, p).is_ok()) {
         return Ok(());
     }
-    Err("nobody is in its entry section all along the cycle and moves".into())
+    Err("no process is in its entry section during the whole cycle and moves".into())
 }
 
-/// `victim` moves and stays in its entry section.
+/// Checks that `victim` moves in the cycle and stays in its entry section.
 pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
     returns(run)?;
     check_stopped(run, stopped)?;
     waits_for_ever(run, victim)
 }
 
-/// `p` moves and stays in `section`.
+/// Checks that `p` moves in the cycle and stays in `section`.
 pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(), String> {
     returns(run)?;
     let name = words::section(section);
@@ -89,21 +89,21 @@ pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(
         return Err(format!("process {p} does not move in the cycle"));
     }
     if !all_along(run, p, |at| at == section) {
-        return Err(format!("process {p} is not in its {name} all along the cycle"));
+        return Err(format!("process {p} is not in its {name} during the whole cycle"));
     }
     Ok(())
 }
 
-/// `p` is in one and the same passage all along the cycle.
+/// Checks that `p` stays in one passage during the whole cycle.
 pub(super) fn inside_passage(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     if all_along(run, p, |at| at != Section::Remainder) {
         return Ok(());
     }
-    Err(format!("process {p} is not in a passage all along the cycle"))
+    Err(format!("process {p} is not in one passage during the whole cycle"))
 }
 
-/// `first` left the doorway before `second` entered it, waits after `at` steps while `second` is
-/// in `there`, and is kept out from then on.
+/// Checks that `first` left the doorway before `second` entered it, that `first` waits after `at` steps while
+/// `second` is in `there`, and that `first` does not enter from then on.
 pub(super) fn fife(
     run: &Evidence<'_>,
     first: Pid,
@@ -132,7 +132,7 @@ pub(super) fn fife(
     }
     let kept_out = |step: &Step| step.agent != first || step.after.section.is_entry();
     if !run.stem[at..].iter().all(kept_out) {
-        return Err(format!("process {first} gets in after step {at}"));
+        return Err(format!("process {first} enters after step {at}"));
     }
     waits_for_ever(run, first)
 }

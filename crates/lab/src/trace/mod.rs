@@ -1,19 +1,19 @@
-//! What happens to a [`Schedule`](crate::schedule::Schedule) once the explorer has handed it on.
+//! Replays a [`Schedule`](crate::schedule::Schedule) that the explorer has found.
 //!
 //! ```text
 //!   encode / decode     a schedule as one line that a shell leaves alone, and back
 //!   run                 executes it again, step by step, on the step machine itself: a Trace
-//!   confirm             looks in that execution, and nowhere else, for what it is said to show
+//!   confirm             checks in that execution, and nowhere else, that it shows the finding
 //!   text, html          the trace for a terminal, and as a page of its own
 //! ```
 //!
-//! Nothing here uses the explorer's tables, packed states or counts, so that a mistake in one of
-//! them is not repeated: what [`confirm`] says comes from the algorithm's own code.
+//! Nothing here uses the explorer's tables, packed states or counts, so a mistake in one of them is not repeated:
+//! the result of [`confirm`] comes from the algorithm's own code.
 //!
 //! ```
 //! use hallpass_lab::{schedule::{Finding, MemoryModel, Schedule}, trace};
 //!
-//! // One goes in and stops; the other waits for it for ever.
+//! // Process 0 enters and stops; process 1 waits for it forever.
 //! let schedule = Schedule {
 //!     algorithm: "am-fig3".into(),
 //!     n: 2,
@@ -53,20 +53,20 @@ pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
 pub use text::text;
 pub use words::{conventions, describe, shows};
 
-/// Why a replay string or a schedule cannot be run.
+/// An error in a replay string or a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// It does not begin like a replay string.
+    /// The string does not begin like a replay string.
     NotAReplay,
-    /// It is of a version this library does not know.
+    /// The version is unknown.
     Version(String),
-    /// It is not as it was written.
+    /// The checksum does not match.
     Damaged,
-    /// There is no such algorithm or no such size of it.
+    /// The algorithm does not exist, or not at this size.
     Algorithm(registry::Error),
-    /// One of its parts says something that cannot be; the text says what is allowed.
+    /// A part is invalid; the text says what is allowed.
     Part(String),
-    /// A step that cannot be made, counted from 1, and why.
+    /// A step is impossible: its number, counted from 1, and the reason.
     Step(usize, String),
 }
 
@@ -74,17 +74,17 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::NotAReplay => {
-                f.write_str("this is not a replay string: one begins with `hp1.` and has no spaces")
+                f.write_str("this is not a replay string: replay strings begin with `hp1.` and contain no spaces")
             }
             Error::Version(version) => write!(
                 f,
                 "this replay string is of version {version}, and only version 1 can be read: use \
                  the hallpass that printed it"
             ),
-            Error::Damaged => f.write_str("the string is damaged or cut short: copy it whole"),
+            Error::Damaged => f.write_str("the replay string is damaged or incomplete: copy all of it"),
             Error::Algorithm(error) => error.fmt(f),
             Error::Part(text) => f.write_str(text),
-            Error::Step(step, why) => write!(f, "step {step} cannot be made: {why}"),
+            Error::Step(step, why) => write!(f, "step {step} is impossible: {why}"),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! A schedule as one line.
+//! Replay strings: a schedule as one line.
 //!
 //! ```text
 //! hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194
 //! |   |       | | |  | |          |      | '- CRC-32 of all before its dot
 //! |   |       | | |  | |          |      '--- cycle, - if there is none
 //! |   |       | | |  | |          '---------- stem: one digit a step, the process that moves
-//! |   |       | | |  | '--------------------- what it shows
+//! |   |       | | |  | '--------------------- finding
 //! |   |       | | |  '----------------------- initial values of the open variables
 //! |   |       | | '-------------------------- sc or tso
 //! |   |       '-'---------------------------- n and k
@@ -13,9 +13,9 @@
 //! '------------------------------------------ version 1
 //! ```
 //!
-//! Processes are base-36 digits; `_` and a digit is a step of that process's store buffer. An open
-//! variable's value is its number in the variable's domain, in base 36, with as many digits as the
-//! largest takes. All characters are letters, digits and `. - _ : + %`, which no shell touches.
+//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer. The value of an open
+//! variable is its index in the domain of the variable, in base 36, with as many digits as the largest index
+//! takes. All characters are letters, digits and `. - _ : + %`, which need no quoting in a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 
@@ -28,11 +28,14 @@ use crate::{
 
 const PREFIX: &str = "hp";
 const VERSION: &str = "1";
-/// The parts after the algorithm's identifier, which might have dots of its own.
+/// The number of parts after the algorithm's identifier, which may contain dots.
 const PARTS_AFTER: usize = 8;
 const NOTHING: &str = "-";
 
-/// The replay string of a schedule; an error if the schedule speaks of things that do not exist.
+/// Encodes a schedule as a replay string.
+///
+/// # Errors
+/// If the schedule refers to something that does not exist.
 pub fn encode(schedule: &Schedule) -> Result<String, Error> {
     let machine = check::machine(schedule)?;
     let Schedule { algorithm, n, k, memory, stem, cycle, finding, .. } = schedule;
@@ -51,7 +54,10 @@ pub fn encode(schedule: &Schedule) -> Result<String, Error> {
     Ok(format!("{body}.{crc:08x}"))
 }
 
-/// The schedule a replay string holds. White space around it does not matter.
+/// Decodes a replay string. White space around it is ignored.
+///
+/// # Errors
+/// If the string is not a replay string, is damaged, or refers to something that does not exist.
 pub fn decode(text: &str) -> Result<Schedule, Error> {
     let text = text.trim();
     let (head, _) = text.split_once('.').unwrap_or((text, ""));
@@ -82,7 +88,7 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
             return Err(Error::Part(format!("there is no memory model `{other}`: sc or tso")));
         }
     };
-    // The layout says how many digits each initial value has; a size that does not exist ends here.
+    // The layout gives the number of digits of each initial value. Fails if the size does not exist.
     let machine = machine::build(&algorithm, n, k)?;
     let schedule = Schedule {
         n,
@@ -99,20 +105,20 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
 }
 
 fn size(what: &str, text: &str) -> Result<usize, Error> {
-    text.parse().map_err(|_| Error::Part(format!("{what} must be a number, and is `{text}`")))
+    text.parse().map_err(|_| Error::Part(format!("{what} must be a number, got `{text}`")))
 }
 
-/// The digit of a process.
+/// Returns the digit of a process.
 pub(super) fn digit(p: Pid) -> char {
     u32::try_from(p).ok().and_then(|p| char::from_digit(p, 36)).unwrap_or('?')
 }
 
-/// The process of a digit.
+/// Returns the process of a digit.
 pub(super) fn process(digit: char) -> Result<Pid, Error> {
     match digit.to_digit(36) {
         Some(p) if !digit.is_ascii_uppercase() => Ok(p as Pid),
         _ => Err(Error::Part(format!(
-            "`{digit}` is no process: processes are the digits 0 to 9, then a to v"
+            "`{digit}` is not a process: processes are the digits 0 to 9, then a to v"
         ))),
     }
 }
@@ -154,7 +160,7 @@ fn decode_agents(n: usize, text: &str) -> Result<Vec<Agent>, Error> {
     Ok(agents)
 }
 
-/// How many base-36 digits the numbers below `count` take.
+/// Returns how many base-36 digits the numbers below `count` take.
 fn width(count: usize) -> usize {
     let mut width = 1;
     let mut reach = 36usize;

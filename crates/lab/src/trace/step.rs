@@ -1,4 +1,4 @@
-//! What a run is made of.
+//! The parts of an executed run.
 
 use hallpass_algorithms::{Decl, Label, Op, Pid, Section, Word};
 
@@ -7,19 +7,19 @@ use crate::{
     space::Agent,
 };
 
-/// Where a process stands.
+/// The position of a process in its passage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stand {
-    /// The part of the passage. A doorway ends at the first line where the passage may wait and
-    /// does not begin again: what follows is [`Section::Waiting`], whatever line it is.
+    /// The part of the passage. The doorway ends at the first line where the passage may wait. All later lines of
+    /// the entry section count as [`Section::Waiting`].
     pub section: Section,
-    /// The line it is about to execute, unless it is in its remainder or critical section.
+    /// The next line; `None` in the remainder and in the critical section.
     pub label: Option<Label>,
-    /// The name it holds, in the critical section of an algorithm that assigns names.
+    /// The name that the process holds in its critical section, if the algorithm assigns names.
     pub name: Option<usize>,
 }
 
-/// What an access does; [`Op`] without its arguments.
+/// The kind of an access: an [`Op`] without its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Operation {
@@ -30,7 +30,7 @@ pub enum Operation {
     Set,
     Clear,
     CompareAndSwap,
-    Ideal,
+    AtomicUpdate,
 }
 
 impl From<Op> for Operation {
@@ -43,7 +43,7 @@ impl From<Op> for Operation {
             Op::Set(_) => Operation::Set,
             Op::Clear(_) => Operation::Clear,
             Op::CompareAndSwap { .. } => Operation::CompareAndSwap,
-            Op::AtomicUpdate(..) => Operation::Ideal,
+            Op::AtomicUpdate(..) => Operation::AtomicUpdate,
         }
     }
 }
@@ -51,97 +51,97 @@ impl From<Op> for Operation {
 /// Where an access takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Via {
-    /// In memory.
+    /// Takes effect in memory.
     Memory,
-    /// A store that goes into the process's own buffer.
+    /// A store into the process's own buffer.
     IntoBuffer,
     /// A read that the process's own buffer answers.
     FromBuffer,
-    /// An earlier store that now leaves the buffer for memory.
+    /// An earlier store that moves from the buffer to memory.
     Flush,
-    /// What a mishap of the process does.
+    /// The effect of a mishap of the process.
     Outside,
 }
 
 /// One access to shared memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The variable's place in the layout.
+    /// The index of the variable in the layout.
     pub var: usize,
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// What is done to it.
+    /// The kind of the access.
     pub operation: Operation,
-    /// Where.
+    /// Where the access takes effect.
     pub via: Via,
-    /// The value it finds; of a store into a buffer, what memory holds meanwhile.
+    /// The value before the access; for a store into a buffer, the value in memory.
     pub found: Word,
-    /// The value it leaves; of a store into a buffer, what is stored.
+    /// The value after the access; for a store into a buffer, the stored value.
     pub left: Word,
-    /// `found` as a person would write it.
+    /// `found` in readable form.
     pub found_shown: String,
-    /// `left` as a person would write it.
+    /// `left` in readable form.
     pub left_shown: String,
-    /// Whether it is a read-modify-write that changes nothing because its test fails.
+    /// Whether the access is a read-modify-write that changes nothing because its test fails.
     pub failed: bool,
     /// Whether `left` is outside the variable's declared range.
     pub out_of_range: bool,
 }
 
 impl Access {
-    /// Whether memory holds another value afterwards.
+    /// Returns whether the access changes the value in memory.
     pub fn changes_memory(&self) -> bool {
         matches!(self.via, Via::Memory | Via::Flush | Via::Outside) && self.found != self.left
     }
 }
 
-/// What a step means for its process's passage.
+/// An event in the passage of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// It starts a passage.
+    /// The process starts a passage.
     LeavesRemainder,
-    /// For the first time in this passage it stands where it may have to wait, or is in.
+    /// The process reaches the first line of this passage where it may have to wait, or enters.
     LeavesDoorway,
-    /// It enters its critical section, with this name.
+    /// The process enters its critical section, with this name.
     Enters(Option<usize>),
-    /// It leaves its critical section.
+    /// The process leaves its critical section.
     LeavesCritical,
-    /// It is back in its remainder.
+    /// The process returns to its remainder.
     Returns,
-    /// Something befalls it: it is killed, as one.
+    /// A mishap happens to the process, for example `killed`.
     Mishap(&'static str),
 }
 
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Who moves.
+    /// The agent that moves.
     pub agent: Agent,
-    /// Whose step that is; a buffer moves on behalf of its process.
+    /// The process to which the agent belongs.
     pub process: Pid,
-    /// Where the process stood.
+    /// The position of the process before the step.
     pub before: Stand,
-    /// Where it stands now.
+    /// The position of the process after the step.
     pub after: Stand,
-    /// What it did to shared memory.
+    /// The access to shared memory.
     pub access: Option<Access>,
-    /// Whether that is a remote reference on a cache-coherent machine.
+    /// Whether the access is a remote reference in the cache-coherent model.
     pub miss: bool,
-    /// Whether it is one with distributed shared memory.
+    /// Whether the access is a remote reference in the model of distributed shared memory.
     pub remote: bool,
-    /// Whether the whole state is the same as before.
+    /// Whether the step leaves the whole state unchanged.
     pub stays: bool,
-    /// What it means for the passage.
+    /// The events of the step.
     pub events: Vec<Event>,
 }
 
 impl Step {
-    /// Whether a store buffer moves and not the process.
+    /// Returns whether a store buffer moves and not the process.
     pub fn is_flush(&self) -> bool {
         self.agent != self.process && self.mishap().is_none()
     }
 
-    /// What befalls the process, if this is no step of its own.
+    /// Returns the name of the mishap; `None` if the process or its buffer moves.
     pub fn mishap(&self) -> Option<&'static str> {
         self.events.iter().find_map(|event| match event {
             Event::Mishap(name) => Some(*name),
@@ -150,36 +150,36 @@ impl Step {
     }
 }
 
-/// A run, executed.
+/// An executed run.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What was run.
+    /// The schedule.
     pub schedule: Schedule,
-    /// Its replay string.
+    /// The replay string of the schedule.
     pub replay: String,
-    /// The rules by which misses are counted.
+    /// The rules of counting remote references.
     pub conventions: Conventions,
     /// The shared variables.
     pub vars: Vec<Decl>,
-    /// Every step of the stem, then one round of the cycle.
+    /// The steps of the stem, then one round of the cycle.
     pub steps: Vec<Step>,
-    /// What [`confirm`](super::confirm) says of it.
+    /// The result of [`confirm`](super::confirm).
     pub confirmed: Result<(), String>,
 }
 
 impl Trace {
-    /// How many of the steps come before the cycle.
+    /// Returns the number of steps before the cycle.
     pub fn stem(&self) -> usize {
         self.schedule.stem.len()
     }
 
-    /// Whether the run goes on for ever.
+    /// Returns whether the run ends with a cycle that repeats forever.
     pub fn is_lasso(&self) -> bool {
         !self.schedule.cycle.is_empty()
     }
 
-    /// For each process, after how many steps of the run it stops for ever outside its remainder;
-    /// only in a run that goes on for ever does anybody.
+    /// For each process that stops forever outside its remainder, returns the number of steps after which it
+    /// does. Processes stop only in runs with a cycle.
     pub fn stops(&self) -> Vec<Option<usize>> {
         (0..self.schedule.n)
             .map(|p| {
@@ -192,7 +192,7 @@ impl Trace {
             .collect()
     }
 
-    /// The processes that move at all, buffers included.
+    /// Returns the processes that move, or whose buffers move.
     pub fn movers(&self) -> Vec<Pid> {
         (0..self.schedule.n).filter(|&p| self.steps.iter().any(|s| s.process == p)).collect()
     }

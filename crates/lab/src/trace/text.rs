@@ -1,4 +1,4 @@
-//! A trace for a terminal.
+//! A trace as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -20,16 +20,16 @@ struct Printer<'a> {
     trace: &'a Trace,
     colour: bool,
     figure: &'static str,
-    /// The processes that have a column.
+    /// The processes with a column.
     columns: Vec<Pid>,
-    /// How wide a column is.
+    /// The width of a column.
     cell: usize,
-    /// How wide the accesses are.
+    /// The width of the accesses.
     accesses: usize,
     stops: Vec<Option<usize>>,
 }
 
-/// The trace, one line a step and one column a process; with ANSI colours if `colour`.
+/// Renders the trace, one line for each step and one column for each process; with ANSI colours if `colour`.
 pub fn text(trace: &Trace, colour: bool) -> String {
     let figure = words::main_figure(trace);
     let columns = trace.movers();
@@ -49,7 +49,7 @@ fn access(step: &Step) -> String {
     step.access.as_ref().map_or_else(String::new, words::access)
 }
 
-/// Two steps that look the same and change nothing, so that "twice" says all there is to say.
+/// Whether two steps look the same and change nothing, so that one line can stand for both.
 fn same(one: &Step, other: &Step) -> bool {
     one == other && one.stays && one.events.is_empty()
 }
@@ -76,7 +76,7 @@ impl Printer<'_> {
             }
             Err(why) => {
                 let _ = writeln!(out, "Should show: {}.", words::describe(schedule));
-                let not = self.paint(RED, "It does not show that:");
+                let not = self.paint(RED, "The run does not show this:");
                 let _ = writeln!(out, "{not} {why}.");
             }
         }
@@ -94,13 +94,13 @@ impl Printer<'_> {
         }
         let idle: Vec<Pid> = (0..n).filter(|p| !self.columns.contains(p)).collect();
         if !idle.is_empty() {
-            let _ = writeln!(out, "Not shown, since they never move: {}.", words::list(idle));
+            let _ = writeln!(out, "Not shown, because they never move: {}.", words::list(idle));
         }
         let _ = writeln!(out, "Replay: {}", self.trace.replay);
         out
     }
 
-    /// What stands in the column of the process that moves.
+    /// Returns the cell of the process that moves.
     fn moving_cell(&self, step: &Step) -> String {
         if step.is_flush() {
             return "flush".into();
@@ -115,7 +115,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What stands in the columns of the others.
+    /// Returns the cell of a process that does not move.
     fn resting_cell(&self, p: Pid, section: Section, taken: usize) -> &'static str {
         match section {
             _ if self.stops[p].is_some_and(|stop| taken >= stop) => "✝",
@@ -143,16 +143,16 @@ impl Printer<'_> {
         }
         if self.trace.is_lasso() {
             let back = self.trace.stem() + 1;
-            let text = format!("    '- back to step {back}: for ever");
+            let text = format!("    '- back to step {back}, forever");
             let _ = writeln!(out, "{}", self.paint(YELLOW, &text));
         }
     }
 
-    /// The last of the steps from `first` on that one line can stand for.
+    /// Returns the last step that the line of step `first` can stand for.
     fn end_of_fold(&self, first: usize) -> usize {
         let steps = &self.trace.steps;
         let mut last = first;
-        // Not across the loop's beginning or the moment a finding points at.
+        // Never across the beginning of the loop or the moment of the finding.
         while last + 1 < steps.len()
             && same(&steps[first], &steps[last + 1])
             && last + 1 != self.trace.stem()
@@ -210,10 +210,10 @@ impl Printer<'_> {
             notes.push(self.paint(code, &text));
         }
         if step.access.as_ref().is_some_and(|access| access.out_of_range) {
-            notes.push(self.paint(RED, "out of its declared range"));
+            notes.push(self.paint(RED, "outside its declared range"));
         }
         if !step.is_flush() && self.stops[step.process] == Some(last + 1) {
-            notes.push(self.paint(RED, "stops for ever ✝"));
+            notes.push(self.paint(RED, "stops forever ✝"));
         }
         match self.trace.schedule.finding {
             Finding::Fife { first: one, second, at } if at == last + 1 => {
@@ -245,7 +245,7 @@ impl Printer<'_> {
         }
         if self.trace.is_lasso() {
             out.push_str(
-                "In the loop, c is for the first round: later ones may find copies there.\n",
+                "In the loop, c is about the first round: later rounds may find valid copies.\n",
             );
         }
         if self.trace.schedule.memory == MemoryModel::StoreBuffers {

@@ -1,4 +1,4 @@
-//! The sentences that go with a run.
+//! Sentences about a run.
 
 use hallpass_algorithms::{Init, Label, Pid, Section};
 
@@ -10,8 +10,7 @@ use crate::{
     },
 };
 
-/// The rules by which a schedule's remote references are to be counted: its finding's own, if it
-/// is about them, else the default ones.
+/// Returns the rules of counting remote references for a schedule: those of its finding, or the default ones.
 pub fn conventions(schedule: &Schedule) -> Conventions {
     match &schedule.finding {
         Finding::Rmr { conventions, .. } => *conventions,
@@ -19,17 +18,17 @@ pub fn conventions(schedule: &Schedule) -> Conventions {
     }
 }
 
-/// `0, 1 and 2`, or `nobody`.
+/// Formats a list of processes: `0, 1 and 2`, or `none`.
 pub(super) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
     let mut words: Vec<String> = pids.into_iter().map(|p| p.to_string()).collect();
     match words.pop() {
-        None => "nobody".into(),
+        None => "none".into(),
         Some(last) if words.is_empty() => last,
         Some(last) => format!("{} and {last}", words.join(", ")),
     }
 }
 
-/// A section's name in a sentence.
+/// Returns the name of a section in a sentence.
 pub(super) fn section(section: Section) -> &'static str {
     match section {
         Section::Remainder => "remainder section",
@@ -43,13 +42,13 @@ pub(super) fn section(section: Section) -> &'static str {
 fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> String {
     let k = schedule.k;
     let promise = match Question::everything(&schedule.algorithm, schedule.n, k).crashes {
-        0 if k > 1 => "the paper promises to survive no crash".to_string(),
-        0 => "with k = 1 no crash need be survived".to_string(),
-        1 => "with k = 2 one crash must be survived".to_string(),
-        crashes => format!("with k = {k}, {crashes} crashes must be survived"),
+        0 if k > 1 => "the paper does not promise to tolerate crashes".to_string(),
+        0 => "with k = 1 the algorithm need not tolerate crashes".to_string(),
+        1 => "with k = 2 the algorithm must tolerate one crash".to_string(),
+        crashes => format!("with k = {k} the algorithm must tolerate {crashes} crashes"),
     };
     match stopped.len() {
-        0 => format!("{sentence}; nobody has stopped"),
+        0 => format!("{sentence}; no process has stopped"),
         1 => format!("{sentence}, while process {} has stopped; {promise}", stopped[0]),
         _ => {
             let stopped = list(stopped.iter().copied());
@@ -58,47 +57,47 @@ fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> Strin
     }
 }
 
-/// What a schedule is said to show, in one sentence without its full stop.
+/// Describes the finding of a schedule in one sentence without a full stop.
 pub fn describe(schedule: &Schedule) -> String {
     let k = schedule.k;
     match &schedule.finding {
         Finding::Exclusion => {
             format!("more than k = {k} processes are in their critical sections at once")
         }
-        Finding::Names => format!("two hold the same name, or one holds a name not below k = {k}"),
+        Finding::Names => {
+            format!("two processes hold the same name, or one holds a name not below k = {k}")
+        }
         Finding::Range => "the last step takes a variable out of its declared range".into(),
         Finding::Invariant(name) => {
             format!("the paper's invariant {name} does not hold at the end")
         }
         Finding::Deadlock { stopped } => with_stopped(
-            "nobody ever enters, though somebody tries for ever".into(),
+            "no process ever enters, although at least one tries forever".into(),
             stopped,
             schedule,
         ),
-        Finding::Starvation { victim, stopped } => with_stopped(
-            format!("process {victim} tries for ever and never enters"),
-            stopped,
-            schedule,
-        ),
+        Finding::Starvation { victim, stopped } => {
+            with_stopped(format!("process {victim} waits forever"), stopped, schedule)
+        }
         Finding::Exit { process, steps: Some(steps) } => {
             format!("process {process} takes {steps} steps in its exit section")
         }
         Finding::Exit { process, steps: None } => {
-            format!("process {process} never gets out of its exit section")
+            format!("process {process} never leaves its exit section")
         }
         Finding::Doorway { process, steps: Some(steps) } => {
             format!("process {process} takes {steps} steps in its doorway")
         }
         Finding::Doorway { process, steps: None } => {
-            format!("process {process} never gets out of its doorway")
+            format!("process {process} never leaves its doorway")
         }
         Finding::Fife { first, second, at } => format!(
             "process {first} left the doorway before process {second} entered it, yet after {at} \
-             steps {second} is in and {first} can be kept out for ever"
+             steps {second} is in its critical section and {first} can be kept out forever"
         ),
         Finding::FifeStrong { first, second, at } => format!(
             "process {first} left the doorway before process {second} entered it, yet after {at} \
-             steps nothing can keep {second} out and {first} can be kept out for ever"
+             steps nothing can keep {second} out and {first} can be kept out forever"
         ),
         Finding::Rmr { model, process, count, .. } => {
             let machine = model_name(*model);
@@ -107,19 +106,24 @@ pub fn describe(schedule: &Schedule) -> String {
                     "the last passage of process {process} makes {count} remote references {machine}"
                 ),
                 None => format!(
-                    "process {process} makes remote references without end in one passage {machine}"
+                    "process {process} makes an unbounded number of remote references in one passage {machine}"
                 ),
             }
         }
     }
 }
 
-/// What a trace shows: [`describe`] with who it is at the end, where the run itself tells.
+/// Describes the finding of a trace: [`describe`] with the details that the run shows.
 pub fn shows(trace: &Trace) -> String {
     let sentence = describe(&trace.schedule);
     let stands = |p: Pid| trace.steps.iter().rev().find(|s| s.process == p).map(|s| &s.after);
     let all = 0..trace.schedule.n;
     match &trace.schedule.finding {
+        Finding::Starvation { victim, stopped } => {
+            let from = waits_from(trace, *victim);
+            let sentence = format!("process {victim} waits forever from step {from}");
+            with_stopped(sentence, stopped, &trace.schedule)
+        }
         Finding::Exclusion => {
             let inside = |p: &Pid| stands(*p).is_some_and(|s| s.section == Section::Critical);
             format!("{sentence}: {}", list(all.filter(inside)))
@@ -137,7 +141,18 @@ pub fn shows(trace: &Trace) -> String {
     }
 }
 
-/// The machine a count is for.
+/// Returns the step from which `p` waits for the rest of the run: the first one after which its last passage is
+/// in the waiting room, or the first one of that passage if it stays in the doorway.
+pub(super) fn waits_from(trace: &Trace, p: Pid) -> usize {
+    let last = |event: &Event| {
+        trace.steps.iter().rposition(|step| step.process == p && step.events.contains(event))
+    };
+    let begins = last(&Event::LeavesRemainder);
+    let waits = last(&Event::LeavesDoorway).filter(|&waits| Some(waits) >= begins);
+    waits.or(begins).map_or(0, |index| index + 1)
+}
+
+/// Returns the cost model in a sentence.
 pub(super) fn model_name(model: CostModel) -> &'static str {
     match model {
         CostModel::Cc => "on a cache-coherent machine",
@@ -145,7 +160,7 @@ pub(super) fn model_name(model: CostModel) -> &'static str {
     }
 }
 
-/// The memory model in words.
+/// Returns the memory model in a sentence.
 pub(super) fn memory_model(model: MemoryModel) -> &'static str {
     match model {
         MemoryModel::Sequential => "sequential consistency",
@@ -153,12 +168,12 @@ pub(super) fn memory_model(model: MemoryModel) -> &'static str {
     }
 }
 
-/// The counting rules in words.
+/// Describes the rules of counting.
 pub(super) fn rules(rules: &Conventions) -> [&'static str; 3] {
     let writer = match rules.writer_copy {
         WriterCopy::AsItWas => "a write leaves the writer's own copy as it was",
         WriterCopy::Gained => "a write leaves the writer a valid copy",
-        WriterCopy::Lost => "a write takes the writer's own copy away",
+        WriterCopy::Lost => "a write removes the writer's own copy",
     };
     let failed = match rules.failed_rmw {
         FailedRmw::Write => "a read-modify-write that changes nothing counts as a write",
@@ -166,12 +181,14 @@ pub(super) fn rules(rules: &Conventions) -> [&'static str; 3] {
     };
     let cache = match rules.cache {
         CacheAtStart::Cold => "a passage begins with an empty cache",
-        CacheAtStart::Warm => "a passage begins with what the earlier ones left in the cache",
+        CacheAtStart::Warm => {
+            "a passage begins with the copies that earlier passages left in the cache"
+        }
     };
     [writer, failed, cache]
 }
 
-/// The initial values of the open variables, or nothing if there are none.
+/// Returns the initial values of the variables that the paper leaves open.
 pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
     let values = trace.vars.iter().zip(&trace.schedule.initial);
     values
@@ -180,7 +197,7 @@ pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
         .collect()
 }
 
-/// An access in words.
+/// Describes an access.
 pub(super) fn access(access: &Access) -> String {
     let Access { name, found_shown: found, left_shown: left, operation, via, .. } = access;
     match (via, operation) {
@@ -190,7 +207,7 @@ pub(super) fn access(access: &Access) -> String {
         (Via::Outside, _) => format!("{name}: {found} -> {left} from outside"),
         (Via::Memory, Operation::Read) => format!("{name}: read {found}"),
         (Via::Memory, Operation::TestAndSet) if access.failed => {
-            format!("{name}: {found}, set already")
+            format!("{name}: {found}, already set")
         }
         (Via::Memory, Operation::CompareAndSwap) if access.failed => {
             format!("{name}: {found}, not swapped")
@@ -199,7 +216,7 @@ pub(super) fn access(access: &Access) -> String {
     }
 }
 
-/// An operation's name.
+/// Returns the name of an operation.
 pub(super) fn operation(operation: Operation) -> &'static str {
     match operation {
         Operation::Read => "read",
@@ -209,11 +226,11 @@ pub(super) fn operation(operation: Operation) -> &'static str {
         Operation::Set => "setting bits",
         Operation::Clear => "clearing bits",
         Operation::CompareAndSwap => "compare-and-swap",
-        Operation::Ideal => "atomic statement",
+        Operation::AtomicUpdate => "atomic statement",
     }
 }
 
-/// An event in words.
+/// Describes an event.
 pub(super) fn event(event: &Event) -> String {
     match event {
         Event::LeavesRemainder => "starts".into(),
@@ -221,12 +238,12 @@ pub(super) fn event(event: &Event) -> String {
         Event::Enters(None) => "ENTERS".into(),
         Event::Enters(Some(name)) => format!("ENTERS as name {name}"),
         Event::LeavesCritical => "leaves".into(),
-        Event::Returns => "is back".into(),
+        Event::Returns => "returns to its remainder".into(),
         Event::Mishap(name) => name.to_uppercase(),
     }
 }
 
-/// The figure most lines of a run belong to; their labels go without its name.
+/// Returns the figure of most lines of a run. Labels omit its name.
 pub(super) fn main_figure(trace: &Trace) -> &'static str {
     let labels = || trace.steps.iter().filter_map(|step| step.before.label.as_ref());
     let count = |figure: &str| labels().filter(|label| label.figure == figure).count();
@@ -236,7 +253,7 @@ pub(super) fn main_figure(trace: &Trace) -> &'static str {
     figures.into_iter().max_by_key(|figure| count(figure)).unwrap_or("")
 }
 
-/// A label, without the figure if it is `main`.
+/// Formats a label, without the figure if it is `main`.
 pub(super) fn label(label: &Label, main: &str) -> String {
     let full = label.to_string();
     match full.strip_prefix(main).and_then(|rest| rest.strip_prefix(':')) {

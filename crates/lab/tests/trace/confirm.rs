@@ -6,7 +6,7 @@ use hallpass_lab::{
 use crate::find::{Random, passage, schedule, shortest, starved, with};
 
 fn rejected(schedule: &Schedule) -> String {
-    trace::confirm(schedule).expect_err("it must not be confirmed")
+    trace::confirm(schedule).expect_err("the finding must not be confirmed")
 }
 
 #[test]
@@ -14,11 +14,14 @@ fn a_violation_of_exclusion() {
     let run = shortest("am-fig3:no-outer", (3, 1), Finding::Exclusion);
     trace::confirm(&run).unwrap();
     let cut = Schedule { stem: run.stem[..run.stem.len() - 1].to_vec(), ..run.clone() };
-    assert_eq!(rejected(&cut), "at the end 1 are in their critical sections, which k = 1 allows");
+    assert_eq!(
+        rejected(&cut),
+        "at the end 1 processes are in their critical sections, which k = 1 allows"
+    );
     for finding in [Finding::Names, Finding::Range, Finding::Deadlock { stopped: vec![] }] {
         rejected(&with(run.clone(), finding));
     }
-    // The same steps on an algorithm that is right.
+    // The same steps on a sound algorithm.
     rejected(&Schedule { algorithm: "am-fig3".into(), initial: vec![2, 0, 1, 0], ..run.clone() });
     rejected(&Schedule { cycle: vec![0], ..run });
 }
@@ -38,13 +41,13 @@ fn names_and_invariants() {
 
 #[test]
 fn a_variable_that_leaves_its_range() {
-    // Line 2 takes nothing, so line 7 gives back what nobody took.
+    // Line 2 takes nothing, but line 7 gives back.
     let run = with(schedule("am-fig3:no-take", (2, 1), &[0; 4], &[]), Finding::Range);
     trace::confirm(&run).unwrap();
     let cut = Schedule { stem: vec![0; 3], ..run.clone() };
     assert_eq!(rejected(&cut), "the last step accesses no variable");
     let said = rejected(&Schedule { stem: vec![0; 5], ..run });
-    assert!(said.starts_with("step 5 cannot be made: X.1 is outside its declared range"), "{said}");
+    assert!(said.starts_with("step 5 is impossible: X.1 is outside its declared range"), "{said}");
 }
 
 #[test]
@@ -54,18 +57,21 @@ fn a_starving_process() {
     let said = |finding| rejected(&with(run.clone(), finding));
     let stopped =
         |victim, stopped: &[usize]| said(Finding::Starvation { victim, stopped: stopped.to_vec() });
-    let wrong = "those that stop outside their remainder are 0, not nobody";
+    let wrong = "the processes that stop outside their remainders are 0, not none";
     assert_eq!(stopped(1, &[]), wrong);
     stopped(1, &[0, 1]);
     stopped(1, &[1]);
     assert_eq!(stopped(0, &[0]), "process 0 does not move in the cycle");
 
     let short = Schedule { stem: run.stem[..5].to_vec(), ..run.clone() };
-    assert_eq!(rejected(&short), "the cycle does not lead back to the state it begins in");
+    assert_eq!(rejected(&short), "the cycle does not end in the state in which it begins");
     let ends = Schedule { cycle: vec![], ..run.clone() };
-    assert_eq!(rejected(&ends), "the run ends, and what it shows goes on for ever");
+    assert_eq!(
+        rejected(&ends),
+        "the run ends, but the finding is about a run that continues forever"
+    );
 
-    // Nobody enters either.
+    // No process enters either.
     trace::confirm(&with(run.clone(), Finding::Deadlock { stopped: vec![0] })).unwrap();
     said(Finding::Deadlock { stopped: vec![] });
     said(Finding::Exit { process: 1, steps: None });
@@ -73,8 +79,8 @@ fn a_starving_process() {
 }
 
 #[test]
-fn who_enters_in_the_cycle_is_no_deadlock() {
-    // k = 2 of 3: process 2 waits at the level's line 5 while 1 comes and goes and 0 stays in.
+fn a_cycle_in_which_a_process_enters_is_no_deadlock() {
+    // n = 3, k = 2: process 1 enters and leaves again and again while 0 stays in its critical section.
     let cycle = [1, 1, 1, 1, 1];
     let alone = schedule("am-fig3", (3, 2), &[0, 0, 1, 1, 1, 1, 1], &cycle);
     let said = rejected(&with(alone, Finding::Deadlock { stopped: vec![0] }));
@@ -82,10 +88,10 @@ fn who_enters_in_the_cycle_is_no_deadlock() {
 }
 
 #[test]
-fn stores_that_never_reach_memory_prove_nothing() {
-    // Line 5 is answered by the buffer: the state recurs, but only because the store is stuck.
+fn a_cycle_with_a_store_that_is_never_flushed_is_rejected() {
+    // Line 5 reads from the buffer: the state recurs only because the store is never flushed.
     let run = Schedule { memory: MemoryModel::StoreBuffers, ..starved() };
-    assert_eq!(rejected(&run), "the store buffer of process 1 never gets to memory");
+    assert_eq!(rejected(&run), "the store buffer of process 1 is never flushed");
     let flushed = Schedule { stem: vec![0, 0, 1, 1, 1, 1, 3], ..run };
     trace::confirm(&flushed).unwrap();
 }
@@ -108,7 +114,7 @@ fn steps_in_exit_and_doorway() {
 
 #[test]
 fn first_in_not_first_enabled() {
-    // 0 and 1 are in and 2 waits; both leave, nobody releases it, and 0 comes again and gets in.
+    // 0 and 1 are in their critical sections and 2 waits. Both leave without releasing it, and 0 enters again.
     let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
     let run = schedule("am-fig3:no-release", (3, 2), &stem, &[2]);
     let fife = |first, second, at| with(run.clone(), Finding::Fife { first, second, at });
@@ -116,7 +122,7 @@ fn first_in_not_first_enabled() {
     let said = rejected(&fife(2, 0, 13));
     assert_eq!(said, "after 13 steps process 0 is in its doorway, not in its critical section");
     assert!(rejected(&fife(0, 2, 14)).contains("not in its waiting room"));
-    // 0 was there before 2 the first time.
+    // In its first passage, 0 came before 2.
     assert!(rejected(&fife(2, 0, 8)).contains("had not left the doorway"));
     let strong = with(run.clone(), Finding::FifeStrong { first: 2, second: 0, at: 14 });
     assert!(rejected(&strong).contains("not in its waiting room"));
@@ -138,7 +144,7 @@ fn remote_references_of_the_last_passage() {
         "process 0's last passage makes 3 remote references, not 4"
     );
     rejected(&with(alone.clone(), rmr(CostModel::Cc, 1, Some(0))));
-    // A passage that is cut short shows what it has so far, and no more.
+    // An incomplete passage counts the references so far, and no more.
     let cut = Schedule { stem: vec![0; 4], ..alone };
     trace::confirm(&with(cut.clone(), rmr(CostModel::Cc, 0, Some(2)))).unwrap();
     rejected(&with(cut, rmr(CostModel::Cc, 0, Some(3))));
@@ -155,15 +161,15 @@ fn remote_references_of_the_last_passage() {
 }
 
 #[test]
-fn remote_references_without_end() {
+fn an_unbounded_number_of_remote_references() {
     let conventions = Conventions::default();
     let rmr = |model| Finding::Rmr { model, process: 1, count: None, conventions };
-    // Waiting at line 5 costs nothing once the copy is there, but Q is nobody's home.
+    // Waiting at line 5 costs nothing with a valid copy, but Q is not at home with any process.
     assert_eq!(
         rejected(&with(starved(), rmr(CostModel::Cc))),
         "process 1 makes no remote reference in the cycle"
     );
     trace::confirm(&with(starved(), rmr(CostModel::Dsm))).unwrap();
     let passing = schedule("am-fig3", (2, 1), &[1; 5], &[1; 5]);
-    assert!(rejected(&with(passing, rmr(CostModel::Dsm))).contains("not in a passage"));
+    assert!(rejected(&with(passing, rmr(CostModel::Dsm))).contains("not in one passage"));
 }

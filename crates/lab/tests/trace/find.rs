@@ -1,4 +1,4 @@
-//! Schedules to test with: hand-made ones, and a search that is as plain as can be.
+//! Schedules for tests: hand-made ones, and a search that is as simple as possible.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -8,7 +8,7 @@ use hallpass_lab::{
     trace::{self, Event, Interpreter},
 };
 
-/// A sequentially consistent run from the first initial memory.
+/// Returns a sequentially consistent run from the first initial memory.
 pub fn schedule(id: &str, (n, k): (usize, usize), stem: &[usize], cycle: &[usize]) -> Schedule {
     Schedule {
         algorithm: id.into(),
@@ -26,7 +26,7 @@ pub fn with(schedule: Schedule, finding: Finding) -> Schedule {
     Schedule { finding, ..schedule }
 }
 
-/// The shortest run to a state that shows `finding`: breadth first, every path run from the start.
+/// Finds a shortest run that shows `finding`, breadth first. Each path is run from the start.
 pub fn shortest(id: &str, (n, k): (usize, usize), finding: Finding) -> Schedule {
     let base = with(schedule(id, (n, k), &[], &[]), finding);
     let mut seen = HashSet::new();
@@ -50,7 +50,7 @@ pub fn shortest(id: &str, (n, k): (usize, usize), finding: Finding) -> Schedule 
     panic!("{id} {n} {k}: nothing found in {} states", seen.len())
 }
 
-/// A small deterministic source of numbers.
+/// A small deterministic random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -62,14 +62,14 @@ impl Random {
     }
 }
 
-/// Starves process 1: it goes as far as it can wait while 0 stands in the critical section.
+/// Returns a run that starves process 1: it waits while 0 has stopped in its critical section.
 pub fn starved() -> Schedule {
     let finding = Finding::Starvation { victim: 1, stopped: vec![0] };
     with(schedule("am-fig3", (2, 1), &[0, 0, 1, 1, 1, 1], &[1]), finding)
 }
 
-/// A random run that ends with a whole passage of process 0, and the remote references of that
-/// passage on a cache-coherent and a distributed-memory machine.
+/// Returns a random run that ends with a complete passage of process 0, and the remote references of that
+/// passage in both cost models.
 pub fn passage(id: &str, size: (usize, usize), random: &mut Random) -> (Schedule, [u32; 2]) {
     let mut run = schedule(id, size, &[], &[]);
     let mut interpreter = Interpreter::new(&run, &Conventions::default()).unwrap();

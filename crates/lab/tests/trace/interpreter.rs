@@ -15,7 +15,7 @@ fn lines(trace: &Trace) -> Vec<u8> {
 }
 
 #[test]
-fn alone_figure_3_makes_three_remote_references() {
+fn figure_3_without_contention_makes_three_remote_references() {
     let trace = run(&schedule("am-fig3", (2, 1), &[0; 5], &[]));
     assert_eq!(lines(&trace), [0, 2, 0, 7, 8]);
     let misses: Vec<bool> = trace.steps.iter().map(|step| step.miss).collect();
@@ -37,7 +37,7 @@ fn alone_figure_3_makes_three_remote_references() {
 
 #[test]
 fn line_5_of_figure_3_counts_twice() {
-    // 1 is in; 0 comes and looks twice; 1 leaves; 0 looks again, goes in and out.
+    // 1 is in its critical section; 0 arrives and reads Q twice; 1 leaves; 0 reads Q again, enters and leaves.
     let stem = [1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0];
     let trace = run(&schedule("am-fig3", (2, 1), &stem, &[]));
     let own: Vec<(u8, bool)> = lines(&trace)
@@ -46,7 +46,7 @@ fn line_5_of_figure_3_counts_twice() {
         .filter(|(_, step)| step.process == 0)
         .map(|(line, step)| (line, step.miss))
         .collect();
-    // The second look at line 5 finds the copy of the first, the third does not.
+    // The second read at line 5 finds the copy of the first one, the third read does not.
     assert_eq!(
         own,
         [
@@ -66,7 +66,7 @@ fn line_5_of_figure_3_counts_twice() {
 }
 
 #[test]
-fn the_conventions_make_the_difference_they_say() {
+fn conventions_decide_what_is_a_miss() {
     // Line 4 reads X, which line 2 has written, after line 3.
     let stem = [1, 1, 0, 0, 0, 0];
     let misses = |writer_copy, cache| {
@@ -77,7 +77,7 @@ fn the_conventions_make_the_difference_they_say() {
     assert!(!misses(WriterCopy::Gained, CacheAtStart::Cold));
     assert!(misses(WriterCopy::Lost, CacheAtStart::Cold));
 
-    // Two passages of figure 9 alone, k = 1: line 15 reads Q, which nobody has written since.
+    // Two passages of figure 9 without contention, k = 1: line 15 reads Q, which no process has written since.
     let two: Vec<usize> = [0; 12].to_vec();
     let reads = |cache| {
         let rules = Conventions { cache, ..Conventions::default() };
@@ -90,14 +90,14 @@ fn the_conventions_make_the_difference_they_say() {
 }
 
 #[test]
-fn home_is_not_remote() {
-    // 0 holds the place; 1 goes to line 11, which looks at its own P.
+fn a_variable_at_home_is_not_remote() {
+    // 0 is in its critical section; 1 goes to line 11, which reads its own P.
     let stem = [&[0, 0][..], &[1; 12]].concat();
     let trace = run(&schedule("am-fig9", (2, 1), &stem, &[]));
     for (step, line) in trace.steps.iter().zip(lines(&trace)).filter(|(step, _)| step.process == 1)
     {
         let remote = !matches!(line, 0 | 7 | 9 | 11 | 12);
-        // Line 5 of process 1 finds Q = 0, so it is process 0's variable.
+        // Line 5 of process 1 finds Q = 0, so it accesses a variable of process 0.
         assert_eq!(step.remote, remote, "line {line}");
     }
 }
@@ -105,13 +105,13 @@ fn home_is_not_remote() {
 #[test]
 fn the_doorway_does_not_begin_again() {
     use hallpass_algorithms::Section::*;
-    // Two levels: 1 and 2 are past the outer one, 0 waits at it and is then let through.
+    // Two levels: 1 and 2 have passed the outer one, and 0 waits there until it may pass.
     let trace =
         run(&schedule("am-fig3", (3, 1), &[1, 1, 1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0], &[]));
     let sections: Vec<_> =
         trace.steps.iter().filter(|s| s.process == 0).map(|s| s.after.section).collect();
     assert_eq!(sections[..5], [Doorway, Doorway, Doorway, Waiting, Waiting]);
-    // Line 2 of the inner level would be doorway had it not waited before.
+    // Line 2 of the inner level would belong to the doorway if the process had not waited before.
     assert!(sections[5..].iter().all(|&section| section == Waiting));
     let left =
         |step: &&trace::Step| step.process == 0 && step.events.contains(&Event::LeavesDoorway);
@@ -123,8 +123,8 @@ fn buffered(stem: &[usize]) -> Schedule {
 }
 
 #[test]
-fn stores_wait_in_the_buffer() {
-    // 0 is in; 1 writes Q at line 3, and nobody else sees it before it is flushed.
+fn stores_stay_in_the_buffer_until_flushed() {
+    // 0 is in its critical section; 1 writes Q at line 3, which other processes see only after the flush.
     let trace = run(&buffered(&[0, 0, 1, 1, 1, 1, 1, 3]));
     let access = |step: usize| trace.steps[step].access.as_ref().unwrap();
     assert_eq!((access(4).via, access(4).found, access(4).left), (Via::IntoBuffer, 0, 1));
@@ -139,7 +139,7 @@ fn stores_wait_in_the_buffer() {
 
 #[test]
 fn a_read_modify_write_needs_an_empty_buffer() {
-    // 0 leaves, its last write still buffered, and comes again.
+    // 0 leaves, with its last write still buffered, and starts again.
     let alone = [0, 0, 0, 0, 0, 0];
     let error = |stem: &[usize]| trace::run(&buffered(stem), &Conventions::default()).err();
     assert_eq!(error(&alone), None);

@@ -1,4 +1,4 @@
-//! Replay strings, the interpreter, and what it takes for a finding to be confirmed.
+//! Replay strings, the interpreter, the confirmation of findings, and trace pages.
 
 mod confirm;
 mod find;

@@ -13,7 +13,7 @@ fn html(schedule: &Schedule) -> String {
     trace::html(&trace::run(schedule, &trace::conventions(schedule)).unwrap())
 }
 
-/// The page loads nothing, and its elements nest.
+/// Asserts that the page loads nothing and that its elements are balanced.
 fn check_page(page: &str) {
     for outside in ["http:", "https:", "src=", "<link", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
@@ -26,13 +26,13 @@ fn check_page(page: &str) {
 }
 
 #[test]
-fn the_starving_run_as_text() {
+fn a_starving_run_as_text() {
     let mut run = starved();
     run.stem.extend([1, 1, 1]);
     let expected = "\
  step  p0    p1
    1   rem                            starts
-   2   2@1         cd  X.1: 1 -> 0    leaves the doorway, ENTERS, stops for ever ✝
+   2   2@1         cd  X.1: 1 -> 0    leaves the doorway, ENTERS, stops forever ✝
    3   ✝     rem                      starts
    4   ✝     2@1   cd  X.1: 0 -> -1
    5   ✝     3@1   cd  Q.1: 0 -> 1
@@ -41,12 +41,15 @@ fn the_starving_run_as_text() {
  8-9   ✝     5@1    d  Q.1: read 1    2 times
     ,- loop starts here
   10|  ✝     5@1    d  Q.1: read 1
-    '- back to step 10: for ever
+    '- back to step 10, forever
 ";
     let text = text(&run);
     assert!(text.contains(expected), "{text}");
     assert!(text.starts_with("am-fig3   n = 2, k = 1   sequential consistency\n"), "{text}");
     assert!(text.contains("Initially: Q.1 = 0"), "{text}");
+    assert!(
+        text.contains("Shows: process 1 waits forever from step 6, while process 0 has stopped")
+    );
     assert!(text.contains(&trace::encode(&run).unwrap()), "{text}");
     assert!(!text.contains('\x1b'));
     let coloured = trace::text(&trace::run(&run, &Conventions::default()).unwrap(), true);
@@ -54,17 +57,18 @@ fn the_starving_run_as_text() {
 }
 
 #[test]
-fn pages_are_whole() {
+fn pages_are_complete() {
     let violation = shortest("am-fig3:no-outer", (3, 1), Finding::Exclusion);
     let page = html(&violation);
     check_page(&page);
     assert!(page.contains("in its critical section"));
-    assert!(!page.contains("<b>for ever</b>"), "nothing goes on for ever in a run that ends");
+    assert!(!page.contains("<b>forever</b>"), "a run that ends has no cycle");
 
     let page = html(&starved());
     check_page(&page);
-    assert!(page.contains("<b>for ever</b>:<br>back to step 7"));
+    assert!(page.contains("<b>forever</b>:<br>back to step 7"));
     assert_eq!(page.matches("class=\"cross\"").count(), 1);
+    assert!(page.contains("process 1<small>waits forever from step 6</small>"));
 
     let (run, [_, dsm]) = passage("am-fig9+names", (4, 2), &mut Random(5));
     let conventions = Conventions::default();
@@ -76,13 +80,13 @@ fn pages_are_whole() {
 }
 
 #[test]
-fn what_is_not_so_is_not_claimed() {
+fn an_unconfirmed_finding_is_reported_as_such() {
     let run = with(starved(), Finding::Deadlock { stopped: vec![] });
-    let why = "those that stop outside their remainder are 0, not nobody";
-    assert!(text(&run).contains(&format!("It does not show that: {why}.")));
+    let why = "the processes that stop outside their remainders are 0, not none";
+    assert!(text(&run).contains(&format!("The run does not show this: {why}.")));
     let page = html(&run);
     check_page(&page);
-    assert!(page.contains("<h1>Not confirmed: nobody ever enters") && page.contains(why));
+    assert!(page.contains("<h1>Not confirmed: no process ever enters") && page.contains(why));
 }
 
 #[test]
@@ -90,7 +94,7 @@ fn idle_processes_have_no_column() {
     let run = schedule("am-fig3", (9, 3), &[4, 4, 7], &[]);
     assert!(text(&run).contains("they never move: 0, 1, 2, 3, 5, 6 and 8."));
     assert!(!html(&run).contains("process 3</th>"));
-    // A run without a step is a run.
+    // A run may have no steps.
     check_page(&html(&schedule("am-fig3", (9, 3), &[], &[])));
     assert!(!text(&schedule("am-fig3", (9, 3), &[], &[])).is_empty());
 }

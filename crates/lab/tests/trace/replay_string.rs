@@ -36,7 +36,7 @@ fn findings() -> Vec<Finding> {
 }
 
 #[test]
-fn every_finding_comes_back() {
+fn every_finding_survives_a_round_trip() {
     for finding in findings() {
         let schedule = with(schedule("am-fig3", (3, 1), &[0, 1, 2, 0], &[1, 2]), finding);
         let line = trace::encode(&schedule).unwrap();
@@ -47,7 +47,7 @@ fn every_finding_comes_back() {
 }
 
 #[test]
-fn every_algorithm_and_initial_value_comes_back() {
+fn every_algorithm_and_initial_value_survives_a_round_trip() {
     let mut random = Random(7);
     for entry in registry::ENTRIES {
         let n = entry.max_processes.min(9);
@@ -64,7 +64,7 @@ fn every_algorithm_and_initial_value_comes_back() {
 }
 
 #[test]
-fn buffers_and_thirty_two_processes_come_back() {
+fn buffers_and_thirty_two_processes_survive_a_round_trip() {
     let base = schedule("am-fig3", (32, 31), &(0..64).collect::<Vec<_>>(), &[31, 63]);
     let schedule = Schedule { memory: MemoryModel::StoreBuffers, ..base };
     let line = trace::encode(&schedule).unwrap();
@@ -79,13 +79,13 @@ fn the_form_is_fixed() {
     assert_eq!(trace::decode(&format!("  {line}\n")), Ok(starved()));
 }
 
-/// `body` with a checksum that fits it.
+/// Appends the checksum of `body`.
 fn sealed(body: &str) -> String {
     format!("{body}.{:08x}", crc32fast::hash(body.as_bytes()))
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_say_what_is_wrong() {
     let said = |text: &str| trace::decode(text).unwrap_err().to_string();
     assert_eq!(trace::decode("hello"), Err(Error::NotAReplay));
     assert_eq!(trace::decode(""), Err(Error::NotAReplay));
@@ -95,24 +95,24 @@ fn what_is_wrong_is_said() {
     for cut in 4..line.len() {
         assert_eq!(trace::decode(&line[..cut]), Err(Error::Damaged), "{}", &line[..cut]);
     }
-    assert_eq!(said(&line[..30]), "the string is damaged or cut short: copy it whole");
+    assert_eq!(said(&line[..30]), "the replay string is damaged or incomplete: copy all of it");
 
     let cases = [
         ("hp1.am-fig4.2.1.sc.0.ex.0.-", "no algorithm is called `am-fig4`"),
         ("hp1.am-fig3.2.2.sc.0.ex.0.-", "n must be larger than k"),
-        ("hp1.am-fig3.two.1.sc.0.ex.0.-", "n must be a number, and is `two`"),
+        ("hp1.am-fig3.two.1.sc.0.ex.0.-", "n must be a number, got `two`"),
         ("hp1.am-fig3.99.1.sc.0.ex.0.-", "at most n = 32"),
         ("hp1.am-fig3.2.1.arm.0.ex.0.-", "no memory model `arm`: sc or tso"),
         ("hp1.am-fig3.2.1.sc.5.ex.0.-", "Q.1 has 2 values, and none is `5`"),
         ("hp1.am-fig3.2.1.sc.00.ex.0.-", "take 1 digits here, and 2 are given"),
-        ("hp1.am-fig3.2.1.sc.0.what.0.-", "`what` is no finding"),
+        ("hp1.am-fig3.2.1.sc.0.what.0.-", "`what` is not a finding"),
         ("hp1.am-fig3.2.1.sc.0.inv-I9.0.-", "its invariants are: I1, I2, I3, I4"),
         ("hp1.am-fig3.2.1.sc.0.fife-0-1-9.0.-", "the stem has 1 steps"),
         ("hp1.am-fig3.2.1.sc.0.exit-7-1.0.-", "there is no process 7: the processes are 0 to 1"),
         ("hp1.am-fig3.2.1.sc.0.ex.012.-", "there is no process 2: the processes are 0 to 1"),
-        ("hp1.am-fig3.2.1.sc.0.ex.0A.-", "`A` is no process"),
-        ("hp1.am-fig3.2.1.sc.0.ex.0_0.-", "without store buffers nobody else moves"),
-        ("hp1.am-fig3.2.1.tso.0.ex.0_.-", "`_` is no process"),
+        ("hp1.am-fig3.2.1.sc.0.ex.0A.-", "`A` is not a process"),
+        ("hp1.am-fig3.2.1.sc.0.ex.0_0.-", "without store buffers no other agent moves"),
+        ("hp1.am-fig3.2.1.tso.0.ex.0_.-", "`_` is not a process"),
     ];
     for (body, expected) in cases {
         let said = said(&sealed(body));
@@ -120,8 +120,8 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// Any input gives a schedule or a sentence; and any schedule can be run, confirmed and printed,
-/// or there is a sentence for that too.
+/// Any input decodes to a schedule or an error, and any schedule can be run, confirmed and printed or gives an
+/// error.
 #[test]
 fn nothing_panics() {
     let mut random = Random(20_260_101);

@@ -1,4 +1,4 @@
-//! What the page's script needs to know: how memory changes.
+//! The data for the page's script: how memory changes.
 
 use serde::Serialize;
 
@@ -6,15 +6,15 @@ use crate::trace::step::{Trace, Via};
 
 #[derive(Serialize)]
 struct Data {
-    /// Each variable's first value.
+    /// The initial value of each variable.
     initial: Vec<String>,
-    /// What each step changes.
+    /// The changes of each step.
     steps: Vec<Option<Change>>,
 }
 
 #[derive(Serialize)]
 struct Change {
-    /// `m` memory, `b` into a buffer, `f` from a buffer to memory.
+    /// The kind of change: `m` in memory, `b` into a buffer, `f` from a buffer to memory.
     via: char,
     process: usize,
     var: usize,
@@ -22,7 +22,7 @@ struct Change {
     value: String,
 }
 
-/// The data as JSON that can stand inside a script element.
+/// Returns the data as JSON that is safe inside a script element.
 pub(super) fn json(trace: &Trace) -> String {
     let values = trace.vars.iter().zip(&trace.schedule.initial);
     let data = Data {
@@ -48,6 +48,6 @@ pub(super) fn json(trace: &Trace) -> String {
             })
             .collect(),
     };
-    // No `<` may stand there as it is: it could end the element.
+    // A literal `<` could end the element.
     serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c")
 }

@@ -1,8 +1,7 @@
-//! A trace as a page of its own: one file, nothing fetched, readable without scripts and on paper.
+//! A trace as a page of its own: one file that loads nothing else and is readable without scripts and on paper.
 //!
-//! A column a process, time downwards. The background of a column is the part of the passage its
-//! process is in; a box is a step, coloured if it is a remote reference; pointing at a box shows
-//! what memory holds after it.
+//! Each process has a column; time goes downwards. The background of a column is the section of its process.
+//! A box is a step, coloured if it is a remote reference. Pointing at a box shows the memory after the step.
 
 mod data;
 mod rows;
@@ -17,10 +16,10 @@ use crate::schedule::{CostModel, Finding, MemoryModel};
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
-/// With more columns than this, what memory holds goes below them and not beside them.
+/// With more columns than this, the memory is shown below the columns instead of beside them.
 const MOST_BESIDE: usize = 5;
 
-/// The page.
+/// Renders the page.
 pub fn html(trace: &Trace) -> String {
     let schedule = &trace.schedule;
     let sentence = match trace.confirmed {
@@ -51,7 +50,7 @@ pub fn html(trace: &Trace) -> String {
     )
 }
 
-/// Text as HTML, in elements and in quoted attributes.
+/// Escapes text for HTML elements and quoted attributes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -73,7 +72,7 @@ fn capital(sentence: &str) -> String {
     first + chars.as_str()
 }
 
-/// Which references to colour at first: the finding's, else those the paper counts.
+/// Returns which references to colour initially: those of the finding, else those that the paper counts.
 fn first_model(trace: &Trace) -> CostModel {
     if let Finding::Rmr { model, .. } = trace.schedule.finding {
         return model;
@@ -87,7 +86,7 @@ fn head(trace: &Trace, sentence: &str) -> String {
     let mut out = format!("<header>\n<h1>{}.</h1>\n", escape(sentence));
     if let Err(why) = &trace.confirmed {
         let why = escape(why);
-        let _ = writeln!(out, "<p class=\"unconfirmed\">This run does not show that: {why}.</p>");
+        let _ = writeln!(out, "<p class=\"unconfirmed\">The run does not show this: {why}.</p>");
     }
     out.push_str("<p class=\"about\">");
     let _ = write!(out, "<b>{}</b>", escape(&schedule.algorithm));
@@ -110,7 +109,7 @@ fn head(trace: &Trace, sentence: &str) -> String {
             open.iter().map(|(name, value)| escape(&format!("{name} = {value}"))).collect();
         let _ = writeln!(
             out,
-            "<p class=\"about\">Left open by the paper, here at first: <code>{}</code></p>",
+            "<p class=\"about\">Initial values that the paper leaves open: <code>{}</code></p>",
             values.join("</code>, <code>")
         );
     }
@@ -131,7 +130,7 @@ fn legend(trace: &Trace) -> String {
         let _ = write!(out, "<span><i class=\"{class}\"></i>{name}</span>");
     }
     if trace.stops().iter().any(Option::is_some) {
-        out.push_str("<span><i class=\"crit stopped\"></i>\u{271d} stopped for ever</span>");
+        out.push_str("<span><i class=\"crit stopped\"></i>\u{271d} stopped forever</span>");
     }
     out.push_str(
         "</span>\n<span class=\"key\"><span><i class=\"box\"></i>a step</span>\
@@ -143,10 +142,10 @@ fn legend(trace: &Trace) -> String {
     out
 }
 
-/// What memory holds: at first, until the script knows better.
+/// Renders the initial memory, which the script updates.
 fn aside(trace: &Trace) -> String {
     let mut out = String::from(
-        "<aside>\n<h2 id=\"when\">Memory at first</h2>\n<table class=\"memory\"><tbody>\n",
+        "<aside>\n<h2 id=\"when\">Initial memory</h2>\n<table class=\"memory\"><tbody>\n",
     );
     for (decl, &value) in trace.vars.iter().zip(&trace.schedule.initial) {
         let home = match decl.home {
@@ -170,10 +169,10 @@ fn aside(trace: &Trace) -> String {
 
 fn foot(trace: &Trace) -> String {
     let schedule = &trace.schedule;
-    let mut out = String::from("<footer>\n<h2>What this page rests on</h2>\n<ul>\n");
+    let mut out = String::from("<footer>\n<h2>About this run</h2>\n<ul>\n");
     let memory = match schedule.memory {
         MemoryModel::Sequential => {
-            "Memory is sequentially consistent: an access takes effect at once, for everybody."
+            "Memory is sequentially consistent: an access takes effect at once, for all processes."
         }
         MemoryModel::StoreBuffers => {
             "Stores go through a first-in-first-out buffer a process, as on x86. A store counts as \
@@ -202,11 +201,12 @@ fn foot(trace: &Trace) -> String {
     }
     let idle: Vec<Pid> = (0..schedule.n).filter(|p| !trace.movers().contains(p)).collect();
     if !idle.is_empty() {
-        let _ = writeln!(out, "<li>Not shown, since they never move: {}.</li>", words::list(idle));
+        let _ =
+            writeln!(out, "<li>Not shown, because they never move: {}.</li>", words::list(idle));
     }
     let _ = writeln!(
         out,
-        "<li>It is one run, for n = {} and k = {}. It says nothing of other sizes.</li>\n</ul>\n</footer>",
+        "<li>This is one run, for n = {} and k = {}. It says nothing about other sizes.</li>\n</ul>\n</footer>",
         schedule.n, schedule.k
     );
     out

@@ -1,4 +1,4 @@
-//! The table of a page: a column a process, a row a step.
+//! The table of a page: one column for each process, one row for each step.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The class and name of each part of a passage that has a background.
+/// The class and name of each section that has a background.
 pub(super) const SECTIONS: [(&str, &str); 4] = [
     ("door", "doorway"),
     ("wait", "waiting room"),
@@ -36,16 +36,16 @@ struct Table<'a> {
     figure: &'static str,
     lanes: Vec<Pid>,
     stops: Vec<Option<usize>>,
-    /// Where each process stands at the row being written.
+    /// The position of each process in the row being written.
     stands: Vec<Stand>,
-    /// Since which row it has been in that section.
+    /// The row in which each process entered its section.
     since: Vec<usize>,
-    /// The remote references of each process's passage so far, cache-coherent and distributed.
+    /// The remote references of the current passage of each process, cache-coherent and distributed.
     counts: Vec<[u32; 2]>,
     out: String,
 }
 
-/// The table.
+/// Renders the table.
 pub(super) fn table(trace: &Trace) -> String {
     let n = trace.schedule.n;
     let remainder = Stand { section: Section::Remainder, label: None, name: None };
@@ -88,18 +88,21 @@ impl Table<'_> {
         self.out.push_str("<th></th></tr></thead>\n<tbody>\n");
     }
 
-    /// The part a process plays in what the run shows.
+    /// Describes the part of a process in the finding.
     fn role(&self, p: Pid) -> Option<String> {
         let counted = |model: CostModel, count: Option<u32>| {
             let model = match model {
                 CostModel::Cc => "cache-coherent",
                 CostModel::Dsm => "distributed memory",
             };
-            count.map_or_else(|| format!("without end, {model}"), |c| format!("{c}, {model}"))
+            count.map_or_else(|| format!("unbounded, {model}"), |c| format!("{c}, {model}"))
         };
         let stops = self.stops[p].map(|_| "stops \u{271d}".to_string());
         match self.trace.schedule.finding {
-            Finding::Starvation { victim, .. } if victim == p => Some("never enters".into()),
+            Finding::Starvation { victim, .. } if victim == p => {
+                let from = words::waits_from(self.trace, p);
+                Some(format!("waits forever from step {from}"))
+            }
             Finding::Fife { first, .. } | Finding::FifeStrong { first, .. } if first == p => {
                 Some("came first, is kept out".into())
             }
@@ -160,7 +163,7 @@ impl Table<'_> {
         self.stops[p].is_some_and(|stop| index >= stop)
     }
 
-    /// What stands in the column of a process that does not move.
+    /// Returns the cell of a process that does not move.
     fn resting(&self, p: Pid, index: usize) -> String {
         if self.stops[p] == Some(index) {
             let place = match &self.stands[p].label {
@@ -219,7 +222,7 @@ impl Table<'_> {
         )
     }
 
-    /// The whole step in words, for whoever points at it without a script.
+    /// Describes the whole step, as a tooltip that works without scripts.
     fn sentence(&self, index: usize, step: &Step) -> String {
         let mut out = format!("step {}, process {}", index + 1, step.process);
         if let Some(label) = &step.before.label {
@@ -283,7 +286,7 @@ impl Table<'_> {
         }
     }
 
-    /// The bracket along the loop, which one cell holds for all its rows.
+    /// Writes the bracket along the cycle: one cell for all its rows.
     fn bracket(&mut self, index: usize) {
         let (stem, all) = (self.trace.stem(), self.trace.steps.len());
         if !self.trace.is_lasso() {
@@ -297,12 +300,12 @@ impl Table<'_> {
             let _ = write!(
                 self.out,
                 "<td class=\"bracket\" rowspan=\"{rows}\"><div></div>\
-                 <p><b>for ever</b>:<br>back to step {back}</p></td>"
+                 <p><b>forever</b>:<br>back to step {back}</p></td>"
             );
         }
     }
 
-    /// The state a run ends in.
+    /// Writes the final state of a run.
     fn end(&mut self) {
         self.out.push_str("<tr class=\"end\"><th class=\"no\">end</th>");
         let bad = self.trace.schedule.finding == Finding::Exclusion;
@@ -326,7 +329,7 @@ impl Table<'_> {
         self.out.push_str("<td class=\"notes\"></td></tr>\n");
     }
 
-    /// Whether the name `p` holds is one it must not have.
+    /// Whether `p` holds a name that is too large or that another process holds too.
     fn clashes(&self, p: Pid) -> bool {
         let Some(name) = self.stands[p].name else { return false };
         let others = (0..self.stands.len()).filter(|&other| other != p);
