@@ -1,5 +1,4 @@
-//! Runs made by hand, where the smallest size that shows a mistake is too large to explore. The
-//! interpreter confirms each.
+//! Hand-made runs for mistakes whose smallest size is too large to explore. The interpreter confirms each run.
 
 mod common;
 
@@ -16,8 +15,8 @@ impl Director {
         self.until(p, |stand| stand.label.as_ref().is_some_and(|label| label.line == line));
     }
 
-    /// What has happened so far, then `rest`, then `first` for ever: it came before `second`, who
-    /// is in, and is kept out.
+    /// Confirms the run so far, then `rest`, then a cycle of `first`: it came before `second`, which is in its
+    /// critical section, and is kept out forever.
     fn overtaken(mut self, first: Pid, second: Pid, rest: impl FnOnce(&mut Self)) {
         let at = self.schedule.stem.len();
         rest(&mut self);
@@ -29,7 +28,10 @@ impl Director {
             if *self.interpreter.state() == state {
                 break;
             }
-            assert!(self.schedule.cycle.len() < 1000, "process {first} does not come back");
+            assert!(
+                self.schedule.cycle.len() < 1000,
+                "process {first} does not return to an earlier state"
+            );
         }
         self.schedule.finding = Finding::Fife { first, second, at };
         trace::confirm(&self.schedule).unwrap();
@@ -43,10 +45,10 @@ const FIRST: Pid = 1;
 const A: Pid = 2;
 const B: Pid = 3;
 
-/// A and B are in when FIRST comes, and leave. SECOND does not count them and goes in. They come
-/// back with their old timestamps and stop, so FIRST counts them for ever.
+/// A and B are in their critical sections when FIRST arrives, and leave. SECOND does not count them and enters.
+/// They return with their old timestamps and stop, so FIRST counts them forever.
 #[test]
-fn without_line_12_of_afek_old_timestamps_come_back() {
+fn without_line_12_of_afek_old_timestamps_return() {
     let mut run = Director::new("afek:no-second-label", 4, 2);
     run.until_in(A, Section::Critical);
     run.until_in(B, Section::Critical);
@@ -61,10 +63,10 @@ fn without_line_12_of_afek_old_timestamps_come_back() {
     });
 }
 
-/// A and B come after SECOND is in, raise their flags and stop: FIRST counts them although they
-/// were not there when it came.
+/// A and B arrive after SECOND has entered, raise their flags and stop. FIRST counts them although they came
+/// later.
 #[test]
-fn without_line_4_of_afek_those_count_who_came_later() {
+fn without_line_4_of_afek_later_processes_count() {
     let mut run = Director::new("afek:everybody-counts", 4, 2);
     run.until_in(FIRST, Section::Waiting);
     run.until_in(SECOND, Section::Critical);
@@ -74,10 +76,10 @@ fn without_line_4_of_afek_those_count_who_came_later() {
     });
 }
 
-/// A and B are in when FIRST comes, lower their flags and stop. SECOND sees that they have gone.
-/// FIRST does not.
+/// A and B are in their critical sections when FIRST arrives, then lower their flags and stop. SECOND sees that
+/// they have left; FIRST does not.
 #[test]
-fn without_line_6_of_afek_those_count_who_have_gone() {
+fn without_line_6_of_afek_processes_that_left_count() {
     let mut run = Director::new("afek:no-second-look", 4, 2);
     run.until_in(A, Section::Critical);
     run.until_in(B, Section::Critical);
@@ -88,9 +90,8 @@ fn without_line_6_of_afek_those_count_who_have_gone() {
     run.overtaken(FIRST, SECOND, |_| ());
 }
 
-/// A and B are in when FIRST and SECOND come, and go out as far as telling SECOND that they do not
-/// compete any more; FIRST is next in their loop. So SECOND goes in, and has nothing to say to
-/// FIRST.
+/// A and B are in their critical sections when FIRST and SECOND arrive. They leave and have just told SECOND that
+/// they no longer compete; FIRST is next in their loop. So SECOND enters, and nothing releases FIRST.
 #[test]
 fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
     let mut run = Director::new("zehavi:no-allow", 4, 2);
@@ -105,7 +106,7 @@ fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
     }
     run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |run| {
-        run.until_line(FIRST, "11b"); // by now it knows that SECOND comes after it
+        run.until_line(FIRST, "11b"); // now FIRST knows that SECOND comes after it
         run.until_line(FIRST, "11(a)i");
     });
 }

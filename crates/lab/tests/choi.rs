@@ -1,5 +1,5 @@
-//! Runs of wrong forms of Choi's algorithm that are too long for a test to search for: they go
-//! through A two or three times.
+//! Runs of wrong variants of Choi's algorithm that are too long to be searched for in a test: they go through A two
+//! or three times.
 
 mod common;
 
@@ -8,7 +8,7 @@ use hallpass_algorithms::Section;
 use hallpass_lab::{machine::build, schedule::Finding, trace};
 
 impl Director {
-    /// At least one step, and on until `p` is in that section.
+    /// Moves `p` by at least one step until it is in that section.
     fn on_to(&mut self, p: usize, section: Section) {
         for _ in 0..100 {
             self.step(p);
@@ -16,7 +16,7 @@ impl Director {
                 return;
             }
         }
-        panic!("process {p} does not get there");
+        panic!("process {p} does not reach the {section:?} section");
     }
 
     fn confirm(&self) {
@@ -27,7 +27,7 @@ impl Director {
         self.on_to(p, Section::Remainder);
     }
 
-    /// Until `p` is at that line, for the `count`-th time.
+    /// Moves `p` until it is at that line for the `count`-th time.
     fn at_line(&mut self, p: usize, line: &str, mut count: usize) {
         for _ in 0..100 {
             self.step(p);
@@ -39,12 +39,12 @@ impl Director {
                 }
             }
         }
-        panic!("process {p} does not get to {line}");
+        panic!("process {p} does not reach {line}");
     }
 }
 
-/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and with k = 3 only those who leave with
-/// t' = 4, 10, 16 write there. The first two stop in time to disturb the third twice.
+/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16. With k = 3, only processes that leave with t' = 4, 10 or 16
+/// write there. The first two stop in time to disturb the third twice.
 fn disturbed_twice(algorithm: &str) -> Director {
     let mut run = Director::new(algorithm, 4, 3);
     let (p, slow, slower) = (0, 1, 2);
@@ -65,7 +65,7 @@ fn disturbed_twice(algorithm: &str) -> Director {
     run.step(p); // reads round 1
     run.step(p);
     run.step(slow); // round 2
-    run.step(p); // fails again, and that was all
+    run.step(p); // fails again, which was the last try
     assert_eq!(run.section(p), Section::Remainder);
     run
 }
@@ -73,7 +73,7 @@ fn disturbed_twice(algorithm: &str) -> Director {
 #[test]
 fn two_updates_are_not_enough_where_n_is_at_most_2k() {
     let mut run = disturbed_twice("choi:printed-check");
-    // Two get in and stop; that is fewer than k. The one behind them is never let in.
+    // Two processes enter and stop, which is fewer than k. The one behind them is never admitted.
     let (waiter, slow, slower) = (0, 1, 2);
     for p in [slow, slower] {
         run.on_to(p, Section::Remainder);
@@ -117,7 +117,7 @@ fn waiting_on_the_own_cell_is_not_enough() {
     let mut run = Director::new("choi:own-cell", 4, 3);
     let (p, slow, waiter) = (0, 1, 2);
     run.passage(p); // t' = 3
-    run.at_line(slow, "choi:5.7", 1); // t' = 4, and nobody else releases cell 1
+    run.at_line(slow, "choi:5.7", 1); // t' = 4, and no other process releases cell 1
     run.passage(p); // t' = 5
     run.passage(p); // with token 3
     run.step(waiter);
@@ -127,8 +127,8 @@ fn waiting_on_the_own_cell_is_not_enough() {
     run.confirm();
 }
 
-/// (I6) without "not too late": who is at 6.7 to write round 2 to a cell, while one at 5.9 is about to
-/// write round 1 there, and will succeed.
+/// (I6) without "not too late": a process at 6.7 is to write round 2 to a cell, while another one at 5.9 is about
+/// to write round 1 there and will succeed.
 #[test]
 fn i6_is_false_as_printed() {
     let mut run = Director::new("choi", 4, 3);

@@ -1,4 +1,4 @@
-//! Explorations that must stop early.
+//! Explorations that stop at a limit.
 
 mod common;
 
@@ -13,7 +13,7 @@ use hallpass_lab::{
 };
 
 #[test]
-fn a_limit_on_states_is_kept_but_for_a_few() {
+fn an_exploration_stops_near_its_limit_on_states() {
     let machine = build("am-fig3", 5, 3).unwrap();
     let tables = Tables::new(&*machine).unwrap();
     let space = Sequential { initial: Initial::Smallest, ..sequential(&tables) };
@@ -22,7 +22,7 @@ fn a_limit_on_states_is_kept_but_for_a_few() {
         let limits = Limits { states, bytes: 1 << 30, threads, stop: &stop, progress: &|_| () };
         let explored = explore::<W>(&space, &limits);
         assert_eq!(explored.ended, Ended::States);
-        // Threads take numbers in blocks, so it may also be a few less.
+        // Threads take numbers in blocks, so it may be a few states more or less.
         assert!(explored.states.abs_diff(states) < 200, "{}", explored.states);
     }
 }

@@ -1,5 +1,5 @@
-//! The judge of linearizability, judged: histories whose answer is known, and thousands of small ones
-//! against all permutations.
+//! Tests of the linearizability checker: histories with a known verdict, and thousands of small histories
+//! compared with all permutations.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,7 +7,7 @@ use hallpass_lab::linear::{Event, Kind, Monitor, Specification, check};
 
 type History<S> = Vec<Event<<S as Specification>::Op, <S as Specification>::Ret>>;
 
-/// All objects here have these operations; what they mean differs.
+/// The operations of all objects here. Their meaning depends on the object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Op {
     Put(u8),
@@ -23,7 +23,7 @@ fn back<R>(process: usize, ret: R) -> Event<Op, R> {
     Event::returned(process, ret)
 }
 
-/// Put writes, Get reads.
+/// A register: Put writes, Get reads.
 struct Register;
 
 impl Specification for Register {
@@ -39,7 +39,7 @@ impl Specification for Register {
     }
 }
 
-/// Put adds and returns what was there, Get reads.
+/// A counter: Put adds and returns the old value, Get reads.
 struct Counter;
 
 impl Specification for Counter {
@@ -55,7 +55,7 @@ impl Specification for Counter {
     }
 }
 
-/// First in, first out.
+/// A FIFO queue.
 struct Queue;
 
 impl Specification for Queue {
@@ -77,7 +77,7 @@ impl Specification for Queue {
 }
 
 #[test]
-fn a_register_is_read_old_or_new_during_a_write() {
+fn a_read_during_a_write_returns_the_old_or_the_new_value() {
     for read in [0, 1] {
         let history = [call(0, Put(1)), call(1, Get), back(1, read), back(0, 0)];
         check(&Register, 0, &history).unwrap();
@@ -87,7 +87,7 @@ fn a_register_is_read_old_or_new_during_a_write() {
 }
 
 #[test]
-fn a_register_is_not_read_new_and_then_old() {
+fn a_read_of_the_old_value_after_the_new_one_is_rejected() {
     let history = [call(0, Put(1)), call(1, Get), back(1, 1), call(2, Get), back(2, 0), back(0, 0)];
     let violation = check(&Register, 0, &history).unwrap_err();
     assert_eq!((violation.at, violation.process), (4, 2));
@@ -106,7 +106,7 @@ fn a_register_is_not_read_new_and_then_old() {
 }
 
 #[test]
-fn a_write_that_never_returns_may_show_late_or_never() {
+fn a_write_that_never_returns_may_take_effect_late_or_never() {
     let mut history: History<Register> = vec![call(0, Put(1))];
     for _ in 0..100 {
         history.extend([call(1, Get), back(1, 0)]);
@@ -118,7 +118,7 @@ fn a_write_that_never_returns_may_show_late_or_never() {
     assert_eq!(check(&Register, 0, &history).unwrap_err().at, history.len() - 1);
 }
 
-/// What they would return may be anything that was ever there, and does not matter.
+/// They could return any value that the counter ever had, and the search must not depend on that.
 #[test]
 fn reads_that_never_return_cost_nothing() {
     let mut history: History<Counter> = (0..8).map(|reader| call(reader, Get)).collect();
@@ -184,7 +184,7 @@ fn a_counter_that_loses_an_update_is_rejected() {
 }
 
 #[test]
-fn a_violation_stays() {
+fn a_violation_is_permanent() {
     let mut monitor = Monitor::<Register>::new(0);
     monitor.invoke(&Register, 0, Get);
     assert!(!monitor.respond(&Register, 0, &9));
@@ -195,7 +195,7 @@ fn a_violation_stays() {
 
 #[test]
 #[should_panic(expected = "process 3 calls an operation while one is under way")]
-fn a_process_does_one_thing_at_a_time() {
+fn a_process_executes_one_operation_at_a_time() {
     let _ = check(&Register, 0, &[call(3, Get), call(3, Get)]);
 }
 
@@ -205,10 +205,10 @@ fn a_return_needs_a_call() {
     let _ = check(&Register, 0, &[call(0, Get), back(3, 0)]);
 }
 
-/// Two histories after which the same is possible. In the second, an intermediate return made the
-/// monitor look at orders that turn out not to matter.
+/// Two histories that allow the same future. In the second, a return in the middle made the monitor consider
+/// orders that turn out not to matter.
 #[test]
-fn equal_situations_are_equal_monitors() {
+fn histories_with_the_same_future_have_equal_monitors() {
     let mut early = Monitor::<Counter>::new(0);
     early.invoke(&Counter, 0, Put(1));
     early.invoke(&Counter, 1, Put(2));
@@ -220,7 +220,7 @@ fn equal_situations_are_equal_monitors() {
     assert!(late.respond(&Counter, 2, &0));
     assert_eq!(late, early);
 
-    // A write of what is there anyway: to have read after it or before it is the same.
+    // A write of the value that is already there: reading before or after it makes no difference.
     let mut write = Monitor::<Register>::new(1);
     write.invoke(&Register, 0, Put(1));
     let before = write.clone();
@@ -230,9 +230,9 @@ fn equal_situations_are_equal_monitors() {
     assert_eq!(write.breadth(), 1);
 }
 
-/// A queue that is seldom long: how many pushes have overlapped is forgotten when they are popped.
+/// Queues stay short here, so the order of overlapping pushes is settled when they are popped.
 #[test]
-fn long_histories_are_quick() {
+fn long_histories_are_checked_quickly() {
     let mut random = fastrand::Rng::with_seed(5);
     let started = std::time::Instant::now();
     for processes in 2..=6 {
@@ -244,13 +244,13 @@ fn long_histories_are_quick() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// A history of an object that does right, but for a lie in 256 times `lies`; what is put is less than `most`.
+/// Returns a history of a correct object, in which `lies` of 256 returns are wrong. Values are below `limit`.
 fn run<S>(
     spec: &S,
     mut state: S::State,
     processes: usize,
     events: usize,
-    (lies, most): (u8, u8),
+    (lies, limit): (u8, u8),
     random: &mut fastrand::Rng,
 ) -> History<S>
 where
@@ -269,7 +269,7 @@ where
         at[process] = match std::mem::replace(&mut at[process], At::Out) {
             At::Out => {
                 // More gets than puts, so that queues stay short.
-                let op = if random.u8(..4) < 1 { Put(random.u8(1..most)) } else { Get };
+                let op = if random.u8(..4) < 1 { Put(random.u8(1..limit)) } else { Get };
                 history.push(Event::invoke(process, op));
                 At::Called(op)
             }
@@ -304,7 +304,7 @@ impl Lie for Option<u8> {
     }
 }
 
-/// An operation of a history: when it began, when it ended and with what.
+/// An operation of a history: its call, and its return with the returned value.
 struct Span<R> {
     op: Op,
     began: usize,
@@ -318,14 +318,14 @@ fn spans<R: Clone>(history: &[Event<Op, R>]) -> Vec<Span<R>> {
         let end = (began + 1..history.len()).find(|&at| history[at].process == event.process);
         let ended = end.map(|at| match &history[at].kind {
             Kind::Return(ret) => (at, ret.clone()),
-            Kind::Invoke(_) => unreachable!("one thing at a time"),
+            Kind::Invoke(_) => unreachable!("a process executes one operation at a time"),
         });
         spans.push(Span { op, began, ended });
     }
     spans
 }
 
-/// By the definition: some order of all that returned and some of what did not.
+/// Checks the definition: is there an order of all operations that returned and some that did not?
 fn permutable<S: Specification<Op = Op>>(
     spec: &S,
     state: &S::State,
@@ -337,7 +337,7 @@ fn permutable<S: Specification<Op = Op>>(
         return true;
     }
     for next in 0..spans.len() {
-        // Nobody who is left may have ended before this one began.
+        // No remaining operation may have returned before this one was called.
         let too_early = (0..spans.len()).any(|other| {
             let ended = spans[other].ended.as_ref();
             left(other, taken) && ended.is_some_and(|&(end, _)| end < spans[next].began)
@@ -359,7 +359,7 @@ fn permutable<S: Specification<Op = Op>>(
     false
 }
 
-/// The first event up to which there is no such order.
+/// Returns the first event up to which there is no such order.
 fn first_wrong<S: Specification<Op = Op>>(
     spec: &S,
     initial: &S::State,
@@ -369,7 +369,7 @@ fn first_wrong<S: Specification<Op = Op>>(
         .find(|&at| !permutable(spec, initial, &spans(&history[..=at]), &mut Vec::new()))
 }
 
-/// The same without knowing what comes.
+/// Returns the same from the monitor, which does not know later events.
 fn on_line<S: Specification>(spec: &S, initial: S::State, history: &History<S>) -> Option<usize> {
     let mut monitor = Monitor::<S>::new(initial);
     history.iter().position(|Event { process, kind }| match kind {
@@ -400,7 +400,7 @@ where
         answers.insert(found);
         wrong += usize::from(found.is_some());
     }
-    // The histories are worth asking about: many of both kinds, wrong at many places.
+    // The histories are a useful sample: many are correct, many are wrong, at many different events.
     assert!((HISTORIES / 8..HISTORIES * 7 / 8).contains(&wrong), "{wrong} of {HISTORIES}");
     assert!(answers.len() > 8, "{answers:?}");
 }

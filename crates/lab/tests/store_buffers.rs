@@ -1,4 +1,4 @@
-//! Total store order: litmus tests of the model itself, and what the algorithms do under it.
+//! Total store order: litmus tests of the model itself, and the algorithms under it.
 
 mod common;
 
@@ -17,14 +17,14 @@ use hallpass_lab::{
     trace,
 };
 
-/// A line of a litmus test. Whatever `Get` reads belongs to the outcome.
+/// A line of a litmus test. The values that `Get` reads are the outcome.
 #[derive(Clone, Copy)]
 enum Line {
     Put(usize, Word),
     Get(usize),
-    /// A fetch-and-add, which is a fence as well.
+    /// A fetch-and-add, which is also a fence.
     Add(usize, Word),
-    /// Back to the first line.
+    /// Jumps to the first line.
     Again,
 }
 use Line::{Add, Again, Get, Put};
@@ -33,14 +33,14 @@ const X: usize = 0;
 const Y: usize = 1;
 const Z: usize = 2;
 
-/// A few lines a process, over three variables that start at 0 and hold up to 2.
+/// A few lines for each process, over three variables with values from 0 to 2, initially 0.
 struct Litmus {
     programs: Vec<Vec<Line>>,
     layout: Layout,
     vars: Vec<Var>,
 }
 
-/// A private state is the line plus 16 times what was read so far, in base 4.
+/// A private state is the line plus 16 times the values read so far, in base 4.
 const READS: Local = 16;
 
 impl Litmus {
@@ -54,7 +54,7 @@ impl Litmus {
         (at % READS) as usize == self.programs[p].len()
     }
 
-    /// What each process has read when all are done; 3 stands before the first digit.
+    /// Returns the values that each process has read when all are done.
     fn outcomes<S: Space<W>>(&self, tables: &Tables, space: &S) -> BTreeSet<Vec<Local>> {
         let explored = explore_all(space);
         let private = explored.ids().map(|id| tables.private(&explored.store.get(id)));
@@ -64,7 +64,7 @@ impl Litmus {
             .collect()
     }
 
-    /// Under sequential consistency, and with store buffers.
+    /// Returns the outcomes under sequential consistency, and those with store buffers.
     fn both(&self) -> [BTreeSet<Vec<Local>>; 2] {
         let (tables, buffers) = Buffers::compile(self, CAPACITY).unwrap();
         assert!(buffers.is_exact());
@@ -118,13 +118,13 @@ impl Machine for Litmus {
     }
 }
 
-/// Whether an outcome is possible: under sequential consistency, with store buffers.
+/// Returns whether an outcome is possible under sequential consistency, and with store buffers.
 fn possible(programs: &[&[Line]], outcome: &[Local]) -> [bool; 2] {
     Litmus::new(programs).both().map(|outcomes| outcomes.contains(outcome))
 }
 
 #[test]
-fn store_buffering_is_seen_with_buffers_only() {
+fn store_buffering_needs_buffers() {
     assert_eq!(possible(&[&[Put(X, 1), Get(Y)], &[Put(Y, 1), Get(X)]], &[0, 0]), [false, true]);
 }
 
@@ -139,7 +139,7 @@ fn read_modify_writes_and_fences_forbid_store_buffering() {
 
 #[test]
 fn message_passing_keeps_its_order() {
-    // Sees the second store but not the first: 1 then 0, which in base 4 is 4.
+    // The reader would see the second store but not the first: 1 then 0, which is 4 in base 4.
     assert_eq!(possible(&[&[Put(X, 1), Put(Y, 1)], &[Get(Y), Get(X)]], &[0, 4]), [false; 2]);
 }
 
@@ -171,7 +171,7 @@ fn all_see_stores_in_one_order() {
 }
 
 #[test]
-fn a_buffer_that_nothing_bounds_gets_a_capacity() {
+fn an_unbounded_buffer_gets_a_capacity() {
     for capacity in [1, 2, CAPACITY] {
         let forever = Litmus::new(&[&[Put(X, 1), Put(X, 2), Again], &[Get(X), Get(X)]]);
         let (_, buffers) = Buffers::compile(&forever, capacity).unwrap();
@@ -179,13 +179,17 @@ fn a_buffer_that_nothing_bounds_gets_a_capacity() {
     }
     let fenced = Litmus::new(&[&[Put(X, 1), Put(X, 2), Add(Z, 0), Again], &[]]);
     let (_, buffers) = Buffers::compile(&fenced, 1).unwrap();
-    assert_eq!((buffers.capacity(), buffers.is_exact()), (2, true), "no need to leave runs out");
+    assert_eq!(
+        (buffers.capacity(), buffers.is_exact()),
+        (2, true),
+        "two stores fit, so no run is left out"
+    );
 }
 
-/// A state as one would write it down: private states, memory, and the stores that wait.
+/// A state in plain form: private states, memory and buffered stores.
 type Plain = (Vec<Local>, Vec<Word>, Vec<VecDeque<(Var, Word)>>);
 
-/// The accesses of one process as total store order has them, straight from its definition.
+/// The accesses of one process under total store order, written from the definition.
 struct Buffered<'a> {
     memory: &'a mut [Word],
     buffer: &'a mut VecDeque<(Var, Word)>,
@@ -210,7 +214,7 @@ impl Memory for Buffered<'_> {
     }
 }
 
-/// All reachable states, without tables and packing.
+/// Finds all reachable states without tables and packing.
 fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     let n = machine.n();
     let mut memories = vec![Vec::new()];
@@ -245,7 +249,7 @@ fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     seen
 }
 
-/// Explores an algorithm with store buffers, which must not need a limit, and hands it on.
+/// Explores an algorithm with store buffers, which must not need a capacity, and passes the result to `then`.
 fn with_buffers<T>(
     id: &str,
     (n, k): (usize, usize),
@@ -262,7 +266,7 @@ fn with_buffers<T>(
 }
 
 #[test]
-fn states_are_those_of_the_definition() {
+fn explored_states_match_the_definition() {
     for (id, size) in [
         ("am-fig2", (3, 1)),
         ("am-fig3", (2, 1)),
@@ -293,7 +297,7 @@ fn states_are_those_of_the_definition() {
 }
 
 #[test]
-fn what_sequential_consistency_reaches_is_reached_with_empty_buffers() {
+fn sequentially_consistent_states_are_reachable_with_empty_buffers() {
     for (id, size) in [
         ("am-fig2", (3, 2)),
         ("am-fig3", (2, 1)),
@@ -324,14 +328,13 @@ fn what_sequential_consistency_reaches_is_reached_with_empty_buffers() {
     }
 }
 
-/// An algorithm, its size, the number of states, and the shortest way to a violation of exclusion.
+/// An algorithm, its size, the number of states, and the length of a shortest run that violates exclusion.
 type Verdict = (&'static str, (usize, usize), u64, Option<usize>);
 
-/// With plain stores, none of the algorithms but the idealised queue is right on x86: the store
-/// that says "I wait" may still be in its buffer when its process looks at X and goes in. Once it
-/// comes out, it lets in another that waits there. That is why the runtime's stores are
-/// sequentially consistent. What is not in the list has the same states as something that is, or
-/// has too many for a test.
+/// With plain stores, only the idealised queue is correct on x86. In the others, the store by which a process
+/// announces that it waits may still be in its buffer when the process reads X and enters. When the store reaches
+/// memory later, it admits another waiting process. That is why stores are sequentially consistent on real
+/// memory. Algorithms that are not listed have the same states as a listed one, or too many for a test.
 const VERDICTS: &[Verdict] = &[
     ("am-fig2", (2, 1), 22, None),
     ("am-fig2", (3, 1), 98, None),
@@ -377,7 +380,7 @@ fn exclusion_needs_more_than_plain_stores() {
             });
             let steps = run.as_ref().map(|run| run.stem.len());
             assert_eq!((explored.states, steps), (states, shortest), "{id} {size:?}");
-            // Run on the step machine itself, it shows the same.
+            // The run shows the same on the step machine itself.
             assert_eq!(run.map_or(Ok(()), |run| trace::confirm(&run)), Ok(()), "{id} {size:?}");
         });
     }

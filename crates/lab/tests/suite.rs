@@ -1,5 +1,5 @@
-//! One suite over the whole registry: what is meant to be right is, what is not is rejected, and
-//! every run that the explorer reports is confirmed by the interpreter.
+//! One suite over the whole registry: sound algorithms hold, wrong variants are rejected, and the interpreter
+//! confirms every run that the explorer reports.
 
 use std::{
     iter,
@@ -26,7 +26,7 @@ fn ask(question: &Question) -> Report {
         phase: &|_| (),
         progress: &|_| (),
     };
-    check(question, &resources).expect("the question makes sense")
+    check(question, &resources).expect("a valid question")
 }
 
 fn confirm_all(report: &Report) {
@@ -35,13 +35,13 @@ fn confirm_all(report: &Report) {
         if let Some(run) = &outcome.run {
             let what = format!("{} n={} k={} {name}", question.algorithm, question.n, question.k);
             trace::confirm(run).unwrap_or_else(|why| panic!("{what}: {why}"));
-            let string = trace::encode(run).expect("a run that exists");
+            let string = trace::encode(run).expect("the run is valid");
             assert_eq!(trace::decode(&string).as_ref(), Ok(run), "{what}");
         }
     }
 }
 
-/// Whether it takes minutes or more.
+/// Whether the check takes minutes or more.
 fn is_large(id: &str, n: usize) -> bool {
     let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
     id.contains('@')
@@ -50,22 +50,22 @@ fn is_large(id: &str, n: usize) -> bool {
 }
 
 #[test]
-fn what_is_meant_to_be_right_is() {
+fn sound_algorithms_hold() {
     for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
         let named = entry.nameable.then(|| format!("{}+names", entry.id));
         for id in std::iter::once(entry.id.to_string()).chain(named) {
             for (n, k) in [(2, 1), (3, 2)] {
                 if is_large(entry.id, n) || k > entry.max_k {
-                    continue; // the atlas has it
+                    continue; // the atlas covers it
                 }
                 let mut question = Question::everything(&id, n, k);
                 if n > 2 && id.contains("fig9") {
-                    question.initial = Initial::Smallest; // the atlas has the rest
+                    question.initial = Initial::Smallest; // the atlas covers the rest
                 }
                 let report = ask(&question);
                 assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
                 let least = Some(entry.crashes(k) + 1);
-                // Among two users of a hall, one may be a clock, and then nobody keeps anybody out.
+                // One of two users of a hall may be a clock, and then no process keeps another one out.
                 let compete = entry.nameable || n > 2;
                 if compete && entry.promises_everybody {
                     assert_eq!(report.outcome(Property::Starvation).resilience, least, "{id}");
@@ -82,7 +82,7 @@ fn what_is_meant_to_be_right_is() {
     }
 }
 
-/// Each wrong variant with the smallest size that shows it, and a property that it violates.
+/// Each wrong variant with its smallest size and a property that it violates.
 const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("am-fig3-fast:printed", 4, 1, Property::Exclusion),
     ("am-fig3:no-outer", 3, 1, Property::Exclusion),
@@ -163,8 +163,8 @@ const REJECTED: &[(&str, usize, usize, Property)] = &[
     ("zehavi:late-reveal", 2, 1, Property::Deadlock),
 ];
 
-/// Those that fail only where there are too many states to look at all: nothing is found against
-/// them in what can be explored. A test of its own replays a run of each: by_hand.rs and choi.rs.
+/// Wrong variants that fail only at sizes that are too large to explore. by_hand.rs and choi.rs replay a run of
+/// each.
 const ELSEWHERE: &[&str] = &[
     "afek:no-second-label",
     "afek:everybody-counts",
@@ -177,7 +177,7 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_rejected() {
+fn wrong_variants_are_rejected() {
     let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
     let wrong = Mutex::new(wrong.filter(|entry| !ELSEWHERE.contains(&entry.id)));
     let next = || wrong.lock().expect("no panic while held").next();
@@ -190,7 +190,8 @@ fn what_is_wrong_is_rejected() {
 
 fn is_rejected(entry: &Entry) {
     let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
-    let (id, n, k, property) = *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
+    let (id, n, k, property) =
+        *rejected.unwrap_or_else(|| panic!("{} is missing in REJECTED", entry.id));
     let mut question = Question::everything(id, n, k);
     if n > 2 && id.contains("fig9") {
         question.initial = Initial::Smallest;
@@ -207,7 +208,7 @@ fn is_rejected(entry: &Entry) {
 }
 
 #[test]
-fn numbers_of_threads_change_nothing() {
+fn the_number_of_threads_does_not_change_results() {
     let question = Question::everything("am-fig3", 4, 2);
     let stop = AtomicBool::new(false);
     let with = |threads| {
@@ -219,7 +220,7 @@ fn numbers_of_threads_change_nothing() {
             phase: &|_| (),
             progress: &|_| (),
         };
-        check(&question, &resources).expect("the question makes sense")
+        check(&question, &resources).expect("a valid question")
     };
     let (one, three) = (with(1), with(3));
     confirm_all(&three);
@@ -231,19 +232,19 @@ fn numbers_of_threads_change_nothing() {
         assert_eq!(outcome.verdict, other.verdict, "{name}");
         assert_eq!(outcome.resilience, other.resilience, "{name}");
         assert_eq!(outcome.bound, other.bound, "{name}");
-        // Shortest is shortest, whoever finds it first.
+        // The length of a shortest run does not depend on the thread that finds it.
         let length = |run: &Option<hallpass_lab::schedule::Schedule>| {
             run.as_ref().map(|run| run.stem.len() + run.cycle.len())
         };
         if name.starts_with("fife") {
-            continue; // which loop keeps the first one out is any of several
+            continue; // several cycles may keep the first process out
         }
         assert_eq!(length(&outcome.run), length(&other.run), "{name}");
     }
 }
 
 #[test]
-fn a_limit_makes_the_verdict_partial_and_what_is_found_stays_true() {
+fn a_limit_makes_the_verdict_partial_and_keeps_violations() {
     let mut question = Question::everything("am-fig3", 4, 2);
     let stop = AtomicBool::new(false);
     let mut resources = Resources {
@@ -254,21 +255,21 @@ fn a_limit_makes_the_verdict_partial_and_what_is_found_stays_true() {
         phase: &|_| (),
         progress: &|_| (),
     };
-    let report = check(&question, &resources).expect("the question makes sense");
+    let report = check(&question, &resources).expect("a valid question");
     assert!(!report.is_complete());
     assert_eq!(report.verdict(), Verdict::Partial);
     assert_eq!(report.outcome(Property::Exclusion).verdict, Verdict::Partial);
     confirm_all(&report);
     question.algorithm = "am-fig3:no-outer".into();
     resources.states = 2_000;
-    let report = check(&question, &resources).expect("the question makes sense");
+    let report = check(&question, &resources).expect("a valid question");
     assert!(!report.is_complete());
     assert_eq!(report.outcome(Property::Exclusion).verdict, Verdict::Violated);
     confirm_all(&report);
 }
 
 #[test]
-fn stores_must_be_sequentially_consistent() {
+fn store_buffers_violate_exclusion() {
     for (id, verdict) in [
         ("am-fig2", Verdict::Holds),
         ("am-fig3", Verdict::Violated),
@@ -286,12 +287,12 @@ fn stores_must_be_sequentially_consistent() {
 }
 
 #[test]
-fn contention_bounds_who_competes() {
+fn a_contention_limit_reduces_the_states() {
     let mut question = Question::everything("am-fig3-nested", 3, 1);
     question.contention = 1;
     let alone = ask(&question);
     assert_eq!(alone.verdict(), Verdict::Holds);
-    // Nobody waits who is alone, so nothing can starve it, and it takes the fast path.
+    // A process without contention never waits, so it cannot starve, and takes the fast path.
     assert_eq!(alone.outcome(Property::Starvation).resilience, None);
     question.contention = 3;
     assert!(ask(&question).states > alone.states);

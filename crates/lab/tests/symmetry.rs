@@ -1,5 +1,4 @@
-//! Renaming processes: that the machines that allow it do, and that the representatives of states
-//! are what they should be.
+//! Renaming processes: the machines that declare to allow it do, and the representatives of states are correct.
 
 mod common;
 
@@ -16,13 +15,13 @@ use hallpass_lab::{
     tables::Tables,
 };
 
-/// About this many of the states, evenly spread.
+/// Returns about `count` of the states, evenly spread.
 fn some_of(explored: &Explored<{ common::W }>, count: usize) -> Vec<State> {
     let step = (explored.states as usize / count).max(1) | 1;
     explored.ids().step_by(step).map(|id| explored.store.get(id)).collect()
 }
 
-/// All permutations of 0..n that leave the first `fixed` where they are.
+/// Returns all permutations of 0..n that keep the first `fixed`.
 fn permutations(n: usize, fixed: usize) -> Vec<Vec<usize>> {
     let mut all = vec![(0..fixed).collect::<Vec<_>>()];
     for _ in fixed..n {
@@ -40,14 +39,14 @@ fn transpositions(n: usize) -> Vec<Vec<usize>> {
     permutations(n, 0).into_iter().filter(moved).collect()
 }
 
-/// Explores `space` with and without symmetry and compares; gives the numbers of states and orbits.
+/// Explores `space` with and without symmetry and compares. Returns the numbers of states and orbits.
 fn compare<S: Space<{ common::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
     fixed: usize,
     space: S,
 ) -> (u64, u64) {
-    let symmetry = Symmetry::new(machine, tables, fixed).expect("it is symmetric");
+    let symmetry = Symmetry::new(machine, tables, fixed).expect("the machine is symmetric");
     let full = explore_all(&space);
     let states = full.ids().map(|id| full.store.get(id));
     let orbits: HashSet<State> = states.map(|state| symmetry.canonical(state)).collect();
@@ -64,7 +63,7 @@ fn compare<S: Space<{ common::W }>>(
             .iter()
             .map(|to| renamed(machine, tables, &state, to))
             .collect();
-        assert!(renamings.contains(&canonical), "it stands for itself under another name");
+        assert!(renamings.contains(&canonical), "the representative is a renaming of the state");
         for renaming in renamings {
             assert_eq!(symmetry.canonical(renaming), canonical);
         }
@@ -72,7 +71,7 @@ fn compare<S: Space<{ common::W }>>(
     (full.states, small.states)
 }
 
-/// n, k, how many processes are kept apart, states, orbits.
+/// n, k, the number of processes that keep their identifiers, states, orbits.
 type Count = (usize, usize, usize, u64, u64);
 
 fn check_counts(id: &str, counts: &[Count]) {
@@ -105,7 +104,7 @@ fn the_quotient_has_one_state_for_each_orbit() {
 }
 
 #[test]
-fn a_buffer_goes_with_its_process() {
+fn a_buffer_is_renamed_with_its_process() {
     let counts = [("am-fig3", 0, 81_774, 13_806), ("am-fig3-nested", 1, 194_028, 97_085)];
     for (id, fixed, states, orbits) in counts {
         let machine = build(id, 3, 1).unwrap();
@@ -115,7 +114,7 @@ fn a_buffer_goes_with_its_process() {
     }
 }
 
-/// Every machine of size n, k that says it is symmetric.
+/// Returns every machine of size n, k that declares to be symmetric.
 fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
     let names = |entry: &registry::Entry| entry.nameable.then(|| format!("{}+names", entry.id));
     registry::ENTRIES
@@ -127,7 +126,7 @@ fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
         .collect()
 }
 
-/// Whether renaming maps the steps from `state` to steps from the renamed state.
+/// Returns whether renaming maps the steps from `state` to the steps from the renamed state.
 fn steps_commute<S: Space<{ common::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
@@ -136,7 +135,7 @@ fn steps_commute<S: Space<{ common::W }>>(
     to: &[usize],
 ) -> bool {
     let n = tables.n;
-    // A buffer is called after its process.
+    // The agent of a buffer is renamed with its process.
     let agent = |a: usize| if a < n { to[a] } else { n + to[a - n] };
     let rename = |(a, next): (usize, State)| (agent(a), renamed(machine, tables, &next, to));
     let expected: HashSet<_> = successors(space, state).into_iter().map(rename).collect();
@@ -145,7 +144,7 @@ fn steps_commute<S: Space<{ common::W }>>(
     found == expected
 }
 
-/// The same for a machine that counts without bound: of its normal forms, the first many.
+/// Checks a machine that counts without bound, on the first normal forms of its states.
 fn check_unbounded(id: &str, machine: &dyn Machine) {
     let tables = Tables::new(machine).unwrap();
     let space = Sequential { normal: Normal::of(machine, &tables), ..sequential(&tables) };
@@ -158,7 +157,7 @@ fn check_unbounded(id: &str, machine: &dyn Machine) {
 }
 
 #[test]
-fn machines_that_say_they_are_symmetric_are() {
+fn machines_that_declare_symmetry_have_it() {
     let sizes = [(2, 1), (3, 1), (3, 2), (4, 3)];
     let mut seen = HashSet::new();
     for (id, machine) in sizes.into_iter().flat_map(|(n, k)| symmetric_machines(n, k)) {
@@ -193,17 +192,17 @@ fn machines_that_say_they_are_symmetric_are() {
         seen.insert(id);
     }
     for id in ["am-fig2", "am-fig3", "am-fig3-nested", "am-fig3+names", "am-fig3:no-release"] {
-        assert!(seen.contains(id), "{id} is symmetric and has not been looked at");
+        assert!(seen.contains(id), "{id} is symmetric but was not checked");
     }
 }
 
 #[test]
-fn the_test_of_the_declaration_notices_an_order_among_processes() {
+fn the_check_of_declarations_detects_an_order_among_processes() {
     let machine = build("am-fig3-tree", 3, 1).unwrap();
     let tables = Tables::new(&*machine).unwrap();
     let space = sequential(&tables);
     let states = some_of(&explore_all(&space), 100);
-    // The first two share a leaf, the third has its own.
+    // The first two processes share a leaf, the third has its own.
     assert!(states.iter().all(|state| steps_commute(
         &*machine,
         &tables,
@@ -229,21 +228,27 @@ fn a_machine_with_an_order_among_processes_has_no_symmetry() {
     }
 }
 
-/// Paths of the quotient of `space()` must be runs of `space()` itself: to the flaw, and to some
-/// other states.
+/// Checks that paths of the quotient of `space()` are runs of `space()` itself: to the flaw, and to some other
+/// states.
 fn check_paths<S: Space<{ common::W }>>(space: impl Fn() -> S, symmetry: &Symmetry, bit: u32) {
     let full = explore_all(&space());
-    let shortest = full.path(&space(), full.flawed(bit).expect("it is broken")).1.len();
+    let shortest = full.path(&space(), full.flawed(bit).expect("a state has the flaw")).1.len();
 
     let quotient = Quotient { space: space(), symmetry };
     let small = explore_all(&quotient);
-    let flawed = small.flawed(bit).expect("it is broken");
+    let flawed = small.flawed(bit).expect("a state has the flaw");
     for id in small.ids().step_by(small.states as usize / 50 + 1).chain([flawed]) {
         let (start, steps) = small.path(&quotient, id);
-        assert!(space().initial().any(|state| state == start), "it starts where it may");
+        assert!(
+            space().initial().any(|state| state == start),
+            "the run starts in an initial state"
+        );
         let mut now = start;
         for &(agent, next) in &steps {
-            assert!(successors(&space(), &now).contains(&(agent, next)), "each step is one");
+            assert!(
+                successors(&space(), &now).contains(&(agent, next)),
+                "each step is a step of the space"
+            );
             now = next;
         }
         assert_eq!(symmetry.canonical(now), small.store.get(id));

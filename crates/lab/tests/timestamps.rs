@@ -1,6 +1,6 @@
-//! Timestamp systems: those that are meant to be right are, and each wrong variant is rejected at
-//! the smallest size that shows it. Numbers of states are pinned, so that a search that silently
-//! shrinks is noticed. What takes longer is in docs/lab.md, as commands.
+//! Timestamp systems: the sound ones hold, and each wrong variant is rejected at the smallest size that shows it.
+//! The numbers of states are pinned, so that a search that silently shrinks fails. docs/lab.md has commands for
+//! checks that take longer.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,10 +20,10 @@ fn ask(system: &str, n: usize, part: Part, states: u64, random: Option<(u64, u64
         progress: &|_| (),
     };
     let question = Question { system: system.into(), n, parts: vec![part], random };
-    check(&question, &resources).expect("the question makes sense")
+    check(&question, &resources).expect("a valid question")
 }
 
-/// What is explored to the end here, with the number of states.
+/// Systems that are explored completely here, with their numbers of states.
 const HOLDS: &[(&str, usize, Part, u64)] = &[
     ("labels-atomic", 2, Part::Refinement, 18),
     ("labels-atomic", 3, Part::Refinement, 14_536),
@@ -35,7 +35,7 @@ const HOLDS: &[(&str, usize, Part, u64)] = &[
 ];
 
 #[test]
-fn what_is_meant_to_be_right_is() {
+fn sound_systems_hold() {
     HOLDS.iter().for_each(holds);
 }
 
@@ -45,7 +45,7 @@ fn holds(&(system, n, part, states): &(&str, usize, Part, u64)) {
     assert_eq!(report.outcomes[0].states, states, "{system} n={n} {part:?}");
 }
 
-/// Properties (1) to (5) of Afek et al. and those of Zehavi, on every run.
+/// Properties (1) to (5) of Afek et al. and those of Zehavi, for every run.
 const PROPERTIES: &[(&str, usize, Part, u64)] = &[
     ("labels-atomic", 2, Part::Properties, 176),
     ("labels-weak", 2, Part::Properties, 337),
@@ -75,7 +75,7 @@ fn a_part_that_a_system_does_not_have_is_refused() {
     }
 }
 
-/// Each wrong variant, the smallest size, what is violated, and the length of a shortest run.
+/// Each wrong variant with its smallest size, the violated property and the length of a shortest run.
 const REJECTED: &[(&str, usize, Part, &str, usize)] = &[
     ("uctss:printed", 2, Part::Properties, "(1)", 6),
     ("linear:grouped", 3, Part::Refinement, "regular", 19),
@@ -94,11 +94,11 @@ const REJECTED: &[(&str, usize, Part, &str, usize)] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_rejected() {
+fn wrong_variants_are_rejected() {
     for entry in SYSTEMS.iter().filter(|entry| !entry.sound) {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
         let (id, n, part, fault, steps) =
-            *rejected.unwrap_or_else(|| panic!("{} is not here", entry.id));
+            *rejected.unwrap_or_else(|| panic!("{} is missing in REJECTED", entry.id));
         let report = ask(id, n, part, 4_000_000, None);
         let violated = &report.outcomes[0].violated;
         let run = violated.get(fault).unwrap_or_else(|| panic!("{id}: {:?}", violated.keys()));
@@ -107,7 +107,7 @@ fn what_is_wrong_is_rejected() {
 }
 
 #[test]
-fn random_runs_find_nothing_in_what_is_right() {
+fn random_runs_find_no_violation_in_sound_systems() {
     for (system, n) in [("uctss", 4), ("linear", 5), ("linear:split-singly", 4), ("quadratic", 3)] {
         let report = ask(system, n, Part::Refinement, 0, Some((60_000, 7)));
         assert_eq!(report.verdict(), Verdict::Partial, "{system}");
@@ -115,7 +115,7 @@ fn random_runs_find_nothing_in_what_is_right() {
 }
 
 #[test]
-fn random_runs_find_what_is_badly_wrong() {
+fn random_runs_find_violations_in_wrong_variants() {
     for (system, n) in
         [("uctss:printed", 3), ("linear:constant", 3), ("labels-atomic:four-digits", 3)]
     {

@@ -1,4 +1,4 @@
-//! Makes a run by hand.
+//! Hand-made runs.
 
 use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{
@@ -7,7 +7,7 @@ use hallpass_lab::{
     trace::{Interpreter, Stand},
 };
 
-/// Moves processes to where they are wanted, and keeps the schedule.
+/// Moves processes to chosen lines and records the schedule.
 pub struct Director {
     pub interpreter: Interpreter,
     pub schedule: Schedule,
@@ -38,7 +38,7 @@ impl Director {
         self.interpreter.stand(p).section
     }
 
-    /// Moves `p` until it stands there.
+    /// Moves `p` until `there` holds for its position.
     pub fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
         while !there(&self.interpreter.stand(p)) {
             self.step(p);

@@ -1,5 +1,5 @@
-//! What several tests need.
-#![allow(dead_code)] // each test uses its own part
+//! Helpers of several tests.
+#![allow(dead_code, reason = "each test file uses a part of them")]
 
 pub mod director;
 
@@ -12,13 +12,13 @@ use hallpass_lab::{
     tables::Tables,
 };
 
-/// Room for every state the tests meet; smaller ones leave words unused.
+/// The words of a packed state: enough for every test.
 pub const W: usize = 4;
 
 /// A packed state.
 pub type State = [u64; W];
 
-/// Everything about `tables` under sequential consistency.
+/// Returns the space of all runs of `tables` under sequential consistency.
 pub fn sequential(tables: &Tables) -> Sequential<'_> {
     Sequential {
         mishaps: tables.has_mishaps(),
@@ -31,28 +31,28 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
     }
 }
 
-/// All states of `space`.
+/// Explores all states of `space`.
 pub fn explore_all<S: Space<W>>(space: &S) -> Explored<W> {
     let explored = explore_some(space, 1 << 26);
     assert!(explored.is_complete(), "stopped: {:?}", explored.ended);
     explored
 }
 
-/// At most so many states of `space`, those nearest to the initial ones.
+/// Explores at most `states` states of `space`, those nearest to the initial ones.
 pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
     let stop = AtomicBool::new(false);
     let limits = Limits { states, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
     explore(space, &limits)
 }
 
-/// The states that can follow `state`, with who moves.
+/// Returns the successors of `state`, each with the agent that moves.
 pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> {
     let mut all = Vec::new();
     space.successors(state, &mut |agent, next| all.push((agent, next)));
     all
 }
 
-/// `state` after process `p` has been renamed to `to[p]`, one field at a time, from the definition.
+/// Renames each process `p` of `state` to `to[p]`, one field at a time, from the definition.
 pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usize]) -> State {
     let mut out = [0; W];
     for (p, &q) in to.iter().enumerate() {
