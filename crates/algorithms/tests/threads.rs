@@ -14,7 +14,7 @@ use std::{
 
 use hallpass_algorithms::{
     Algorithm, Memory, Next, Op, Pid, Var, Word,
-    registry::{self, ENTRIES, Entry, Standing, Visitor},
+    registry::{self, ENTRIES, Entry, Scope, Standing, Visitor},
 };
 
 /// Shared memory on atomics. Every access is sequentially consistent, as in the checker.
@@ -114,6 +114,7 @@ struct Stress<'a> {
 }
 
 impl Visitor for Stress<'_> {
+    const SCOPE: Scope = Scope::Sound;
     type Output = usize;
 
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> usize {

@@ -74,13 +74,20 @@ macro_rules! entries {
         pub(crate) fn build<V: $crate::registry::Visitor>(
             id: &str, names: bool, n: usize, k: usize, visitor: V,
         ) -> Result<V::Output, V> {
+            // The guards are constants for each visitor, so nothing is compiled where they are false.
             match (id, names) {
                 $($(
-                    ($id, $crate::registry::entries!(@nameable $names)) => {
+                    ($id, $crate::registry::entries!(@nameable $names))
+                        if const { V::SCOPE.includes($about.standing, true) } =>
+                    {
                         Ok(visitor.visit($crate::papers::anderson_moir::Named::new($make(n, k))))
                     }
                 )?)*
-                $(($id, _) => Ok(visitor.visit($make(n, k))),)*
+                $(
+                    ($id, _) if const { V::SCOPE.includes($about.standing, false) } => {
+                        Ok(visitor.visit($make(n, k)))
+                    }
+                )*
                 _ => Err(visitor),
             }
         }

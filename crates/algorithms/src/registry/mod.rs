@@ -63,8 +63,34 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
+/// The algorithms that a [`Visitor`] handles. Nothing is compiled for the others, which matters: there are more
+/// than a hundred, each with a type of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All algorithms.
+    All,
+    /// The sound algorithms.
+    Sound,
+    /// The sound algorithms with `+names`.
+    SoundNamed,
+}
+
+impl Scope {
+    /// Returns whether the scope includes an algorithm of this standing, with or without `+names`.
+    pub const fn includes(self, standing: Standing, names: bool) -> bool {
+        let sound = matches!(standing, Standing::Sound);
+        match self {
+            Scope::All => true,
+            Scope::Sound => sound,
+            Scope::SoundNamed => sound && names,
+        }
+    }
+}
+
 /// Something to do with an algorithm, whatever its type.
 pub trait Visitor {
+    /// The algorithms that the visitor handles; [`visit`] does not find others.
+    const SCOPE: Scope = Scope::All;
     /// The result.
     type Output;
     /// Does it.
@@ -119,6 +145,9 @@ pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool),
 }
 
 /// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
+///
+/// # Errors
+/// If no algorithm of the visitor's [scope](Visitor::SCOPE) has this identifier, or it does not exist at this size.
 pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::Output, Error> {
     let (entry, names) = entry_for(id, n, k)?;
     papers::build(entry.id, names, n, k, visitor)

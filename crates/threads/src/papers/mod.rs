@@ -7,7 +7,7 @@ use std::{
 
 use hallpass_algorithms::{
     Algorithm, Pid,
-    registry::{self, Standing, Visitor},
+    registry::{self, Scope, Standing, Visitor},
 };
 
 use crate::{error::BuildError, hall::Hall};
@@ -66,6 +66,7 @@ impl<A: Algorithm + Send + Sync> Passages for Named<A> {
 struct Hide;
 
 impl Visitor for Hide {
+    const SCOPE: Scope = Scope::SoundNamed;
     type Output = Box<dyn Passages>;
 
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output {
