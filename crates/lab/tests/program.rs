@@ -18,11 +18,11 @@ fn what_holds_is_said() {
     let text = text(&output);
     assert!(text.starts_with("counter k=2, 1 of add/look: holds"), "{text}");
     assert!(text.contains("2,637 states (all)"), "{text}");
-    assert!(text.contains("changes the object 50, that looks 9"), "{text}");
+    assert!(text.contains("at most 50 to change the object, 9 to look at it"), "{text}");
 }
 
 #[test]
-fn what_is_wrong_is_shown() {
+fn a_violation_is_shown() {
     let words = ["counter", "-k", "2", "--operations", "2", "--wrong", "hasty"];
     let output = objects(&words);
     assert_eq!(output.status.code(), Some(1));
@@ -34,21 +34,21 @@ fn what_is_wrong_is_shown() {
 }
 
 #[test]
-fn a_loop_is_shown_as_one() {
+fn a_cycle_is_shown() {
     let output = objects(&["counter", "-k", "2", "--operations", "1", "--wrong", "hurried"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).contains("from here on for ever:"));
+    assert!(text(&output).contains("repeats forever from here:"));
 }
 
 #[test]
-fn what_was_not_seen_to_the_end_is_partial() {
+fn an_incomplete_search_is_partial() {
     let output = objects(&["queue", "-k", "2", "--states", "10000"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output).contains("partial"));
 }
 
 #[test]
-fn what_makes_no_sense_is_bad_usage() {
+fn invalid_arguments_are_bad_usage() {
     for words in [
         &["heap"][..],
         &["counter", "-k", "5"],

@@ -159,7 +159,7 @@ fn few_copies_with_seven_stopped() {
 #[test]
 fn nothing_is_left_when_the_object_is_dropped() {
     for k in 1..=6 {
-        within("nobody has stopped", move || {
+        within("no thread has stopped", move || {
             let censuses = Censuses::default();
             let shared = Resilient::new(k, censuses.object());
             thread::scope(|scope| {

@@ -24,24 +24,24 @@ use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The object that is shared [default: a suite of models, with what is expected of each]
+    /// The shared object [default: a suite of models with expected results]
     #[arg(value_parser = kind())]
     object: Option<ObjectKind>,
-    /// How many share it
+    /// The number of processes that share it
     #[arg(short, value_name = "K", default_value_t = 2, requires = "object")]
     k: usize,
-    /// How many operations each begins at most, 0 for no end; one number for all, or one for each
+    /// How many operations each process may begin, 0 for no limit; one number for all, or one for each
     #[arg(long, value_name = "COUNT", value_delimiter = ',', requires = "object")]
     #[arg(default_value = "0")]
     operations: Vec<u8>,
     /// Only these of the object's operations, such as `add` or `put,take` [default: all]
     #[arg(long, value_name = "OPERATION", value_delimiter = ',', requires = "object")]
     only: Vec<String>,
-    /// Leave something out that it needs: hasty, unguarded, unpinned, careless, hurried, unmarked,
+    /// Check a wrong variant: hasty, unguarded, unpinned, careless, hurried, unmarked,
     /// untagged, selfish or forgetful
     #[arg(long, value_name = "VARIANT", requires = "object")]
     wrong: Option<String>,
-    /// Print one JSON object; of the suite, one a line
+    /// Print one JSON object; for the suite, one on each line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct Args {
 fn kind() -> impl TypedValueParser<Value = ObjectKind> {
     PossibleValuesParser::new(ObjectKind::ALL.map(ObjectKind::name)).map(|name| {
         let named = ObjectKind::ALL.into_iter().find(|kind| kind.name() == name);
-        named.expect("the parser lets the names of objects through only")
+        named.expect("the parser accepts only names of objects")
     })
 }
 
@@ -90,7 +90,7 @@ pub fn run(args: Args) -> program::Result {
     }))
 }
 
-/// In words, what was asked.
+/// Describes the question.
 fn name(question: &Question) -> String {
     let wrong = question.wrong.as_ref().map_or(String::new(), |wrong| format!(":{wrong}"));
     let operations: Vec<_> = question
@@ -115,7 +115,7 @@ fn most(report: &Report) -> [String; 2] {
 fn print(report: &Report) {
     let verdict = match report.verdict() {
         Verdict::Violated => "VIOLATED",
-        Verdict::Partial => "partial: nothing found, but not everything was seen",
+        Verdict::Partial => "partial: no violation found, but not all states were explored",
         Verdict::Holds | Verdict::NotChecked => "holds",
     };
     outln!("{}: {verdict}", name(&report.question));
@@ -138,9 +138,9 @@ fn print(report: &Report) {
     if report.max_steps.is_some() {
         let [change, look] = most(report);
         outln!(
-            "\nmost own steps: of an operation that changes the object {change}, that looks {look}"
+            "\nown steps per operation: at most {change} to change the object, {look} to look at it"
         );
-        outln!("(over all interleavings, so also if all others have stopped for ever, anywhere)");
+        outln!("(over all interleavings, including those in which all others have stopped forever, anywhere)");
     }
     outln!("most copies in use at once: {} of {}", report.copies, 3 * report.question.k);
     if let Some(shown) = &report.violated {
@@ -148,7 +148,7 @@ fn print(report: &Report) {
         outln!("\n{} is violated by this run of {steps} steps:", shown.fault.name());
         for (index, line) in shown.lines.iter().enumerate() {
             if shown.cycle != 0 && index == steps - shown.cycle {
-                outln!("  from here on for ever:");
+                outln!("  repeats forever from here:");
             }
             outln!("  {line}");
         }
@@ -182,7 +182,7 @@ fn suite(args: &Args) -> program::Result {
     }
     if !args.json {
         outln!(
-            "\nsteps: the most own steps of an operation that changes the object, and of a look"
+            "\nsteps: the most own steps of an operation that changes the object, and of one that looks at it"
         );
     }
     Ok(ExitCode::from(code))
