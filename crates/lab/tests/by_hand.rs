@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::director::Director;
+use common::Director;
 use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{schedule::Finding, trace};
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::director::Director;
+use common::Director;
 use hallpass_algorithms::Section;
 use hallpass_lab::{machine::build, schedule::Finding, trace};
 

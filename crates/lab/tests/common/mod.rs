@@ -1,71 +1,49 @@
-//! Helpers of several tests.
-#![allow(dead_code, reason = "each test file uses a part of them")]
+//! Hand-made runs.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
-pub mod director;
-
-use std::sync::atomic::AtomicBool;
-
+use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{
-    Machine,
-    explore::{Explored, Limits, explore},
-    space::{Initial, Sequential, Space, Watch},
-    tables::Tables,
+    machine,
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
+    trace::{Interpreter, Stand},
 };
 
-/// The words of a packed state: enough for every test.
-pub const W: usize = 4;
+/// Moves processes to chosen lines and records the schedule.
+pub struct Director {
+    pub interpreter: Interpreter,
+    pub schedule: Schedule,
+}
 
-/// A packed state.
-pub type State = [u64; W];
-
-/// Returns the space of all runs of `tables` under sequential consistency.
-pub fn sequential(tables: &Tables) -> Sequential<'_> {
-    Sequential {
-        mishaps: tables.has_mishaps(),
-        tables,
-        contention: tables.n,
-        initial: Initial::All,
-        normal: None,
-        watch: Watch { exclusion: true, names: true },
-        invariants: None,
+impl Director {
+    pub fn new(id: &str, n: usize, k: usize) -> Self {
+        let schedule = Schedule {
+            algorithm: id.into(),
+            n,
+            k,
+            memory: MemoryModel::Sequential,
+            initial: machine::build(id, n, k).unwrap().layout().first_initial(),
+            stem: vec![],
+            cycle: vec![],
+            finding: Finding::Exclusion,
+        };
+        let interpreter = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+        Director { interpreter, schedule }
     }
-}
 
-/// Explores all states of `space`.
-pub fn explore_all<S: Space<W>>(space: &S) -> Explored<W> {
-    let explored = explore_some(space, 1 << 26);
-    assert!(explored.is_complete(), "stopped: {:?}", explored.ended);
-    explored
-}
+    pub fn step(&mut self, p: Pid) {
+        self.interpreter.step(p).unwrap();
+        self.schedule.stem.push(p);
+    }
 
-/// Explores at most `states` states of `space`, those nearest to the initial ones.
-pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
-    let stop = AtomicBool::new(false);
-    let limits = Limits { states, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
-    explore(space, &limits)
-}
+    pub fn section(&self, p: Pid) -> Section {
+        self.interpreter.stand(p).section
+    }
 
-/// Returns the successors of `state`, each with the agent that moves.
-pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> {
-    let mut all = Vec::new();
-    space.successors(state, &mut |agent, next| all.push((agent, next)));
-    all
-}
-
-/// Renames each process `p` of `state` to `to[p]`, one field at a time, from the definition.
-pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usize]) -> State {
-    let mut out = [0; W];
-    for (p, &q) in to.iter().enumerate() {
-        tables.locals[q].set(&mut out, tables.code(state, p));
-        if !tables.extra.is_empty() {
-            tables.extra[q].set(&mut out, tables.extra[p].get(state));
+    /// Moves `p` until `there` holds for its position.
+    pub fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
+        while !there(&self.interpreter.stand(p)) {
+            self.step(p);
+            assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
         }
     }
-    for (decl, field) in machine.layout().decls().iter().zip(&tables.vars) {
-        let value = decl.renamed(decl.domain.listed()[field.get(state)], |p| to[p]);
-        let number = decl.domain.listed().iter().position(|&x| x == value).expect("in range");
-        field.set(&mut out, number);
-    }
-    tables.fault.set(&mut out, tables.fault.get(state));
-    out
 }

@@ -1,10 +1,8 @@
 //! Explorations that stop at a limit.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{W, sequential};
+use crate::support::{W, sequential};
 use hallpass_lab::{
     explore::{Ended, Limits, explore},
     machine::build,

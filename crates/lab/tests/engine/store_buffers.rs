@@ -1,10 +1,8 @@
 //! Total store order: litmus tests of the model itself, and the algorithms under it.
 
-mod common;
-
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use common::{W, explore_all, sequential};
+use crate::support::{W, explore_all, sequential};
 use hallpass_algorithms::{Decl, Layout, Memory, Op, Pid, Section, Var, Word};
 use hallpass_lab::{
     Machine,

@@ -1,10 +1,8 @@
 //! Renaming processes: the machines that declare to allow it do, and the representatives of states are correct.
 
-mod common;
-
 use std::collections::HashSet;
 
-use common::{State, explore_all, explore_some, renamed, sequential, successors};
+use crate::support::{State, explore_all, explore_some, renamed, sequential, successors};
 use hallpass_algorithms::registry;
 use hallpass_lab::{
     Machine,
@@ -16,7 +14,7 @@ use hallpass_lab::{
 };
 
 /// Returns about `count` of the states, evenly spread.
-fn some_of(explored: &Explored<{ common::W }>, count: usize) -> Vec<State> {
+fn some_of(explored: &Explored<{ crate::support::W }>, count: usize) -> Vec<State> {
     let step = (explored.states as usize / count).max(1) | 1;
     explored.ids().step_by(step).map(|id| explored.store.get(id)).collect()
 }
@@ -40,7 +38,7 @@ fn transpositions(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// Explores `space` with and without symmetry and compares. Returns the numbers of states and orbits.
-fn compare<S: Space<{ common::W }>>(
+fn compare<S: Space<{ crate::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
     fixed: usize,
@@ -127,7 +125,7 @@ fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
 }
 
 /// Returns whether renaming maps the steps from `state` to the steps from the renamed state.
-fn steps_commute<S: Space<{ common::W }>>(
+fn steps_commute<S: Space<{ crate::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
     space: &S,
@@ -170,7 +168,8 @@ fn machines_that_declare_symmetry_have_it() {
         let sequential = sequential(&tables);
         let initial: HashSet<State> = sequential.initial().collect();
         let states = some_of(&explore_all(&sequential), 500);
-        let buffered = StoreBuffers { base: common::sequential(&tables), buffers: &buffers };
+        let buffered =
+            StoreBuffers { base: crate::support::sequential(&tables), buffers: &buffers };
         let with_stores =
             if size.0 < 4 { some_of(&explore_all(&buffered), 300) } else { Vec::new() };
         for to in transpositions(size.0) {
@@ -230,7 +229,11 @@ fn a_machine_with_an_order_among_processes_has_no_symmetry() {
 
 /// Checks that paths of the quotient of `space()` are runs of `space()` itself: to the flaw, and to some other
 /// states.
-fn check_paths<S: Space<{ common::W }>>(space: impl Fn() -> S, symmetry: &Symmetry, bit: u32) {
+fn check_paths<S: Space<{ crate::support::W }>>(
+    space: impl Fn() -> S,
+    symmetry: &Symmetry,
+    bit: u32,
+) {
     let full = explore_all(&space());
     let shortest = full.path(&space(), full.flawed(bit).expect("a state has the flaw")).1.len();
 

@@ -1,0 +1,7 @@
+//! The parts of the checker: explorer, symmetry, store buffers and linearizability.
+
+mod limits;
+mod linear;
+mod store_buffers;
+mod support;
+mod symmetry;
