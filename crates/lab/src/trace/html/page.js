@@ -27,7 +27,7 @@
       row.classList.toggle("changed", i === changed);
     });
     for (const row of buffers) row.lastElementChild.textContent = waiting.get(row.dataset.p).join(", ");
-    when.textContent = last < 0 ? "Memory at first" : "Memory after step " + (last + 1);
+    when.textContent = last < 0 ? "Initial memory" : "Memory after step " + (last + 1);
   }
 
   const settle = () => show(held ? Number(held.dataset.i) : data.steps.length - 1);
