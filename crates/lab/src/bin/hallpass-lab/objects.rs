@@ -140,7 +140,9 @@ fn print(report: &Report) {
         outln!(
             "\nown steps per operation: at most {change} to change the object, {look} to look at it"
         );
-        outln!("(over all interleavings, including those in which all others have stopped forever, anywhere)");
+        outln!(
+            "(over all interleavings, including those in which all others have stopped forever, anywhere)"
+        );
     }
     outln!("most copies in use at once: {} of {}", report.copies, 3 * report.question.k);
     if let Some(shown) = &report.violated {
