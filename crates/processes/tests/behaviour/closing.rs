@@ -35,8 +35,8 @@ fn a_closed_hall_can_be_removed_and_made_again() {
     let scene = Scene::new(1);
     scene.hall.close();
     scene.hall.close();
-    scene.place().remove(NAME, false).unwrap();
-    let hall = scene.place().open(NAME, 2).unwrap();
+    scene.dir().remove(NAME, false).unwrap();
+    let hall = scene.dir().open(NAME, 2).unwrap();
     assert!(!hall.is_closed());
     assert_eq!(hall.try_acquire().unwrap().slot(), 0);
     assert!(scene.hall.is_closed(), "the old one");

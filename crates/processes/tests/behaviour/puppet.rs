@@ -39,8 +39,8 @@ impl Puppet {
     }
 
     /// Opens the hall of that name in the directory.
-    pub fn open(&mut self, place: &Path, name: &str) {
-        assert_eq!(self.order(&format!("open {name} {}", place.display())), "open");
+    pub fn open(&mut self, dir: &Path, name: &str) {
+        assert_eq!(self.order(&format!("open {name} {}", dir.display())), "open");
     }
 
     pub fn pid(&self) -> u32 {

@@ -27,19 +27,19 @@ fn a_queue_returns_the_smallest_item_first() {
 #[test]
 fn a_queue_without_room_refuses_items() {
     let folder = tempfile::tempdir().unwrap();
-    let place = HallDir::at(folder.path());
-    let queue = place.open_queue::<0>("queue").unwrap();
+    let dir = HallDir::at(folder.path());
+    let queue = dir.open_queue::<0>("queue").unwrap();
     assert!(matches!(queue.push(7), Err(PushError::Full(7))));
     assert_eq!(queue.pop().unwrap(), None);
-    assert!(matches!(place.open_queue::<1>("queue"), Err(Error::Value { .. })));
+    assert!(matches!(dir.open_queue::<1>("queue"), Err(Error::Value { .. })));
 }
 
 #[test]
 fn a_damaged_length_is_cut_to_the_room_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();
-    let place = HallDir::at(folder.path());
-    drop(place.open_cell("queue", [u64::MAX, 9, 3, 5]).unwrap());
-    let queue = place.open_queue::<3>("queue").unwrap();
+    let dir = HallDir::at(folder.path());
+    drop(dir.open_cell("queue", [u64::MAX, 9, 3, 5]).unwrap());
+    let queue = dir.open_queue::<3>("queue").unwrap();
     assert_eq!(queue.len().unwrap(), 3);
     assert!(matches!(queue.push(1), Err(PushError::Full(1))));
     assert_eq!(queue.pop().unwrap(), Some(5));

@@ -45,8 +45,8 @@ fn other_processes_and_handles_see_the_new_size() {
     let mut puppet = scene.puppet();
     scene.hall.resize(2).unwrap();
     assert_eq!((puppet.acquire(), puppet.acquire()), (Ok(0), Ok(1)));
-    assert!(scene.place().open(NAME, 1).is_err());
-    assert_eq!(scene.place().open(NAME, 2).unwrap().slots(), 2);
+    assert!(scene.dir().open(NAME, 1).is_err());
+    assert_eq!(scene.dir().open(NAME, 2).unwrap().slots(), 2);
     assert_eq!(scene.hall.status().slots, 2);
     drop(puppet);
     scene.assert_whole();

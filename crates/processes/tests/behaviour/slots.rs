@@ -51,9 +51,9 @@ fn processes_have_distinct_slots_and_the_smallest_comes_first() {
 #[test]
 fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
     let folder = tempfile::tempdir().unwrap();
-    let place = HallDir::at(folder.path());
+    let dir = HallDir::at(folder.path());
     for k in [0, MAX_SLOTS + 1, usize::MAX] {
-        match place.open(NAME, k).err() {
+        match dir.open(NAME, k).err() {
             Some(error @ Error::BadSlots { asked }) => {
                 assert_eq!(asked, k);
                 assert!(error.to_string().contains(&k.to_string()), "{error}");
@@ -62,9 +62,9 @@ fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
         }
     }
     // No hall was made.
-    assert!(matches!(place.open_existing(NAME).err(), Some(Error::Missing { .. })));
-    assert!(place.names().unwrap().is_empty());
-    let hall = place.open(NAME, 1).unwrap();
+    assert!(matches!(dir.open_existing(NAME).err(), Some(Error::Missing { .. })));
+    assert!(dir.names().unwrap().is_empty());
+    let hall = dir.open(NAME, 1).unwrap();
     for k in [0, MAX_SLOTS + 1] {
         assert!(matches!(hall.resize(k), Err(Error::BadSlots { .. })), "resized to {k}");
     }
@@ -74,21 +74,21 @@ fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
 #[test]
 fn opening_a_hall_with_another_size_names_both_sizes() {
     let scene = Scene::new(3);
-    match scene.place().open(NAME, 5).err() {
+    match scene.dir().open(NAME, 5).err() {
         Some(error @ Error::Slots { .. }) => {
             let text = error.to_string();
             assert!(text.contains('3') && text.contains('5') && text.contains(NAME), "{text}");
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(scene.place().open(NAME, 3).unwrap().slots(), 3);
-    assert_eq!(scene.place().open_existing(NAME).unwrap().slots(), 3);
+    assert_eq!(scene.dir().open(NAME, 3).unwrap().slots(), 3);
+    assert_eq!(scene.dir().open_existing(NAME).unwrap().slots(), 3);
 }
 
 #[test]
 fn handles_that_are_opened_separately_share_one_hall() {
     let scene = Scene::new(2);
-    let (clone, other) = (scene.hall.clone(), scene.place().open(NAME, 2).unwrap());
+    let (clone, other) = (scene.hall.clone(), scene.dir().open(NAME, 2).unwrap());
     let (a, b) = (clone.acquire_owned().unwrap(), other.acquire_owned().unwrap());
     assert_eq!((a.slot(), b.slot()), (0, 1));
     assert!(is_full(&scene.hall) && is_full(&other));
@@ -104,8 +104,8 @@ fn handles_that_are_opened_separately_share_one_hall() {
 #[test]
 fn halls_in_one_directory_do_not_affect_each_other() {
     let scene = Scene::new(1);
-    let place = scene.place();
-    let others: Vec<_> = (0..20).map(|i| place.open(&format!("other-{i}"), 1).unwrap()).collect();
+    let dir = scene.dir();
+    let others: Vec<_> = (0..20).map(|i| dir.open(&format!("other-{i}"), 1).unwrap()).collect();
     let passes: Vec<_> = others.iter().map(|hall| hall.try_acquire().unwrap()).collect();
     assert!(passes.iter().all(|pass| pass.slot() == 0));
     scene.assert_whole();

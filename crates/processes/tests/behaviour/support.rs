@@ -31,7 +31,7 @@ impl Scene {
         self.folder.path()
     }
 
-    pub fn place(&self) -> HallDir {
+    pub fn dir(&self) -> HallDir {
         HallDir::at(self.path())
     }
 

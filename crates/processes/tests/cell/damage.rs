@@ -23,25 +23,25 @@ const SECONDS: u32 = 60;
 pub fn damaged_while_in_use() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
-        let place = &folder.path().join("place");
+        let dir = &folder.path().join("dir");
         let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-        in_a_process(|| drop(HallDir::at(place).open_queue::<20>("queue").unwrap()));
-        let users = (0..3).map(|_| process::fork(|| uses(place, &signs)));
+        in_a_process(|| drop(HallDir::at(dir).open_queue::<20>("queue").unwrap()));
+        let users = (0..3).map(|_| process::fork(|| uses(dir, &signs)));
         let mut pids: Vec<Pid> = users.collect();
         // With a damaged header, the queue could not be opened.
         until("all have it open", || signs.ready.load(SeqCst) == 3);
         pids.push(process::fork(|| {
-            mutate::live(&place.join("queue/value"), &mut Rng::with_seed(round));
+            mutate::live(&dir.join("queue/value"), &mut Rng::with_seed(round));
             0
         }));
         pids.into_iter().for_each(ends_well);
     }
 }
 
-fn uses(place: &Path, signs: &Signs) -> i32 {
+fn uses(dir: &Path, signs: &Signs) -> i32 {
     // SAFETY: `alarm` is always allowed.
     unsafe { libc::alarm(SECONDS) };
-    let queue = HallDir::at(place).open_queue::<20>("queue").unwrap();
+    let queue = HallDir::at(dir).open_queue::<20>("queue").unwrap();
     signs.ready.fetch_add(1, SeqCst);
     let end = Instant::now() + TIME;
     let mut item = 0;

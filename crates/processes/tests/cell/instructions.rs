@@ -27,8 +27,8 @@ const THROUGH: usize = 1_000_000;
 /// Small, so that a test at all instructions is feasible.
 type Numbers = [u64; 8];
 
-fn cell(place: &Path) -> SharedCell<Numbers> {
-    HallDir::at(place).open_cell("cell", [0; 8]).unwrap()
+fn cell(dir: &Path) -> SharedCell<Numbers> {
+    HallDir::at(dir).open_cell("cell", [0; 8]).unwrap()
 }
 
 struct Scenario {
@@ -48,8 +48,8 @@ const SCENARIOS: [Scenario; 5] = [
         dead: false,
         waiters: 0,
         earlier: 2,
-        victim: |place, ready| {
-            let cell = cell(place);
+        victim: |dir, ready| {
+            let cell = cell(dir);
             cell.update(add_one).unwrap();
             cell.update(add_one).unwrap();
             ready();
@@ -62,8 +62,8 @@ const SCENARIOS: [Scenario; 5] = [
         dead: false,
         waiters: 0,
         earlier: 0,
-        victim: |place, ready| {
-            let cell = cell(place);
+        victim: |dir, ready| {
+            let cell = cell(dir);
             ready();
             cell.update(add_one).unwrap();
         },
@@ -73,12 +73,12 @@ const SCENARIOS: [Scenario; 5] = [
         dead: false,
         waiters: 2,
         earlier: 0,
-        victim: |place, ready| {
+        victim: |dir, ready| {
             let inside = |numbers: &mut Numbers| {
                 ready();
                 add_one(numbers);
             };
-            cell(place).update(inside).unwrap();
+            cell(dir).update(inside).unwrap();
         },
     },
     Scenario {
@@ -86,8 +86,8 @@ const SCENARIOS: [Scenario; 5] = [
         dead: true,
         waiters: 0,
         earlier: 0,
-        victim: |place, ready| {
-            let cell = cell(place);
+        victim: |dir, ready| {
+            let cell = cell(dir);
             ready();
             cell.update(add_one).unwrap();
         },
@@ -97,9 +97,9 @@ const SCENARIOS: [Scenario; 5] = [
         dead: false,
         waiters: 0,
         earlier: 0,
-        victim: |place, ready| {
+        victim: |dir, ready| {
             ready();
-            cell(place).update(add_one).unwrap();
+            cell(dir).update(add_one).unwrap();
         },
     },
 ];
@@ -137,12 +137,12 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let folder = tempfile::tempdir().unwrap();
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
     let [go, ready, came] = [&signs.go, &signs.ready, &signs.words[0]];
-    let place = &folder.path().join("place");
+    let dir = &folder.path().join("dir");
     if scenario.dead {
-        die_inside(place, signs);
+        die_inside(dir, signs);
     }
     let victim = Traced::new(|mark| {
-        (scenario.victim)(place, &|| {
+        (scenario.victim)(dir, &|| {
             ready.store(1, SeqCst);
             until("the victim may go on", || go.load(SeqCst) == 1);
             mark();
@@ -152,11 +152,11 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     until("the victim is ready", || ready.load(SeqCst) == 1);
     let waiter = |number: u64| {
         let pid = process::fork(|| {
-            cell(place).update(add_one).unwrap();
+            cell(dir).update(add_one).unwrap();
             came.fetch_add(1, SeqCst);
             0
         });
-        in_a_process(|| until("it waits", || cell(place).hall().waiting() as u64 == number + 1));
+        in_a_process(|| until("it waits", || cell(dir).hall().waiting() as u64 == number + 1));
         pid
     };
     let waiters: Vec<Pid> = (0..scenario.waiters).map(waiter).collect();
@@ -166,11 +166,11 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let name = scenario.name;
     // A process stopped here blocks no reader.
     let seen = &signs.words[1];
-    in_a_process(|| seen.store(whole(cell(place).read().unwrap()), SeqCst));
+    in_a_process(|| seen.store(whole(cell(dir).read().unwrap()), SeqCst));
     victim.kill();
     waiters.into_iter().for_each(ends_well);
     in_a_process(|| {
-        let cell = cell(place);
+        let cell = cell(dir);
         let value = whole(cell.read().unwrap());
         let others = came.load(SeqCst);
         assert_eq!(others, scenario.waiters);
@@ -189,7 +189,7 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
 }
 
 /// Kills a process in the closure of an update.
-fn die_inside(place: &Path, signs: Mapped<Signs>) {
+fn die_inside(dir: &Path, signs: Mapped<Signs>) {
     let inside = &signs.words[3];
     let pid = process::fork(|| {
         let stay = |numbers: &mut Numbers| {
@@ -197,7 +197,7 @@ fn die_inside(place: &Path, signs: Mapped<Signs>) {
             inside.store(1, SeqCst);
             until("it is dead", || false);
         };
-        cell(place).update(stay).unwrap();
+        cell(dir).update(stay).unwrap();
         0
     });
     until("it is in", || inside.load(SeqCst) == 1);

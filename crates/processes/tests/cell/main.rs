@@ -69,8 +69,8 @@ fn main() {
 type Numbers = [u64; 64];
 
 /// Opens the cell of a test. Only child processes do so: they would inherit what this process has open.
-fn cell(place: &Path) -> SharedCell<Numbers> {
-    HallDir::at(place).open_cell("cell", [0; 64]).unwrap()
+fn cell(dir: &Path) -> SharedCell<Numbers> {
+    HallDir::at(dir).open_cell("cell", [0; 64]).unwrap()
 }
 
 fn add_one<const N: usize>(numbers: &mut [u64; N]) {

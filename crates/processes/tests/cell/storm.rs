@@ -23,8 +23,8 @@ const LIFE: u64 = 3_000;
 const LOOPS: u32 = 2_000;
 
 /// Large, so that many processes are killed while they write it.
-fn cell(place: &Path) -> SharedCell<[u64; 16_384]> {
-    HallDir::at(place).open_cell("cell", [0; 16_384]).unwrap()
+fn cell(dir: &Path) -> SharedCell<[u64; 16_384]> {
+    HallDir::at(dir).open_cell("cell", [0; 16_384]).unwrap()
 }
 
 fn seconds() -> Duration {
@@ -88,11 +88,11 @@ fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
 
 pub fn storm() {
     let folder = tempfile::tempdir().unwrap();
-    let place = &folder.path().join("place");
+    let dir = &folder.path().join("dir");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
     let [done, writes, ..] = &signs.words;
     let worker = |number: u64| {
-        let cell = cell(place);
+        let cell = cell(dir);
         let mut last = 0;
         loop {
             if number.is_multiple_of(3) {
@@ -115,7 +115,7 @@ pub fn storm() {
     };
     let kills = rage(writes, done, worker);
     in_a_process(|| {
-        let cell = cell(place);
+        let cell = cell(dir);
         let value = whole(cell.read().unwrap());
         assert_counted("cell", value, done.load(SeqCst), kills);
         // All workers are dead, and a new process makes an update.
@@ -129,17 +129,17 @@ pub fn storm() {
 
 const ROOM: usize = 32;
 
-fn queue(place: &Path) -> SharedPriorityQueue<ROOM> {
-    HallDir::at(place).open_queue("queue").unwrap()
+fn queue(dir: &Path) -> SharedPriorityQueue<ROOM> {
+    HallDir::at(dir).open_queue("queue").unwrap()
 }
 
 pub fn storm_over_a_queue() {
     let folder = tempfile::tempdir().unwrap();
-    let place = &folder.path().join("place");
+    let dir = &folder.path().join("dir");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
     let [pushed, popped, tried, no_writer, ..] = &signs.words;
     let worker = |seed: u64| {
-        let queue = queue(place);
+        let queue = queue(dir);
         let mut random = Rng::with_seed(seed);
         loop {
             let items = queue.snapshot().unwrap();
@@ -158,7 +158,7 @@ pub fn storm_over_a_queue() {
     };
     let kills = rage(no_writer, tried, worker);
     in_a_process(|| {
-        let queue = queue(place);
+        let queue = queue(dir);
         let items = queue.snapshot().unwrap();
         let [pushed, popped, tried] = [pushed, popped, tried].map(|word| word.load(SeqCst));
         println!("queue: {pushed} pushed, {popped} popped, {} left, {kills} kills", items.len());

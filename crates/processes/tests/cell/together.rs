@@ -19,9 +19,9 @@ const UPDATES: u64 = 500;
 
 pub fn the_sum_is_exact() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path();
+    let dir = folder.path();
     let work = || {
-        let cell = cell(place);
+        let cell = cell(dir);
         let mut last = 0;
         for _ in 0..UPDATES {
             let mine = cell.update(|numbers| {
@@ -39,8 +39,8 @@ pub fn the_sum_is_exact() {
     let pids: Vec<Pid> = (0..PROCESSES).map(|_| process::fork(work)).collect();
     pids.into_iter().for_each(ends_well);
     in_a_process(|| {
-        assert_eq!(whole(cell(place).read().unwrap()), PROCESSES as u64 * UPDATES);
-        assert_eq!(HallDir::at(place).names().unwrap(), ["cell"]);
+        assert_eq!(whole(cell(dir).read().unwrap()), PROCESSES as u64 * UPDATES);
+        assert_eq!(HallDir::at(dir).names().unwrap(), ["cell"]);
     });
 }
 
@@ -74,14 +74,14 @@ pub fn a_reader_sees_whole_values() {
 pub fn processes_that_open_at_once_share_one_value() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("place");
+        let dir = folder.path().join("dir");
         let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
         let open = |index: usize| {
             signs.ready.fetch_add(1, SeqCst);
             while signs.go.load(SeqCst) == 0 {
                 thread::yield_now();
             }
-            let cell = HallDir::at(&place).open_cell("cell", [index as u64 + 1; 64]).unwrap();
+            let cell = HallDir::at(&dir).open_cell("cell", [index as u64 + 1; 64]).unwrap();
             signs.words[index].store(whole(cell.read().unwrap()), SeqCst);
             0
         };
@@ -92,7 +92,7 @@ pub fn processes_that_open_at_once_share_one_value() {
         let seen: Vec<u64> = signs.words[..8].iter().map(|word| word.load(SeqCst)).collect();
         assert!(seen.iter().all(|value| (1..=8).contains(value) && *value == seen[0]), "{seen:?}");
         // The directories that the others had created are removed.
-        let names: Vec<_> = std::fs::read_dir(&place).unwrap().flatten().collect();
+        let names: Vec<_> = std::fs::read_dir(&dir).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 }
@@ -100,7 +100,7 @@ pub fn processes_that_open_at_once_share_one_value() {
 /// Reads still succeed, and updates wait. When the stopped process is killed, they start from the old value.
 pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();
-    let place = &folder.path().join("place");
+    let dir = &folder.path().join("dir");
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
     let stopped = process::fork(|| {
         let inside = |numbers: &mut Numbers| {
@@ -108,13 +108,13 @@ pub fn a_process_stopped_in_an_update_blocks_no_reader() {
             signs.ready.store(1, SeqCst);
             thread::sleep(Duration::from_secs(60));
         };
-        cell(place).update(inside).unwrap();
+        cell(dir).update(inside).unwrap();
         0
     });
     until("it is in its update", || signs.ready.load(SeqCst) == 1);
     process::stop(stopped);
     in_a_process(|| {
-        let cell = cell(place);
+        let cell = cell(dir);
         assert_eq!(whole(cell.read().unwrap()), 0);
         let short = Duration::from_millis(30);
         assert!(matches!(cell.try_update_for(short, add_one), Err(Error::NoPermits)));
@@ -122,14 +122,14 @@ pub fn a_process_stopped_in_an_update_blocks_no_reader() {
         assert_eq!(cell.hall().status().holders.len(), 1);
     });
     let waiter = process::fork(|| {
-        cell(place).update(add_one).unwrap();
+        cell(dir).update(add_one).unwrap();
         0
     });
-    in_a_process(|| until("a process waits", || cell(place).hall().waiting() == 1));
+    in_a_process(|| until("a process waits", || cell(dir).hall().waiting() == 1));
     kill_process(stopped, Signal::KILL).unwrap();
     process::wait(stopped);
     ends_well(waiter);
-    in_a_process(|| assert_eq!(whole(cell(place).read().unwrap()), 1));
+    in_a_process(|| assert_eq!(whole(cell(dir).read().unwrap()), 1));
 }
 
 pub fn a_child_forked_in_the_closure_changes_nothing() {

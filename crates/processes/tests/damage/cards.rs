@@ -25,10 +25,10 @@ pub fn cards_of_dead_processes_are_damaged() {
     for (case, card) in [u64::MAX, 0xffff_ffdf_0000_0002, 7 << 60 | 1].into_iter().enumerate() {
         let mut bytes = halls.bytes(Kind::Dead);
         (0..5).for_each(|record| mutate::set(&mut bytes, RECORDS + record * RECORD, card));
-        let place = folder.path().join(format!("case-{case}"));
-        halls.lay(Kind::Dead, &bytes, &place);
+        let dir = folder.path().join(format!("case-{case}"));
+        halls.lay(Kind::Dead, &bytes, &dir);
         let what = format!("the cards of the dead are {card:#x}");
-        check(process::wait(process::fork(|| exercise(&place))), &what);
+        check(process::wait(process::fork(|| exercise(&dir))), &what);
     }
 }
 
@@ -36,10 +36,10 @@ pub fn cards_of_dead_processes_are_damaged() {
 pub fn a_waiter_is_given_an_impossible_slot() {
     let folder = tempfile::tempdir().unwrap();
     for slot in [1024, 1258, 4095] {
-        let place = folder.path().join(format!("slot-{slot}"));
+        let dir = folder.path().join(format!("slot-{slot}"));
         let given = || {
             set_alarm();
-            given(&place, slot);
+            given(&dir, slot);
             0
         };
         let what = format!("a waiter is given slot {slot}");
@@ -47,8 +47,8 @@ pub fn a_waiter_is_given_an_impossible_slot() {
     }
 }
 
-fn given(place: &Path, slot: u64) {
-    let hall = open(place);
+fn given(dir: &Path, slot: u64) {
+    let hall = open(dir);
     let slots = hall.slots();
     let _passes: Vec<_> = (0..slots).map(|_| hall.acquire().unwrap()).collect();
     thread::scope(|scope| {
@@ -56,7 +56,7 @@ fn given(place: &Path, slot: u64) {
         while hall.waiting() == 0 {
             thread::sleep(Duration::from_millis(1));
         }
-        let file = OpenOptions::new().read(true).write(true).open(file_in(place)).unwrap();
+        let file = OpenOptions::new().read(true).write(true).open(file_in(dir)).unwrap();
         for record in 0..=slots {
             let (mut bytes, at) = ([0; 8], (RECORDS + record * RECORD) as u64);
             file.read_exact_at(&mut bytes, at).unwrap();

@@ -31,17 +31,17 @@ pub fn accepted_pass(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
 /// Opens the hall in every way, uses it, and replaces it by a new one.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
-    let place = HallDir::at(path);
-    accepted(place.names());
-    if let Some(hall) = accepted(place.open_existing(NAME)) {
+    let dir = HallDir::at(path);
+    accepted(dir.names());
+    if let Some(hall) = accepted(dir.open_existing(NAME)) {
         everything(&hall);
     }
-    if let Some(hall) = accepted(place.open(NAME, SLOTS)) {
+    if let Some(hall) = accepted(dir.open(NAME, SLOTS)) {
         everything(&hall);
     }
-    accepted(place.remove(NAME, false));
-    accepted(place.remove(NAME, true));
-    if let Some(hall) = accepted(place.open(NAME, SLOTS)) {
+    accepted(dir.remove(NAME, false));
+    accepted(dir.remove(NAME, true));
+    if let Some(hall) = accepted(dir.open(NAME, SLOTS)) {
         everything(&hall);
     }
     0

@@ -32,36 +32,36 @@ impl Kind {
 
 /// A hall of each kind, with its processes.
 pub struct Halls {
-    places: [PathBuf; 3],
+    dirs: [PathBuf; 3],
     living: Vec<Pid>,
 }
 
 impl Halls {
     pub fn new(folder: &Path) -> Halls {
         let mut living = Vec::new();
-        let places = Kind::ALL.map(|kind| {
-            let place = folder.join(format!("{kind:?}"));
+        let dirs = Kind::ALL.map(|kind| {
+            let dir = folder.join(format!("{kind:?}"));
             let count = if let Kind::Nobody = kind { 0 } else { SLOTS + 2 };
-            let pids: Vec<Pid> = (0..count).map(|_| process::fork(|| stay(&place))).collect();
-            process::wait(process::fork(|| watch(&place, count)));
+            let pids: Vec<Pid> = (0..count).map(|_| process::fork(|| stay(&dir))).collect();
+            process::wait(process::fork(|| watch(&dir, count)));
             if let Kind::Dead = kind {
                 pids.iter().for_each(end);
             } else {
                 living.extend(pids);
             }
-            place
+            dir
         });
-        Halls { places, living }
+        Halls { dirs, living }
     }
 
     /// Returns the content of the file.
     pub fn bytes(&self, kind: Kind) -> Vec<u8> {
-        fs::read(file_in(&self.places[kind as usize])).unwrap()
+        fs::read(file_in(&self.dirs[kind as usize])).unwrap()
     }
 
     /// Creates a hall with another content of the file but the same processes: the pipes are hard links.
-    pub fn lay(&self, kind: Kind, bytes: &[u8], place: &Path) {
-        let (from, to) = (self.places[kind as usize].join(NAME), place.join(NAME));
+    pub fn lay(&self, kind: Kind, bytes: &[u8], dir: &Path) {
+        let (from, to) = (self.dirs[kind as usize].join(NAME), dir.join(NAME));
         fs::create_dir_all(&to).unwrap();
         fs::write(to.join(FILE), bytes).unwrap();
         for name in fs::read_dir(from.as_path()).unwrap().map(|entry| entry.unwrap().file_name()) {
@@ -79,29 +79,29 @@ impl Drop for Halls {
 }
 
 /// Opens the hall.
-pub fn open(place: &Path) -> SharedHall {
-    HallDir::at(place).open(NAME, SLOTS).unwrap()
+pub fn open(dir: &Path) -> SharedHall {
+    HallDir::at(dir).open(NAME, SLOTS).unwrap()
 }
 
 /// The name of the file in a hall's directory.
 const FILE: &str = "hall";
 
 /// Returns the path of the hall's file.
-pub fn file_in(place: &Path) -> PathBuf {
-    place.join(NAME).join(FILE)
+pub fn file_in(dir: &Path) -> PathBuf {
+    dir.join(NAME).join(FILE)
 }
 
 /// Acquires a slot, and keeps it until the process is killed.
-fn stay(place: &Path) -> i32 {
-    let _pass = open(place).acquire_owned();
+fn stay(dir: &Path) -> i32 {
+    let _pass = open(dir).acquire_owned();
     loop {
         thread::park();
     }
 }
 
 /// Waits until there are `count` holders and waiters.
-fn watch(place: &Path, count: usize) -> i32 {
-    let hall = open(place);
+fn watch(dir: &Path, count: usize) -> i32 {
+    let hall = open(dir);
     let end = Instant::now() + Duration::from_secs(60);
     let there = || SLOTS - hall.available() + hall.waiting();
     while there() < count {

@@ -109,19 +109,19 @@ impl<'a> Trials<'a> {
 
     /// Starts a process that opens and uses a hall with these bytes.
     fn begin(&mut self, kind: Kind, bytes: &[u8], what: String) {
-        let place = self.folder.join(format!("case-{}", self.begun));
-        self.halls.lay(kind, bytes, &place);
+        let dir = self.folder.join(format!("case-{}", self.begun));
+        self.halls.lay(kind, bytes, &dir);
         self.begun += 1;
-        self.running.push_back((process::fork(|| exercise(&place)), place, what));
+        self.running.push_back((process::fork(|| exercise(&dir)), dir, what));
         self.wait(Self::AT_ONCE);
     }
 
     /// Waits until at most `left` trials run.
     fn wait(&mut self, left: usize) {
         while self.running.len() > left {
-            let Some((pid, place, what)) = self.running.pop_front() else { return };
+            let Some((pid, dir, what)) = self.running.pop_front() else { return };
             self.wrong.extend(wrong(process::wait(pid)).map(|how| format!("{what}: {how}")));
-            fs::remove_dir_all(place).unwrap();
+            fs::remove_dir_all(dir).unwrap();
         }
     }
 
@@ -196,11 +196,11 @@ fn other_things_in_place_of_the_hall() {
     for (index, (what, put)) in things.iter().enumerate() {
         // In place of the hall's directory, and in place of the file in it.
         for file in [false, true] {
-            let place = folder.path().join(format!("place-{index}-{file}"));
-            let path = if file { file_in(&place) } else { place.join(NAME) };
+            let dir = folder.path().join(format!("dir-{index}-{file}"));
+            let path = if file { file_in(&dir) } else { dir.join(NAME) };
             fs::create_dir_all(path.parent().expect("it has a parent")).unwrap();
             put(&path);
-            check(process::wait(process::fork(|| exercise(&place))), what);
+            check(process::wait(process::fork(|| exercise(&dir))), what);
             if let Ok(text) = fs::read(path.with_extension("other")) {
                 assert_eq!(text, b"mine", "{what}: the other file was written to");
             }
@@ -209,9 +209,9 @@ fn other_things_in_place_of_the_hall() {
     // In place of the directory with the halls.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    for place in [&file, Path::new("/proc/self/mem"), Path::new("/proc/no/such/place")] {
-        let what = format!("{} as a directory of halls", place.display());
-        check(process::wait(process::fork(|| exercise(place))), &what);
+    for dir in [&file, Path::new("/proc/self/mem"), Path::new("/proc/no/such/dir")] {
+        let what = format!("{} as a directory of halls", dir.display());
+        check(process::wait(process::fork(|| exercise(dir))), &what);
     }
 }
 

@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_millis(200);
 /// or by `signal`, and the hall must be removable afterwards. Returns how many ended by the signal.
 pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i32>) -> usize {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path();
+    let dir = folder.path();
     let mut process = |f: &dyn Fn(&mut Rng)| {
         let mut random = random.fork();
         process::fork(|| {
@@ -33,9 +33,9 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
             0
         })
     };
-    check(process::wait(process(&|_| drop(open(place)))), "a new hall");
-    let file = file_in(place);
-    let mut pids: Vec<_> = (0..USERS).map(|_| process(&|random| uses(place, random))).collect();
+    check(process::wait(process(&|_| drop(open(dir)))), "a new hall");
+    let file = file_in(dir);
+    let mut pids: Vec<_> = (0..USERS).map(|_| process(&|random| uses(dir, random))).collect();
     pids.push(process(&|random| damage(&file, random)));
     let mut ended = 0;
     for pid in pids {
@@ -47,20 +47,20 @@ pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i
         }
     }
     let renew = process(&|_| {
-        HallDir::at(place).remove(NAME, true).unwrap();
-        drop(open(place).try_acquire().unwrap());
+        HallDir::at(dir).remove(NAME, true).unwrap();
+        drop(open(dir).try_acquire().unwrap());
     });
     check(process::wait(renew), "a new hall in place of the damaged one");
     ended
 }
 
-fn uses(place: &Path, random: &mut Rng) {
+fn uses(dir: &Path, random: &mut Rng) {
     let end = Instant::now() + TIME;
-    let mut hall = accepted(HallDir::at(place).open_existing(NAME));
+    let mut hall = accepted(HallDir::at(dir).open_existing(NAME));
     while Instant::now() < end {
         let Some(open) = &hall else {
             thread::sleep(Duration::from_millis(1));
-            hall = accepted(HallDir::at(place).open_existing(NAME));
+            hall = accepted(HallDir::at(dir).open_existing(NAME));
             continue;
         };
         let time = Duration::from_micros(random.u64(0..5000));

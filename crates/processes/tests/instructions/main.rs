@@ -95,15 +95,15 @@ fn killed_at_any_instruction() {
 fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let folder = tempfile::tempdir().unwrap();
     let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let place = folder.path().join("halls");
-    let hall = || HallDir::at(&place).open(NAME, scenario.slots).unwrap();
+    let dir = folder.path().join("halls");
+    let hall = || HallDir::at(&dir).open(NAME, scenario.slots).unwrap();
     let mut others: Vec<Pid> = Vec::new();
     let mut waiting = 0;
     for other in scenario.before {
         others.push(come(*other, &hall, signs, &mut waiting));
     }
     let victim = Traced::new(|mark| {
-        (scenario.victim)(&place, &|| {
+        (scenario.victim)(&dir, &|| {
             signs.ready.store(1, SeqCst);
             until("the victim may go on", || signs.go.load(SeqCst) == 1);
             mark();
@@ -124,7 +124,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
         assert_eq!(status.exit_status(), Some(0), "{name}: stopped after {steps} instructions");
     }
     victim.kill();
-    let after = process::fork(|| aftermath(scenario, &place, &signs, others.len()));
+    let after = process::fork(|| aftermath(scenario, &dir, &signs, others.len()));
     let status = process::wait(after);
     for pid in others {
         let _ = kill_process(pid, Signal::KILL);
@@ -178,12 +178,12 @@ fn is_dead(pid: Pid) -> bool {
 }
 
 /// Checks that holders leave, that waiters get a slot, and that all slots are free in the end.
-fn aftermath(scenario: &Scenario, place: &Path, signs: &Signs, others: usize) -> i32 {
+fn aftermath(scenario: &Scenario, dir: &Path, signs: &Signs, others: usize) -> i32 {
     signs.leave.store(1, SeqCst);
     until("all others were in", || signs.came.load(SeqCst) as usize == others);
     let hall = match scenario.left {
-        Left::Same => HallDir::at(place).open(NAME, scenario.slots).unwrap(),
-        Left::Resized | Left::Closed => HallDir::at(place).open_existing(NAME).unwrap(),
+        Left::Same => HallDir::at(dir).open(NAME, scenario.slots).unwrap(),
+        Left::Resized | Left::Closed => HallDir::at(dir).open_existing(NAME).unwrap(),
     };
     if scenario.left == Left::Closed && hall.is_closed() {
         return 0;

@@ -51,8 +51,8 @@ const PLAIN: Scenario = Scenario {
     left: Left::Same,
 };
 
-fn open(place: &Path, slots: usize) -> SharedHall {
-    HallDir::at(place).open(NAME, slots).unwrap()
+fn open(dir: &Path, slots: usize) -> SharedHall {
+    HallDir::at(dir).open(NAME, slots).unwrap()
 }
 
 /// The time limit of a wait that fails: long enough to go to sleep.
@@ -63,8 +63,8 @@ pub const SCENARIOS: [Scenario; 10] = [
         name: "enter and leave a free hall",
         slots: 2,
         spare: true,
-        victim: |place, ready| {
-            let hall = open(place, 2);
+        victim: |dir, ready| {
+            let hall = open(dir, 2);
             ready();
             drop(hall.acquire().unwrap());
         },
@@ -74,8 +74,8 @@ pub const SCENARIOS: [Scenario; 10] = [
         name: "enter and leave it again",
         slots: 2,
         spare: true,
-        victim: |place, ready| {
-            let hall = open(place, 2);
+        victim: |dir, ready| {
+            let hall = open(dir, 2);
             drop(hall.acquire().unwrap());
             ready();
             drop(hall.acquire().unwrap());
@@ -85,8 +85,8 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "wait and give up",
         before: &[Other::Holder],
-        victim: |place, ready| {
-            let hall = open(place, 1);
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
             ready();
             assert!(hall.try_acquire_for(SHORT).is_err());
         },
@@ -95,8 +95,8 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "wait behind another waiter and give up",
         before: &[Other::Holder, Other::Waiter],
-        victim: |place, ready| {
-            let hall = open(place, 1);
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
             ready();
             assert!(hall.try_acquire_for(SHORT).is_err());
         },
@@ -104,8 +104,8 @@ pub const SCENARIOS: [Scenario; 10] = [
     },
     Scenario {
         name: "leave while others wait",
-        victim: |place, ready| {
-            let pass = open(place, 1).acquire_owned().unwrap();
+        victim: |dir, ready| {
+            let pass = open(dir, 1).acquire_owned().unwrap();
             ready();
             drop(pass);
             // The waiter that got the slot does the rest.
@@ -117,8 +117,8 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "enter after a dead holder",
         before: &[Other::DeadHolder],
-        victim: |place, ready| {
-            let hall = open(place, 1);
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
             ready();
             drop(hall.acquire().unwrap());
         },
@@ -129,8 +129,8 @@ pub const SCENARIOS: [Scenario; 10] = [
         slots: 3,
         spare: true,
         before: &[Other::DeadHolder, Other::Holder, Other::DeadHolder],
-        victim: |place, ready| {
-            let hall = open(place, 3);
+        victim: |dir, ready| {
+            let hall = open(dir, 3);
             ready();
             hall.reap().unwrap();
         },
@@ -139,8 +139,8 @@ pub const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "resize while others wait",
         before: &[Other::Holder, Other::Waiter, Other::Waiter],
-        victim: |place, ready| {
-            let hall = open(place, 1);
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
             ready();
             hall.resize(2).unwrap();
         },
@@ -151,16 +151,16 @@ pub const SCENARIOS: [Scenario; 10] = [
         name: "create a hall",
         slots: 2,
         spare: true,
-        victim: |place, ready| {
+        victim: |dir, ready| {
             ready();
-            drop(open(place, 2).acquire().unwrap());
+            drop(open(dir, 2).acquire().unwrap());
         },
         ..PLAIN
     },
     Scenario {
         name: "close a hall",
-        victim: |place, ready| {
-            let hall = open(place, 1);
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
             ready();
             hall.close();
         },

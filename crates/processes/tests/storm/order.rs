@@ -163,10 +163,10 @@ impl Line {
             return Ok(());
         }
         let next = self.queue.remove(0);
-        if let Some(place) = self.stopped.iter().position(|one| *one == next) {
+        if let Some(index) = self.stopped.iter().position(|one| *one == next) {
             thread::sleep(STANDSTILL);
             self.no_other_waiter_has_a_slot()?;
-            self.stopped.swap_remove(place);
+            self.stopped.swap_remove(index);
             self.send(next, Signal::CONT);
         }
         let is_in = |index: usize| self.signs.inside[index].load(SeqCst) != 0;

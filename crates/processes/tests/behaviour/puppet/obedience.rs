@@ -37,8 +37,8 @@ impl Things {
     fn act(&mut self, order: &str, rest: &str) -> String {
         match order {
             "open" => {
-                let (name, place) = rest.split_once(' ').unwrap();
-                match HallDir::at(place).open_existing(name) {
+                let (name, dir) = rest.split_once(' ').unwrap();
+                match HallDir::at(dir).open_existing(name) {
                     Ok(hall) => self.hall = Some(Box::leak(Box::new(hall))),
                     Err(error) => return error.to_string(),
                 }
@@ -58,8 +58,8 @@ impl Things {
             "crowd" => self.crowd(rest.parse().unwrap()).to_string(),
             // Starts a process that has the lifeline open as its standard input.
             "heir" => {
-                let place = self.passes.iter().position(|pass| pass.slot().to_string() == rest);
-                let lifeline = self.passes[place.unwrap()].lifeline().try_clone_to_owned();
+                let index = self.passes.iter().position(|pass| pass.slot().to_string() == rest);
+                let lifeline = self.passes[index.unwrap()].lifeline().try_clone_to_owned();
                 let mut sleep = Command::new("sleep");
                 let sleep = sleep.arg("1000").stdin(Stdio::from(lifeline.unwrap()));
                 sleep.stdout(Stdio::null()).spawn().unwrap().id().to_string()
@@ -99,8 +99,8 @@ impl Things {
     }
 
     fn pass(&mut self, slot: &str) -> SharedPass<'static> {
-        let place = self.passes.iter().position(|pass| pass.slot().to_string() == slot);
-        self.passes.swap_remove(place.expect("it holds the slot"))
+        let index = self.passes.iter().position(|pass| pass.slot().to_string() == slot);
+        self.passes.swap_remove(index.expect("it holds the slot"))
     }
 
     /// Starts `count` threads that each acquire and release once; returns how many succeeded.

@@ -12,14 +12,11 @@ use crate::{
 #[test]
 fn names_that_no_hall_can_have_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let place = HallDir::at(folder.path().join("place"));
+    let dir = HallDir::at(folder.path().join("dir"));
     let long = "n".repeat(300);
     for name in ["", "/", "a/b", "../a", ".", "..", ".hidden", "a\0b", "\0", "line\nbreak", &long] {
-        let errors = [
-            place.open(name, 1).err(),
-            place.open_existing(name).err(),
-            place.remove(name, true).err(),
-        ];
+        let errors =
+            [dir.open(name, 1).err(), dir.open_existing(name).err(), dir.remove(name, true).err()];
         for error in errors {
             match error {
                 Some(error @ Error::BadName { .. }) => assert!(!error.to_string().is_empty()),
@@ -28,35 +25,35 @@ fn names_that_no_hall_can_have_are_refused() {
         }
     }
     assert!(!folder.path().join("a").exists());
-    assert!(place.names().unwrap().is_empty());
+    assert!(dir.names().unwrap().is_empty());
 }
 
 #[test]
 fn other_names_can_be_opened_and_are_listed() {
     let folder = tempfile::tempdir().unwrap();
-    let place = HallDir::at(folder.path());
+    let dir = HallDir::at(folder.path());
     let mut names = ["a", "build", "with-dash", "with_under.score", "a.b", "Z9", "-dash"];
     for name in names {
-        let hall = place.open(name, 2).unwrap();
+        let hall = dir.open(name, 2).unwrap();
         assert_eq!(hall.name(), name);
         assert_eq!(hall.acquire().unwrap().slot(), 0);
     }
     names.sort_unstable();
-    assert_eq!(place.names().unwrap(), names);
+    assert_eq!(dir.names().unwrap(), names);
     for name in names {
-        place.remove(name, false).unwrap();
+        dir.remove(name, false).unwrap();
     }
-    assert!(place.names().unwrap().is_empty());
+    assert!(dir.names().unwrap().is_empty());
 }
 
 #[test]
 fn a_directory_is_made_when_its_first_hall_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/there");
-    let place = HallDir::at(&path);
-    assert_eq!(place.path(), path);
-    assert!(place.names().unwrap().is_empty());
-    match place.open_existing(NAME).err() {
+    let dir = HallDir::at(&path);
+    assert_eq!(dir.path(), path);
+    assert!(dir.names().unwrap().is_empty());
+    match dir.open_existing(NAME).err() {
         Some(error @ Error::Missing { .. }) => {
             let text = error.to_string();
             assert!(text.contains(NAME) && text.contains("not/yet/there"), "{text}");
@@ -64,8 +61,8 @@ fn a_directory_is_made_when_its_first_hall_is_opened() {
         other => panic!("{other:?}"),
     }
     assert!(!path.exists());
-    place.open(NAME, 1).unwrap();
-    assert_eq!(place.names().unwrap(), [NAME]);
+    dir.open(NAME, 1).unwrap();
+    assert_eq!(dir.names().unwrap(), [NAME]);
 }
 
 #[test]
@@ -73,7 +70,7 @@ fn a_hall_that_is_used_is_not_removed() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
     let waiter = scene.waiter();
-    match scene.place().remove(NAME, false) {
+    match scene.dir().remove(NAME, false) {
         Err(error @ Error::InUse { holders: 1, waiting: 1, .. }) => {
             assert!(error.to_string().contains(NAME), "{error}");
         }
@@ -82,17 +79,17 @@ fn a_hall_that_is_used_is_not_removed() {
     drop(waiter);
     holder.leave(0);
     scene.hall.reap().unwrap();
-    scene.place().remove(NAME, false).unwrap();
-    assert!(matches!(scene.place().remove(NAME, false), Err(Error::Missing { .. })));
-    assert!(matches!(scene.place().open_existing(NAME).err(), Some(Error::Missing { .. })));
+    scene.dir().remove(NAME, false).unwrap();
+    assert!(matches!(scene.dir().remove(NAME, false), Err(Error::Missing { .. })));
+    assert!(matches!(scene.dir().open_existing(NAME).err(), Some(Error::Missing { .. })));
 }
 
 #[test]
 fn a_hall_that_is_used_can_be_removed_by_force() {
     let scene = Scene::new(1);
     let (holder, _) = scene.holder();
-    scene.place().remove(NAME, true).unwrap();
-    let new = scene.place().open(NAME, 1).unwrap();
+    scene.dir().remove(NAME, true).unwrap();
+    let new = scene.dir().open(NAME, 1).unwrap();
     assert_eq!(new.try_acquire().unwrap().slot(), 0);
     drop(holder);
 }
@@ -104,7 +101,7 @@ fn a_hall_held_by_a_dead_process_can_be_removed() {
     let waiter = scene.waiter();
     waiter.kill();
     holder.kill();
-    scene.place().remove(NAME, false).unwrap();
+    scene.dir().remove(NAME, false).unwrap();
 }
 
 /// Root may open everything, so a puppet becomes another user.
@@ -127,8 +124,8 @@ fn a_user_without_permission_gets_an_error_that_says_so() {
 fn threads_that_open_a_hall_at_once_make_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
-        let place = HallDir::at(folder.path().join("place"));
-        let open = || place.open(NAME, 8).unwrap().acquire_owned().unwrap();
+        let dir = HallDir::at(folder.path().join("dir"));
+        let open = || dir.open(NAME, 8).unwrap().acquire_owned().unwrap();
         let mut passes = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
