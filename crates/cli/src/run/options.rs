@@ -182,6 +182,12 @@ fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
                 Err(_) => Err(format!("{flag} takes exactly one string")),
             };
         }
+        Some(option) if option.starts_with('-') && option != "-" => {
+            return Err(format!(
+                "options go before NAME, and `{option}` follows it; put `--` before a command that \
+                 begins with a dash"
+            ));
+        }
         _ => {}
     }
     if words.is_empty() {
@@ -220,8 +226,11 @@ mod tests {
         assert_eq!(args.slots, Some(4));
         assert!(!args.nonblock && args.wait.is_none() && args.conflict_exit_code.is_none());
         assert_eq!(errand.command, ["python", "-n", "-E", "x", "--wait"].map(OsString::from));
-        assert_eq!(runs(&["gpu", "-n", "x"]), Ok(vec!["-n".into(), "x".into()]));
-        assert_eq!(runs(&["gpu", "--help"]), Ok(vec!["--help".into()]));
+        assert_eq!(runs(&["gpu", "--", "-n", "x"]), Ok(vec!["-n".into(), "x".into()]));
+        for words in [&["gpu", "-k", "4", "--", "true"][..], &["gpu", "--help"]] {
+            let error = runs(words).expect_err("no option follows the name");
+            assert!(error.starts_with("options go before NAME"), "{error}");
+        }
     }
 
     #[test]
