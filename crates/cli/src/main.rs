@@ -15,9 +15,11 @@ mod reap;
 mod resize;
 mod rm;
 mod run;
+mod signals;
 mod status;
 mod time;
 mod top;
+mod users;
 
 use std::{env, process::ExitCode};
 

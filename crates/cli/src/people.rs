@@ -7,10 +7,9 @@ use std::{
 };
 
 use hallpass_common::{Participant, Status};
-use nix::unistd::{Uid, User};
 use serde_json::{Value, json};
 
-use crate::{place::Error, time};
+use crate::{place::Error, time, users};
 
 /// Names of users; each is looked up once.
 #[derive(Default)]
@@ -20,8 +19,7 @@ pub struct Users {
 
 impl Users {
     fn name(&mut self, uid: u32) -> Option<String> {
-        let look_up = || Some(User::from_uid(Uid::from_raw(uid)).ok()??.name);
-        self.names.entry(uid).or_insert_with(look_up).clone()
+        self.names.entry(uid).or_insert_with(|| users::name_of(uid)).clone()
     }
 }
 

@@ -3,7 +3,10 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,6 +17,10 @@ use crossterm::{
     execute, queue,
     style::Print,
     terminal::{self, Clear, ClearType},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    flag,
 };
 
 use crate::{
@@ -76,14 +83,20 @@ impl Drop for Screen {
     }
 }
 
-/// Set when somebody wants us to end by a signal; the terminal has to be given back first.
-static ENDED: AtomicBool = AtomicBool::new(false);
+/// Returns a flag that is set when a signal asks us to end: the terminal has to be given back first.
+fn ended_by_signal() -> io::Result<Arc<AtomicBool>> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register(signal, Arc::clone(&ended))?;
+    }
+    Ok(ended)
+}
 
 fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
-    ctrlc::set_handler(|| ENDED.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
+    let ended = ended_by_signal()?;
     let _screen = Screen::take()?;
     let mut drawn = None;
-    while !ENDED.load(Ordering::Relaxed) {
+    while !ended.load(Ordering::Relaxed) {
         if drawn.is_none_or(|at: Instant| at.elapsed() >= delay) {
             view.draw()?;
             drawn = Some(Instant::now());

@@ -14,7 +14,7 @@ use common::{
     eventually, text,
 };
 use hallpass_testbed::EtcdCluster;
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// Halls of this test alone, on the cluster that it shares with others.
@@ -67,7 +67,7 @@ fn a_signal_reaches_the_command_once() {
                   while :; do sleep 0.01; done";
     let mut counter = halls.start(&["x", "sh", "-c", script]);
     assert_eq!(counter.line(), "ready");
-    for signal in [Signal::SIGUSR1, Signal::SIGTERM] {
+    for signal in [Signal::USR1, Signal::TERM] {
         counter.send(signal);
         std::thread::sleep(Duration::from_millis(60));
     }
@@ -90,10 +90,9 @@ fn another_number_of_slots_is_refused_and_both_are_named() {
 fn without_a_slot_the_status_says_why() {
     let (_cluster, halls) = halls!("conflicts");
     let holder = halls.hold(&["-k", "1"], "x");
-    let begun = Instant::now();
+    // The holder stays, so either would not come back if it waited.
     assert_eq!(halls.run(&["-n", "x", "true"]), Some(1));
     assert_eq!(halls.run(&["-n", "-E", "9", "x", "true"]), Some(9));
-    assert!(begun.elapsed() < Duration::from_secs(5), "at once");
     let begun = Instant::now();
     // Who has given up may still be on its way out.
     let empty = || eventually("nobody is left in line", || halls.status("x")["waiting"] == 0);
@@ -113,14 +112,13 @@ fn without_a_slot_the_status_says_why() {
 fn who_waits_dies_of_the_signal_and_leaves_the_line() {
     let (_cluster, halls) = halls!("waiters");
     let holder = halls.hold(&["-k", "1"], "x");
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
-        let mut waiter = halls.start(&["x", "true"]);
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let mut waiter = halls.start(&["--ttl", "120", "x", "true"]);
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         waiter.send(signal);
-        assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal as i32));
-        let begun = Instant::now();
+        assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal.as_raw()));
+        // Long before its lease ends.
         eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
-        assert!(begun.elapsed() < Duration::from_secs(7), "not only when its lease ended");
     }
     assert_eq!(holder.leave().0, Some(0));
 }
@@ -216,15 +214,16 @@ fn a_cluster_that_is_down_is_named_in_time() {
     let absent = Halls::on("etcd://127.0.0.1:1");
     for (halls, address) in [(silent, address.as_str()), (absent, "127.0.0.1:1")] {
         for (command, words, code) in [
-            ("run", &["--dial-timeout", "1", "x", "true"][..], 125),
-            ("status", &["--dial-timeout", "1"], 1),
+            ("run", &["--dial-timeout", "0.5", "x", "true"][..], 125),
+            ("status", &["--dial-timeout", "0.5"], 1),
         ] {
             let begun = Instant::now();
             let output = halls.output(command, words);
             let said = said(&output);
             assert_eq!(output.status.code(), Some(code), "{said}");
             assert!(said.contains("etcd cannot be reached at") && said.contains(address), "{said}");
-            assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+            // Before the five seconds that it would be without the option.
+            assert!(begun.elapsed() < Duration::from_millis(4_800), "{:?}", begun.elapsed());
         }
     }
 }

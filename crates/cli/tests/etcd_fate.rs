@@ -10,7 +10,7 @@ use std::{
 
 use common::{Halls, Running, cluster::cluster, eventually, send, state, text};
 use hallpass_testbed::{EtcdCluster, Proxy};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 /// As short as can be, so that tests are.
 const SHORT: [&str; 4] = ["--ttl", "2", "--grace", "0.4"];
@@ -86,7 +86,7 @@ fn without_its_keeper_the_command_is_stopped() {
     let (_cluster, halls) = halls!("keeperless");
     let holder = halls.hold(&[&SHORT[..], &["-k", "1"]].concat(), "x");
     let command = holder.command_pid;
-    send(holder.keeper(), Signal::SIGKILL);
+    send(holder.keeper(), Signal::KILL);
     let begun = Instant::now();
     let (code, said) = end_of(holder);
     assert_eq!(code, Some(125));
@@ -104,11 +104,11 @@ fn a_keeper_that_is_stopped_is_not_waited_for() {
     let (_cluster, halls) = halls!("stopped");
     let holder = halls.hold(&[&SHORT[..], &["-k", "1"]].concat(), "x");
     let (keeper, command) = (holder.keeper(), holder.command_pid);
-    send(keeper, Signal::SIGSTOP);
+    send(keeper, Signal::STOP);
     let begun = Instant::now();
     eventually("the command is stopped", || state(command).is_none());
     assert!(begun.elapsed() < IN_TIME, "before the slot may be somebody else's");
-    send(keeper, Signal::SIGCONT);
+    send(keeper, Signal::CONT);
     let (code, said) = end_of(holder);
     assert_eq!(code, Some(125));
     assert!(said.contains("the pass was lost"), "{said}");
@@ -119,7 +119,7 @@ fn when_both_are_killed_the_slot_is_free_after_a_while() {
     let (_cluster, halls) = halls!("both");
     let mut holder = halls.hold(&[&SHORT[..], &["-k", "1"]].concat(), "x");
     let (keeper, command) = (holder.keeper(), holder.command_pid);
-    send(keeper, Signal::SIGKILL);
+    send(keeper, Signal::KILL);
     holder.kill_hallpass();
     eventually("the command is killed", || state(command).is_none());
     let waiter = halls.start(&[&SHORT[..], &["x", "true"]].concat());
@@ -186,7 +186,7 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     let (path, far) = through(&cluster, "asleep");
     let holder = far.hold(&[&LONGER[..], &["-k", "1"]].concat(), "x");
     let command = holder.command_pid;
-    holder.send(Signal::SIGSTOP);
+    holder.send(Signal::STOP);
     thread::sleep(A_WHILE);
     assert!(state(command).is_some() && !halls.is_free("x"));
     // Now nobody but the keeper can end the command.
@@ -194,7 +194,7 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     let begun = Instant::now();
     eventually("the command is killed", || state(command).is_none());
     assert!(begun.elapsed() < IN_TIME_OF_LONGER);
-    holder.send(Signal::SIGCONT);
+    holder.send(Signal::CONT);
     assert_eq!(end_of(holder).0, Some(125));
 }
 
@@ -218,14 +218,14 @@ fn children_left_behind_keep_the_slot_on_request_only() {
     let child: i32 = running.line().parse().expect("a number");
     assert_eq!(running.leave().0, Some(6));
     assert!(halls.is_free("x") && state(child).is_some());
-    send(child, Signal::SIGKILL);
+    send(child, Signal::KILL);
 
     let mut running = halls.start(&["--descendants", "x", "sh", "-c", LEAVES_A_CHILD]);
     let child: i32 = running.line().parse().expect("a number");
     thread::sleep(Duration::from_millis(300));
     assert!(!halls.is_free("x"));
     assert!(running.process.try_wait().expect("asked").is_none(), "it stays to guard them");
-    send(child, Signal::SIGKILL);
+    send(child, Signal::KILL);
     assert_eq!(running.leave().0, Some(6));
     assert!(halls.is_free("x"));
 }
@@ -236,8 +236,8 @@ fn what_is_sent_to_all_processes_of_a_job_does_not_reach_the_keeper() {
     let script = "trap 'sleep 0.3; echo done; exit 4' TERM; echo in; while :; do sleep 0.01; done";
     let mut holder = halls.start(&["-k", "1", "x", "sh", "-c", script]);
     assert_eq!(holder.line(), "in");
-    send(holder.keeper(), Signal::SIGTERM);
-    holder.send(Signal::SIGTERM);
+    send(holder.keeper(), Signal::TERM);
+    holder.send(Signal::TERM);
     assert_eq!(holder.line(), "done");
     assert_eq!(end_of(holder).0, Some(4));
     assert!(halls.is_free("x"));

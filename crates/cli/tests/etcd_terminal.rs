@@ -9,7 +9,7 @@ use std::{
 };
 
 use common::{Halls, cluster::cluster, eventually, terminal::Terminal};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 const CTRL_C: &[u8] = b"\x03";
 const CTRL_Z: &[u8] = b"\x1a";
@@ -31,7 +31,7 @@ fn who_waits_sees_who_is_ahead_and_leaves_the_line_with_ctrl_c() {
     let behind = halls.start(&["x", "true"]);
     eventually("both wait", || halls.status("x")["waiting"] == 2);
     terminal.press(CTRL_C);
-    assert_eq!(terminal.end().signal(), Some(Signal::SIGINT as i32));
+    assert_eq!(terminal.end().signal(), Some(Signal::INT.as_raw()));
     let begun = Instant::now();
     eventually("one is in line", || halls.status("x")["waiting"] == 1);
     assert!(begun.elapsed() < Duration::from_secs(7), "it has left, its lease did not end");

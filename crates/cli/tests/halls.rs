@@ -31,7 +31,7 @@ fn status_shows_holders_and_the_queue_in_order() {
     let inside = &seen["holders"][0];
     assert_eq!(inside["slot"], 0);
     assert_eq!(inside["pid"], holder.pid());
-    assert_eq!(inside["uid"].as_u64(), Some(nix::unistd::getuid().as_raw().into()));
+    assert_eq!(inside["uid"].as_u64(), Some(rustix::process::getuid().as_raw().into()));
     assert_eq!(inside["command"], "sh -c echo $$; exec cat");
     assert_eq!(inside["alive"], true);
     let since = humantime::parse_rfc3339(inside["since"].as_str().expect("text")).expect("a time");

@@ -5,7 +5,7 @@ mod common;
 use std::{thread, time::Duration};
 
 use common::{Halls, eventually, send, state, state_in};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 /// Time in which a slot that is given back wrongly would be.
 const A_WHILE: Duration = Duration::from_millis(80);
@@ -73,7 +73,7 @@ fn children_left_behind_do_not_keep_the_slot() {
         assert_eq!(running.leave().0, Some(6));
         assert!(halls.is_free("x"), "at once");
         assert!(state(child).is_some());
-        send(child, Signal::SIGKILL);
+        send(child, Signal::KILL);
     }
 }
 
@@ -86,7 +86,7 @@ fn on_request_children_left_behind_keep_the_slot() {
         assert_eq!(running.leave().0, Some(6), "the exit status is there at once");
         thread::sleep(A_WHILE);
         assert!(!halls.is_free("x"), "{options:?}");
-        send(child, Signal::SIGKILL);
+        send(child, Signal::KILL);
         eventually("the slot is free", || halls.is_free("x"));
     }
 }
@@ -109,6 +109,6 @@ fn without_a_fork_we_become_the_command() {
     let holders = &halls.status("x")["holders"];
     assert_eq!(holders[0]["pid"], holder.pid());
     assert_eq!(holders[0]["command"], "sh -c echo $$; exec cat");
-    holder.send(Signal::SIGKILL);
+    holder.send(Signal::KILL);
     eventually("the slot is free", || halls.is_free("x"));
 }

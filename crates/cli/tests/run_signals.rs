@@ -12,15 +12,16 @@ use std::{
 };
 
 use common::{HALLPASS, Halls, Running, eventually, send, state};
-use nix::sys::signal::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 
-const SIGNALS: [Signal; 6] = [
-    Signal::SIGINT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-    Signal::SIGQUIT,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
+/// Signals that hallpass sends on, with their names for `trap`.
+const SIGNALS: [(Signal, &str); 6] = [
+    (Signal::INT, "INT"),
+    (Signal::TERM, "TERM"),
+    (Signal::HUP, "HUP"),
+    (Signal::QUIT, "QUIT"),
+    (Signal::USR1, "USR1"),
+    (Signal::USR2, "USR2"),
 ];
 
 /// Time in which a second signal would arrive, were there one.
@@ -41,9 +42,8 @@ fn stop_counting(halls: &Halls) {
 
 #[test]
 fn a_signal_to_us_reaches_the_command_once() {
-    for signal in SIGNALS {
+    for (signal, name) in SIGNALS {
         let halls = Halls::new();
-        let name = signal.as_str().trim_start_matches("SIG");
         let mut counter = halls.start(&["x", "sh", "-c", &counting(&halls, name)]);
         counter.line();
         counter.send(signal);
@@ -57,11 +57,11 @@ fn a_signal_to_us_reaches_the_command_once() {
 #[test]
 fn a_signal_that_kills_the_command_is_its_exit_status() {
     let halls = Halls::new();
-    for signal in SIGNALS {
+    for (signal, name) in SIGNALS {
         let mut holder = halls.hold(&["-k", "1"], "x");
         holder.send(signal);
         let status = holder.process.wait().expect("it ends");
-        assert_eq!(status.code(), Some(128 + signal as i32), "{signal}");
+        assert_eq!(status.code(), Some(128 + signal.as_raw()), "{name}");
         assert!(halls.is_free("x"));
     }
 }
@@ -72,7 +72,7 @@ fn a_signal_in_the_first_moment_is_not_lost() {
     for delay in (0..4_000).step_by(200) {
         let mut running = halls.start(&["-k", "1", "x", "sleep", "60"]);
         thread::sleep(Duration::from_micros(delay));
-        running.send(Signal::SIGTERM);
+        running.send(Signal::TERM);
         let code = running.process.wait().expect("it ends").code();
         // It died itself, before there was a command; or its command did.
         assert!(code.is_none() || code == Some(128 + 15), "{code:?}");
@@ -84,13 +84,14 @@ fn a_signal_in_the_first_moment_is_not_lost() {
 fn who_waits_dies_of_the_signal_and_leaves_the_line() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
-    for signal in SIGNALS.into_iter().chain([Signal::SIGKILL]) {
+    for (signal, name) in SIGNALS.into_iter().chain([(Signal::KILL, "KILL")]) {
         let mut waiter = halls.start(&["x", "true"]);
         let behind = halls.start(&["x", "true"]);
         eventually("both wait", || halls.status("x")["waiting"] == 2);
         waiter.send(signal);
-        assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal as i32));
-        behind.send(Signal::SIGKILL);
+        let died_of = waiter.process.wait().expect("it ends").signal();
+        assert_eq!(died_of, Some(signal.as_raw()), "{name}");
+        behind.send(Signal::KILL);
         drop(behind);
         eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
     }
@@ -121,7 +122,7 @@ fn what_was_ignored_stays_ignored() {
     command.args(["x", "env", "--default-signal=HUP", "sh", "-c", "echo $$; exec cat"]);
     let mut running = Running::start(&mut command);
     running.line();
-    running.send(Signal::SIGHUP);
+    running.send(Signal::HUP);
     thread::sleep(A_WHILE);
     running.say("still here\n");
     assert_eq!(running.line(), "still here");
@@ -139,17 +140,17 @@ fn hold_in_a_group(halls: &Halls) -> Running {
 #[test]
 fn we_stop_when_the_command_stops_and_continue_it_when_we_are_continued() {
     let halls = Halls::new();
-    for signal in [Signal::SIGSTOP, Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU] {
+    for signal in [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU] {
         let mut running = hold_in_a_group(&halls);
         send(running.command_pid, signal);
         eventually("we stop", || state(running.pid()) == Some('T'));
         assert_eq!(state(running.command_pid), Some('T'));
-        running.send(Signal::SIGCONT);
+        running.send(Signal::CONT);
         eventually("we go on", || state(running.pid()) != Some('T'));
         eventually("it goes on", || state(running.command_pid) != Some('T'));
         running.say("on\n");
         assert_eq!(running.line(), "on");
-        assert_eq!(running.leave().0, Some(0), "{signal}");
+        assert_eq!(running.leave().0, Some(0), "{signal:?}");
     }
 }
 
@@ -157,12 +158,13 @@ fn we_stop_when_the_command_stops_and_continue_it_when_we_are_continued() {
 fn a_stop_sent_to_us_stops_the_command_too_and_as_often_as_it_is_sent() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
+    let group = Pid::from_raw(running.pid()).expect("a group");
     for _ in 0..3 {
-        running.send(Signal::SIGTSTP);
+        running.send(Signal::TSTP);
         eventually("it stops", || state(running.command_pid) == Some('T'));
         eventually("we stop", || state(running.pid()) == Some('T'));
         // As a shell does it: to the whole group.
-        send(-running.pid(), Signal::SIGCONT);
+        kill_process_group(group, Signal::CONT).expect("it is there");
         eventually("it waits for input", || state(running.command_pid) == Some('S'));
         eventually("we wait for it", || state(running.pid()) == Some('S'));
     }
@@ -175,7 +177,7 @@ fn a_command_that_does_not_stop_does_not_stop_us() {
     let mut command = halls.command("run", &["x", "sh", "-c", &counting(&halls, "TSTP")]);
     let mut counter = Running::start(command.process_group(0));
     counter.line();
-    counter.send(Signal::SIGTSTP);
+    counter.send(Signal::TSTP);
     assert_eq!(counter.line(), "got");
     thread::sleep(A_WHILE);
     assert_ne!(state(counter.pid()), Some('T'));

@@ -6,8 +6,7 @@ mod common;
 use std::{fs, os::unix::process::ExitStatusExt, thread, time::Duration};
 
 use common::{Halls, eventually, send, state, terminal::Terminal};
-use nix::sys::signal::Signal;
-use rustix::termios::Termios;
+use rustix::{process::Signal, termios::Termios};
 
 const CTRL_C: &[u8] = b"\x03";
 const CTRL_Z: &[u8] = b"\x1a";
@@ -93,7 +92,7 @@ fn while_waiting_a_line_says_who_is_ahead_and_goes_away() {
     let line = terminal.text();
     let widest = line.split('\r').map(console::measure_text_width).max();
     assert!(widest.is_some_and(|widest| widest <= 80), "{line:?}");
-    ahead.send(Signal::SIGKILL);
+    ahead.send(Signal::KILL);
     terminal.shows(&format!("hallpass: x: next in line; slot 0: {} ", holder.pid()));
     assert_eq!(holder.leave().0, Some(0));
     terminal.shows("got in");
@@ -144,7 +143,7 @@ fn top_gives_the_terminal_back_when_it_is_told_to_end() {
     let before = terminal.settings();
     terminal.press(b"go\n");
     terminal.shows("gpu: 0 of 2");
-    send(terminal.process.id() as i32, Signal::SIGTERM);
+    send(terminal.process.id() as i32, Signal::TERM);
     assert_eq!(terminal.end().code(), Some(0));
     given_back(&mut terminal, &before);
 }

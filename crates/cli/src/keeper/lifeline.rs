@@ -10,11 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
+use rustix::{
+    fs::fstat,
+    process::{Pid, Signal, kill_process},
 };
-use rustix::fs::fstat;
 
 /// The variable by which those are known who have closed the pipe.
 pub const VARIABLE: &str = "HALLPASS_ID";
@@ -40,7 +39,7 @@ impl Lifeline {
     /// Those who are inside.
     pub fn holders(&self) -> Vec<Pid> {
         let Ok(processes) = fs::read_dir("/proc") else { return vec![] };
-        let pid = |name: &str| name.parse().ok().map(Pid::from_raw);
+        let pid = |name: &str| Pid::from_raw(name.parse().ok()?);
         processes
             .filter_map(|entry| pid(entry.ok()?.file_name().to_str()?))
             .filter(|pid| ![self.run, self.keeper].contains(pid))
@@ -69,10 +68,10 @@ impl Lifeline {
 /// Asks a process to end, even one that was stopped.
 pub fn ask_to_end(pid: Pid) {
     // It may be gone: then there is nothing to be done.
-    let _ = kill(pid, Signal::SIGTERM);
-    let _ = kill(pid, Signal::SIGCONT);
+    let _ = kill_process(pid, Signal::TERM);
+    let _ = kill_process(pid, Signal::CONT);
 }
 
 pub fn end(pid: Pid) {
-    let _ = kill(pid, Signal::SIGKILL);
+    let _ = kill_process(pid, Signal::KILL);
 }

@@ -18,10 +18,7 @@ mod waiting;
 use std::{env, io, process::ExitCode};
 
 use hallpass_cluster::{Cluster, ClusterHall};
-use nix::{
-    sys::signal::{SigSet, Signal},
-    unistd::{User, getpid, getppid, getuid, setsid},
-};
+use rustix::process::{Pid, Signal, getpid, getppid, getuid, setsid};
 
 pub use self::{deadline::Deadline, start::Keeper};
 use self::{
@@ -31,7 +28,11 @@ use self::{
     lifeline::Lifeline,
     messages::{Report, Request, Wish},
 };
-use crate::place::{Error, open_or_make};
+use crate::{
+    place::{Error, open_or_make},
+    signals::SignalSet,
+    users,
+};
 
 /// The word in the command line that makes this process a keeper. It is in no help: what follows it are
 /// descriptors that `hallpass run` has opened for it.
@@ -55,11 +56,10 @@ pub fn run(numbers: [i32; inherited::COUNT]) -> ExitCode {
 
 fn keep(inherited: Inherited) -> io::Result<()> {
     let Inherited { channel, lifeline, deadline } = inherited;
-    let inside = Lifeline::of(&lifeline, getppid(), getpid())?;
+    let inside = Lifeline::of(&lifeline, parent()?, getpid())?;
     setsid()?;
     // Whoever ends all processes of a job or a service means the command. We have to outlive it.
-    SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT])
-        .thread_block()?;
+    SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
     let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
     let mut desk = Desk::open(channel, lifeline)?;
     let failed = |desk: &Desk, error: Error| desk.tell(&Report::Failed(error.to_string()));
@@ -79,7 +79,7 @@ fn keep(inherited: Inherited) -> io::Result<()> {
     };
     desk.tell(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&wish.command);
-    hall.act_for(inside.run.as_raw().unsigned_abs(), &user());
+    hall.act_for(inside.run.as_raw_pid().unsigned_abs(), &user());
     match waiting::wait(&hall, &wish, inside.run, &mut desk) {
         Ok(pass) => {
             let (slots, Wish { grace, keeps, .. }) = (hall.slots(), wish);
@@ -92,10 +92,15 @@ fn keep(inherited: Inherited) -> io::Result<()> {
     Ok(())
 }
 
+/// `hallpass run`; an error if it is in another container, where it has no number.
+fn parent() -> io::Result<Pid> {
+    getppid().ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
 /// The user's name, or number if there is none.
 fn user() -> String {
-    let named = User::from_uid(getuid()).ok().flatten();
-    named.map_or_else(|| getuid().to_string(), |user| user.name)
+    let uid = getuid().as_raw();
+    users::name_of(uid).unwrap_or_else(|| uid.to_string())
 }
 
 fn open(etcd: &Cluster, wish: &Wish) -> Result<ClusterHall, Error> {

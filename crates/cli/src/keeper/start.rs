@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::unistd::{Pid, getpid};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd},
     pipe::{PipeFlags, pipe_with},
+    process::{Pid, getpid},
 };
 
 use super::{
@@ -54,8 +54,7 @@ impl Keeper {
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
-        // It fits: it came from the system as this type.
-        let inside = Lifeline::of(&lifeline, getpid(), Pid::from_raw(process.id() as i32))?;
+        let inside = Lifeline::of(&lifeline, getpid(), Pid::from_child(&process))?;
         Ok((Keeper { channel, deadline, inside }, lifeline))
     }
 

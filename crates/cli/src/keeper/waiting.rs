@@ -10,7 +10,7 @@ use std::{
 
 use hallpass_cluster::{ClusterHall, ClusterPass, Error};
 use hallpass_common::Participant;
-use nix::unistd::Pid;
+use rustix::process::Pid;
 
 use super::{
     desk::Desk,
@@ -99,7 +99,7 @@ fn show(hall: ClusterHall, run: Pid, desk: &Desk) -> Sender<()> {
 
 fn is_of(run: Pid, one: &Participant) -> bool {
     let host = rustix::system::uname();
-    one.pid == run.as_raw().unsigned_abs()
+    one.pid == run.as_raw_pid().unsigned_abs()
         && one.host.as_deref().is_some_and(|name| name.as_bytes() == host.nodename().to_bytes())
 }
 

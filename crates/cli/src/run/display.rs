@@ -10,7 +10,7 @@ use std::{
 use hallpass_common::Participant;
 use hallpass_processes::SharedHall;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nix::unistd::{getpgrp, tcgetpgrp};
+use rustix::{process::getpgrp, termios::tcgetpgrp};
 
 use crate::people::{self, Users, View, printable};
 

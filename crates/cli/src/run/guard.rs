@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::unistd::Pid;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
+    process::Pid,
 };
 
 use super::supervise::{Ended, Post};

@@ -6,27 +6,21 @@
 #![allow(unsafe_code)]
 
 use std::{
-    io, mem,
+    io,
     os::unix::process::CommandExt,
-    process::{self, Command},
-    ptr,
+    process::Command,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use nix::{
-    libc,
-    sys::{
-        prctl,
-        signal::{SigHandler, SigSet, Signal, raise, signal},
-    },
-    unistd,
-};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
 /// Whether SIGPIPE was ignored before Rust's runtime let it be ignored.
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn remember_pipe() {
-    PIPE_IGNORED.store(is_ignored(Signal::SIGPIPE), Ordering::Relaxed);
+    PIPE_IGNORED.store(is_ignored(Signal::PIPE), Ordering::Relaxed);
 }
 
 /// What stands in this section is called before `main`, and so before Rust's runtime.
@@ -36,19 +30,10 @@ extern "C" fn remember_pipe() {
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = remember_pipe;
 
-/// Whether this process ignores `signal`.
-pub fn is_ignored(signal: Signal) -> bool {
-    // SAFETY: all bytes zero is a value of this plain C structure.
-    let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set, and `action` has room for what is asked.
-    let asked = unsafe { libc::sigaction(signal as libc::c_int, ptr::null(), &mut action) };
-    asked == 0 && action.sa_sigaction == libc::SIG_IGN
-}
-
 /// What the command shall find.
 #[derive(Clone, Copy)]
 pub struct Inherited {
-    blocked: SigSet,
+    blocked: SignalSet,
     pipe_ignored: bool,
     child_ignored: bool,
 }
@@ -56,17 +41,16 @@ pub struct Inherited {
 impl Inherited {
     pub fn now() -> io::Result<Self> {
         Ok(Inherited {
-            blocked: SigSet::thread_get_mask()?,
+            blocked: SignalSet::blocked()?,
             pipe_ignored: PIPE_IGNORED.load(Ordering::Relaxed),
-            child_ignored: is_ignored(Signal::SIGCHLD),
+            child_ignored: is_ignored(Signal::CHILD),
         })
     }
 
     /// Lets a child's end be known to us: while SIGCHLD is ignored the system keeps it to itself.
     pub fn notice_children(self) -> io::Result<()> {
         if self.child_ignored {
-            // SAFETY: the default action is no function of ours.
-            unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
+            set_default(Signal::CHILD)?;
         }
         Ok(())
     }
@@ -75,16 +59,15 @@ impl Inherited {
     pub fn pass_on(self, command: &mut Command) {
         let in_child = move || {
             for (ignored, which) in
-                [(self.pipe_ignored, Signal::SIGPIPE), (self.child_ignored, Signal::SIGCHLD)]
+                [(self.pipe_ignored, Signal::PIPE), (self.child_ignored, Signal::CHILD)]
             {
                 if ignored {
-                    // SAFETY: ignoring is no function of ours.
-                    unsafe { signal(which, SigHandler::SigIgn) }?;
+                    ignore(which)?;
                 }
             }
-            Ok(self.blocked.thread_set_mask()?)
+            self.blocked.block_only()
         };
-        // SAFETY: it calls only `sigaction` and `pthread_sigmask`, which may be called between
+        // SAFETY: it calls only `signal` and `pthread_sigmask`, which may be called between
         // fork and exec, and does not allocate.
         unsafe { command.pre_exec(in_child) };
     }
@@ -92,12 +75,12 @@ impl Inherited {
 
 /// Lets the command be killed when this thread ends.
 pub fn die_with_us(command: &mut Command) {
-    let us = process::id();
+    let us = getpid();
     let in_child = move || {
-        prctl::set_pdeathsig(Signal::SIGKILL)?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
         // We may have been killed before that, and then nobody would tell it.
-        if unistd::getppid().as_raw() as u32 != us {
-            raise(Signal::SIGKILL)?;
+        if getppid() != Some(us) {
+            raise(Signal::KILL)?;
         }
         Ok(())
     };

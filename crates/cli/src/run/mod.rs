@@ -17,7 +17,6 @@ use std::{
 };
 
 use hallpass_processes::HallDir;
-use nix::libc;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
 pub use self::{display::sentence, options::Args};

@@ -13,31 +13,25 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use nix::{
-    errno::Errno,
-    libc,
-    sys::{
-        signal::{SigSet, Signal, kill, raise},
-        signalfd::{SfdFlags, SignalFd, siginfo},
-    },
-    unistd::{Pid, getpgid, getpgrp, getpid, getsid},
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, getsid, kill_process, waitpid,
 };
-use rustix::process::{WaitOptions, waitpid};
 
 use super::inherited::{self, Inherited};
+use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
 /// What is sent on to the command.
 const FORWARDED: [Signal; 9] = [
-    Signal::SIGINT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-    Signal::SIGQUIT,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
+    Signal::INT,
+    Signal::TERM,
+    Signal::HUP,
+    Signal::QUIT,
+    Signal::USR1,
+    Signal::USR2,
     // The command may handle or ignore these: we stop when it stops, and not before.
-    Signal::SIGTSTP,
-    Signal::SIGTTIN,
-    Signal::SIGTTOU,
+    Signal::TSTP,
+    Signal::TTIN,
+    Signal::TTOU,
 ];
 
 /// How the command ended.
@@ -57,8 +51,8 @@ impl Ended {
             Ended::Killed(signal) => 128 + signal,
             Ended::Interrupted => {
                 // A shell that runs a script goes on after Ctrl-C unless we die of it too.
-                let _ = SigSet::from(Signal::SIGINT).thread_unblock();
-                let _ = raise(Signal::SIGINT);
+                let _ = SignalSet::of([Signal::INT]).unblock();
+                let _ = raise(Signal::INT);
                 128 + libc::SIGINT
             }
         };
@@ -97,18 +91,16 @@ impl Post {
     ) -> io::Result<Self> {
         let inherited = Inherited::now()?;
         inherited.notice_children()?;
-        let ours: SigSet =
-            FORWARDED.into_iter().chain([Signal::SIGCHLD, Signal::SIGCONT]).collect();
-        ours.thread_block()?;
-        let signals = SignalFd::with_flags(&ours, SfdFlags::SFD_CLOEXEC)?;
+        let ours = SignalSet::of(FORWARDED.into_iter().chain([Signal::CHILD, Signal::CONT]));
+        ours.block()?;
+        let signals = SignalFd::new(&ours)?;
         inherited.pass_on(&mut command);
         if die_with_us {
             inherited::die_with_us(&mut command);
         }
         let child = command.spawn()?;
         drop(lifeline);
-        // It fits: it came from the system as this type.
-        let child = Pid::from_raw(child.id() as i32);
+        let child = Pid::from_child(&child);
         Ok(Post { child, signals, stopped: false, interrupted: false, steadfast: false })
     }
 
@@ -128,21 +120,17 @@ impl Post {
 
     /// Waits for a signal and does what it asks for. The command's end, if it was that.
     pub fn attend(&mut self) -> io::Result<Option<Ended>> {
-        let info = match self.signals.read_signal() {
-            Ok(Some(info)) => info,
-            // What comes after a stop may look like an interruption.
-            Ok(None) | Err(Errno::EINTR) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { return Ok(None) };
-        if !matches!(signal, Signal::SIGCHLD | Signal::SIGCONT) {
-            self.forward(signal, &info);
+        // A continuation after a stop interrupts the read.
+        let Some(received) = self.signals.read()? else { return Ok(None) };
+        let signal = received.signal;
+        if !matches!(signal, Signal::CHILD | Signal::CONT) {
+            self.forward(received);
             return Ok(None);
         }
         let ended = self.look()?;
         // A shell continues the whole group, and then there is nothing left to do.
-        if ended.is_none() && signal == Signal::SIGCONT && self.stopped {
-            let _ = kill(self.child, Signal::SIGCONT);
+        if ended.is_none() && signal == Signal::CONT && self.stopped {
+            let _ = kill_process(self.child, Signal::CONT);
         }
         Ok(ended)
     }
@@ -154,7 +142,7 @@ impl Post {
 
     /// The command has ended, and we wait for others: a signal that is sent to us is for us again.
     pub fn relieve(&self) -> io::Result<()> {
-        Ok(FORWARDED.into_iter().collect::<SigSet>().thread_unblock()?)
+        SignalSet::of(FORWARDED).unblock()
     }
 
     /// The command, as long as its end is not known.
@@ -163,22 +151,22 @@ impl Post {
     }
 
     /// Sends the signal on if the command has not got it and may.
-    fn forward(&mut self, signal: Signal, info: &siginfo) {
-        if inherited::is_ignored(signal) {
+    fn forward(&mut self, Received { signal, from_kernel, pid }: Received) {
+        if is_ignored(signal) {
             // As under nohup(1): whoever started us wants it to have no effect.
             return;
         }
-        if info.ssi_code == libc::SI_KERNEL {
-            self.interrupted |= signal == Signal::SIGINT;
+        if from_kernel {
+            self.interrupted |= signal == Signal::INT;
             if self.terminal_reaches_child(signal) {
                 return;
             }
-        } else if info.ssi_pid as i32 == self.child.as_raw() {
+        } else if pid == self.child.as_raw_pid() {
             // It said so to its whole group, as `kill 0` does, and would hear its own words.
             return;
         }
         // It may be gone, or another user's: either way there is nothing to be done.
-        let _ = kill(self.child, signal);
+        let _ = kill_process(self.child, signal);
     }
 
     /// Whether the command has got what the terminal sent to us.
@@ -186,16 +174,15 @@ impl Post {
         let same_group = getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp());
         // A terminal that is closed tells the first process of the session only.
         let told_alone =
-            signal == Signal::SIGHUP && getsid(None).is_ok_and(|session| session == getpid());
+            signal == Signal::HUP && getsid(None).is_ok_and(|session| session == getpid());
         same_group && !told_alone
     }
 
     /// Sees what has become of the command since, and stops when it has stopped.
     fn look(&mut self) -> io::Result<Option<Ended>> {
         let options = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
-        let child = rustix::process::Pid::from_raw(self.child.as_raw());
         loop {
-            let status = match waitpid(child, options) {
+            let status = match waitpid(Some(self.child), options) {
                 Ok(Some((_, status))) => status,
                 Ok(None) => return Ok(None),
                 Err(rustix::io::Errno::INTR) => continue,
@@ -213,7 +200,7 @@ impl Post {
             if self.steadfast {
                 continue;
             }
-            if let Some(Ok(signal)) = status.stopping_signal().map(Signal::try_from) {
+            if let Some(signal) = status.stopping_signal().and_then(Signal::from_named_raw) {
                 stop(signal)?;
             }
         }
@@ -223,10 +210,10 @@ impl Post {
 /// Stops as the command did, so that the shell sees it, and comes back when we are continued.
 fn stop(signal: Signal) -> io::Result<()> {
     raise(signal)?;
-    if signal != Signal::SIGSTOP {
+    if signal != Signal::STOP {
         // We keep the others waiting until we let them through.
-        SigSet::from(signal).thread_unblock()?;
-        SigSet::from(signal).thread_block()?;
+        SignalSet::of([signal]).unblock()?;
+        SignalSet::of([signal]).block()?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cluster;
+pub mod signals;
 pub mod terminal;
 
 use std::{
@@ -13,17 +14,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::{
-    sys::signal::{self, Signal},
-    unistd::Pid,
-};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use signals::with_default_signals;
+
 pub const HALLPASS: &str = env!("CARGO_BIN_EXE_hallpass");
 
-/// Longer than this nothing takes on any machine, unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Nothing takes longer than this, even on a machine with much else to do, unless it is broken.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Halls {
     /// The halls, if they are not on etcd; and files of the test.
@@ -53,6 +53,7 @@ impl Halls {
         let mut ready = Command::new(HALLPASS);
         ready.arg(command).args(&self.place).args(words);
         ready.stdin(Stdio::null());
+        with_default_signals(&mut ready);
         ready
     }
 
@@ -115,7 +116,7 @@ pub struct Running {
 impl Running {
     pub fn start(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().expect("it runs");
+        let mut process = with_default_signals(command).spawn().expect("it runs");
         let stdin = process.stdin.take();
         let stdout = BufReader::new(process.stdout.take().expect("a pipe"));
         Running { process, stdin, stdout, command_pid: 0 }
@@ -151,7 +152,7 @@ impl Running {
 
     /// Kills hallpass itself, which can do nothing about it.
     pub fn kill_hallpass(&mut self) {
-        self.send(Signal::SIGKILL);
+        self.send(Signal::KILL);
         self.process.wait().expect("it ends");
     }
 }
@@ -165,8 +166,8 @@ impl Drop for Running {
     }
 }
 
-pub fn send(pid: i32, what: Signal) {
-    signal::kill(Pid::from_raw(pid), what).expect("it is there");
+pub fn send(pid: i32, signal: Signal) {
+    kill_process(Pid::from_raw(pid).expect("a process"), signal).expect("it is there");
 }
 
 /// The letter of the state in which a process is; none if it is gone, dead or about to be.

@@ -9,14 +9,14 @@ use std::{
     thread,
 };
 
-use nix::libc::O_NOCTTY;
+use libc::O_NOCTTY;
 use rustix::{
     fs::{OFlags, fcntl_setfl},
     pty::{OpenptFlags, openpt, ptsname, unlockpt},
     termios::{Termios, Winsize, tcgetattr, tcsetwinsize},
 };
 
-use super::{HALLPASS, Halls, eventually};
+use super::{HALLPASS, Halls, eventually, signals::with_default_signals};
 
 /// A terminal, and the first process of its session.
 pub struct Terminal {
@@ -46,7 +46,7 @@ impl Terminal {
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
         command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
-        let process = command.spawn().expect("it runs");
+        let process = with_default_signals(&mut command).spawn().expect("it runs");
         Terminal { process, window: Some(File::from(window)), line, shown: vec![] }
     }
 

@@ -1,0 +1,155 @@
+//! Signal masks, dispositions, and a descriptor to read signals from. rustix leaves these to the C
+//! library, so they are the calls to it, with safe names.
+#![allow(unsafe_code)]
+
+use std::{
+    io, mem,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+    ptr,
+};
+
+use rustix::process::Signal;
+
+/// A set of signals.
+#[derive(Clone, Copy)]
+pub struct SignalSet(libc::sigset_t);
+
+impl SignalSet {
+    fn empty() -> Self {
+        // SAFETY: all bytes zero is a value of this plain C structure, and `sigemptyset` fills it.
+        let mut set = unsafe { mem::zeroed() };
+        // SAFETY: `set` is a set to write to.
+        unsafe { libc::sigemptyset(&mut set) };
+        SignalSet(set)
+    }
+
+    pub fn of(signals: impl IntoIterator<Item = Signal>) -> Self {
+        let mut set = SignalSet::empty();
+        for signal in signals {
+            // SAFETY: the set was initialised by `sigemptyset`.
+            unsafe { libc::sigaddset(&mut set.0, signal.as_raw()) };
+        }
+        set
+    }
+
+    /// The signals that this thread blocks.
+    pub fn blocked() -> io::Result<Self> {
+        let mut set = SignalSet::empty();
+        // SAFETY: nothing is changed, and `set` has room for the answer.
+        check_error(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut set.0) })?;
+        Ok(set)
+    }
+
+    /// Blocks these signals in this thread.
+    pub fn block(&self) -> io::Result<()> {
+        self.apply(libc::SIG_BLOCK)
+    }
+
+    /// Unblocks these signals in this thread.
+    pub fn unblock(&self) -> io::Result<()> {
+        self.apply(libc::SIG_UNBLOCK)
+    }
+
+    /// Blocks these signals in this thread and no others. May be called between fork and exec.
+    pub fn block_only(&self) -> io::Result<()> {
+        self.apply(libc::SIG_SETMASK)
+    }
+
+    fn apply(&self, how: libc::c_int) -> io::Result<()> {
+        // SAFETY: the set is initialised, and the old mask is not asked for.
+        check_error(unsafe { libc::pthread_sigmask(how, &self.0, ptr::null_mut()) })
+    }
+}
+
+/// `pthread_sigmask` returns the error instead of setting `errno`.
+fn check_error(code: libc::c_int) -> io::Result<()> {
+    if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+}
+
+/// Returns `true` if this process ignores `signal`.
+pub fn is_ignored(signal: Signal) -> bool {
+    // SAFETY: all bytes zero is a value of this plain C structure.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: nothing is set, and `action` has room for the answer.
+    let asked = unsafe { libc::sigaction(signal.as_raw(), ptr::null(), &mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
+}
+
+/// Ignores `signal` in this process. May be called between fork and exec.
+pub fn ignore(signal: Signal) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_IGN)
+}
+
+/// Gives `signal` its default action in this process. May be called between fork and exec.
+pub fn set_default(signal: Signal) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_DFL)
+}
+
+fn set_disposition(signal: Signal, disposition: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: neither ignoring nor the default action is a function of ours.
+    match unsafe { libc::signal(signal.as_raw(), disposition) } {
+        libc::SIG_ERR => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Sends `signal` to this thread.
+pub fn raise(signal: Signal) -> io::Result<()> {
+    // SAFETY: it has no arguments that could be wrong.
+    match unsafe { libc::raise(signal.as_raw()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A descriptor from which signals are read that are blocked everywhere else.
+pub struct SignalFd(OwnedFd);
+
+/// A signal that was read.
+pub struct Received {
+    pub signal: Signal,
+    /// The kernel sent it, as it does for a key at the terminal.
+    pub from_kernel: bool,
+    /// The process that sent it.
+    pub pid: i32,
+}
+
+impl SignalFd {
+    pub fn new(signals: &SignalSet) -> io::Result<Self> {
+        // SAFETY: the set is initialised, and -1 asks for a new descriptor.
+        let descriptor = unsafe { libc::signalfd(-1, &signals.0, libc::SFD_CLOEXEC) };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call has just opened it for us.
+        Ok(SignalFd(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+    }
+
+    /// Waits for a signal. Returns `None` for an interruption, and for a signal without a name.
+    pub fn read(&self) -> io::Result<Option<Received>> {
+        // SAFETY: all bytes zero is a value of this plain C structure.
+        let mut info: libc::signalfd_siginfo = unsafe { mem::zeroed() };
+        let size = mem::size_of_val(&info);
+        let start = (&raw mut info).cast();
+        // SAFETY: `info` has room for `size` bytes, and whatever the kernel writes is a value of it.
+        let count = unsafe { libc::read(self.0.as_raw_fd(), start, size) };
+        if count < 0 {
+            return match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                error => Err(error),
+            };
+        }
+        // The kernel writes whole structures only.
+        Ok(Signal::from_named_raw(info.ssi_signo as i32).map(|signal| Received {
+            signal,
+            from_kernel: info.ssi_code == libc::SI_KERNEL,
+            pid: info.ssi_pid as i32,
+        }))
+    }
+}
+
+impl AsFd for SignalFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

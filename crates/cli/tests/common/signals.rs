@@ -1,0 +1,36 @@
+//! Signals as a shell at a terminal leaves them, however the tests were started.
+
+use std::{io, os::unix::process::CommandExt, process::Command};
+
+use rustix::process::Signal;
+
+/// The signals that nohup(1), background jobs of a shell or a CI system may have ignored. A shell
+/// cannot even trap a signal that was ignored when it started.
+const MAYBE_IGNORED: [Signal; 10] = [
+    Signal::INT,
+    Signal::QUIT,
+    Signal::HUP,
+    Signal::TERM,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::TSTP,
+    Signal::TTIN,
+    Signal::TTOU,
+    Signal::CHILD,
+];
+
+/// Lets `command` start with the default action for all of these signals.
+pub fn with_default_signals(command: &mut Command) -> &mut Command {
+    let in_child = || {
+        for signal in MAYBE_IGNORED {
+            // SAFETY: the default action is not a function of ours.
+            if unsafe { libc::signal(signal.as_raw(), libc::SIG_DFL) } == libc::SIG_ERR {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure calls only `signal`, which may be called between fork and exec, and does
+    // not allocate.
+    unsafe { command.pre_exec(in_child) }
+}
