@@ -1,30 +1,28 @@
-//! Semaphores side by side: what a passage costs, who gets in how often, how long they wait.
+//! Semaphores, halls and objects side by side with others.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`semaphore`] | [`Semaphore`], what a contestant implements |
-//! | [`contestants`] | a small file per contestant, and the list of them |
-//! | [`work`] | work of a known length, to do inside and outside |
-//! | [`race`] | threads on one semaphore for some time: one sample |
-//! | [`witness`] | sees whether more than k are in |
-//! | [`workloads`] | how many threads, which k, what is measured |
-//! | [`measure`] | rounds over workloads and contestants, and medians over rounds |
-//! | [`report`] | what was measured, as JSON |
-//! | [`table`] | the same as text |
-//! | [`plot`] | the same as pictures |
-//! | `processes` | all of this among processes, on Linux |
-//! | `machines` | halls on clusters of etcd, on Linux |
+//! | [`threads`] | semaphores among threads: the cost of a passage, fairness, waits |
+//! | [`processes`] | semaphores among processes, and what happens when a process is killed |
+//! | [`cluster`] | halls on clusters of etcd, next to `etcdctl lock` |
 //! | [`objects`] | shared objects, and threads that stop inside |
+//! | [`common`] | the parts that several of these share |
+//!
+//! Each family has the same rooms: `options` is its command line, `measure` runs it, `report` holds the
+//! figures and writes them as JSON, `table` and `plot` show them. A contestant is one small file.
 //!
 //! ```
 //! use std::time::Duration;
 //!
-//! use hallpass_bench::{contestants, race::{Load, Watch}, work::Work};
+//! use hallpass_bench::{
+//!     common::work::Work,
+//!     threads::{contestants, race::{Load, Observe}},
+//! };
 //!
 //! let (inside, outside) = (Work::of_nanos(100), Work::of_nanos(100));
 //! let load = Load { threads: 4, k: 2, inside, outside, time: Duration::from_millis(5) };
 //! for contestant in contestants::field() {
-//!     let sample = contestant.run(&load, Watch::Nothing)?;
+//!     let sample = contestant.run(&load, Observe::Nothing)?;
 //!     println!("{}: {:?} ns for each passage", contestant.name, sample.nanos());
 //! }
 //! # Ok::<(), String>(())
@@ -34,21 +32,8 @@
 //! paused.
 #![deny(unsafe_code)]
 
-pub mod contestants;
-#[cfg(target_os = "linux")]
-pub mod machines;
-pub mod measure;
+pub mod cluster;
+pub mod common;
 pub mod objects;
-pub mod plot;
-#[cfg(target_os = "linux")]
 pub mod processes;
-pub mod race;
-pub mod report;
-pub mod semaphore;
-pub mod table;
-pub mod witness;
-pub mod work;
-pub mod workloads;
-
-pub use contestants::{Camp, Contestant, Order};
-pub use semaphore::Semaphore;
+pub mod threads;

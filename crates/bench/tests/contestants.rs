@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use hallpass_bench::{
-    Camp, Contestant,
-    contestants::{FLOOR, TOKIO, field, papers},
-    race::{Load, Watch},
-    witness::Witness,
-    work::Work,
+    common::work::Work,
+    threads::{
+        contestants::{Camp, Contestant, FLOOR, TOKIO, field, papers},
+        race::{Load, Observe},
+        witness::Witness,
+    },
 };
 
 fn load(threads: usize, k: usize) -> Load {
@@ -20,7 +21,7 @@ fn load(threads: usize, k: usize) -> Load {
 /// Runs it under a witness; what it saw, or why there is none of that size.
 fn watched(contestant: &Contestant, threads: usize, k: usize) -> Result<Witness, String> {
     let witness = Witness::new(k);
-    let sample = contestant.run(&load(threads, k), Watch::Inside(&witness))?;
+    let sample = contestant.run(&load(threads, k), Observe::Inside(&witness))?;
     assert_eq!(sample.passages.len(), threads, "{contestant:?}");
     Ok(witness)
 }
@@ -80,7 +81,7 @@ fn names_are_unique_and_those_compared_with_are_there() {
 #[test]
 fn every_wait_is_timed() {
     for contestant in &field() {
-        let sample = contestant.run(&load(4, 2), Watch::Waits).expect("it has every size");
+        let sample = contestant.run(&load(4, 2), Observe::Waits).expect("it has every size");
         let waits = sample.waits.expect("they were asked for");
         assert!(waits.len() >= sample.passages.iter().sum(), "{contestant:?}");
     }

@@ -5,15 +5,18 @@ use std::{
     time::Duration,
 };
 
-use hallpass_bench::objects::{
-    contestants::{Contestant, Kind, field},
-    curve::{self, Sample, Weather},
-    heap::{Heap, Op, Ops},
-    measure::Plan,
-    memory, plot,
-    report::Part,
-    stage::Crew,
-    stopped, table,
+use hallpass_bench::{
+    common::rounds::Steps,
+    objects::{
+        contestants::{Contestant, Kind, field},
+        curve::{self, Sample, Weather},
+        heap::{Heap, Op, Ops},
+        measure::Plan,
+        memory, plot,
+        report::Part,
+        stage::Crew,
+        stopped, table,
+    },
 };
 use hallpass_objects::Object;
 
@@ -60,7 +63,9 @@ fn everybody_answers_as_a_heap_does() {
 fn every_contestant_is_in_every_table_and_in_the_json() {
     let plan = plan(vec![Part::Plain, Part::Stopped]);
     let mut steps = 0;
-    let report = plan.run(&AtomicBool::new(false), &mut |_| steps += 1).expect("all come back");
+    let report = plan
+        .run(&mut Steps::new(&AtomicBool::new(false), &mut |_| steps += 1))
+        .expect("all come back");
     assert_eq!(steps, plan.steps());
     assert!(report.complete && !report.is_empty());
     let (text, json) = (table::table(&report), report.to_json());
@@ -134,7 +139,8 @@ fn what_does_not_end_is_given_up() {
     }
     let report = Plan { operations: u64::MAX / 2, threads: vec![2], ..plan(vec![Part::Plain]) };
     let report = Plan { limit: Duration::from_millis(20), ..report };
-    let report = report.run(&AtomicBool::new(false), &mut |_| {}).expect("all come back");
+    let report =
+        report.run(&mut Steps::new(&AtomicBool::new(false), &mut |_| {})).expect("all come back");
     let text = table::table(&report);
     assert!(text.contains("  std-mutex did not finish "), "{text}");
     assert!(text.contains("resilient-2 did not always finish"), "{text}");
@@ -143,9 +149,10 @@ fn what_does_not_end_is_given_up() {
 #[test]
 fn what_was_stopped_says_so() {
     let stop = AtomicBool::new(false);
-    let report = plan(vec![Part::Plain]).run(&stop, &mut |what| {
+    let mut announce = |what: String| {
         stop.fetch_or(what.ends_with("resilient-4"), SeqCst);
-    });
+    };
+    let report = plan(vec![Part::Plain]).run(&mut Steps::new(&stop, &mut announce));
     let report = report.expect("all come back");
     assert!(!report.complete && !report.is_empty());
     assert!(table::table(&report).contains("stopped before the end"));

@@ -1,9 +1,9 @@
 //! A tiny run among processes, and what is said of it.
-#![cfg(target_os = "linux")]
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 use hallpass_bench::{
+    common::{rounds::Steps, work::Work},
     processes::{
         contestants::{FLOOR, HALLPASS, POSIX, SYSV, field},
         death::{self, CROWDS},
@@ -11,7 +11,6 @@ use hallpass_bench::{
         race::Load,
         table, workloads,
     },
-    work::Work,
 };
 
 /// Kills, and waits for who waits, at some length are for the command.
@@ -22,7 +21,9 @@ fn plan() -> Plan {
 
 #[test]
 fn every_contestant_runs_or_says_why_not() {
-    let report = plan().run(&AtomicBool::new(false), |_| {}).expect("it can be measured");
+    let report = plan()
+        .run(&mut Steps::new(&AtomicBool::new(false), &mut |_| {}))
+        .expect("it can be measured");
     assert!(report.complete && !report.is_empty());
     let (table, json) = (table::table(&report), report.to_json());
     assert_eq!(report.successions.len(), CROWDS.len());
@@ -44,9 +45,10 @@ fn every_contestant_runs_or_says_why_not() {
 #[test]
 fn what_was_stopped_says_so() {
     let stop = AtomicBool::new(false);
-    let report = plan().run(&stop, |what| {
+    let mut announce = |what: String| {
         stop.fetch_or(what.ends_with(POSIX), std::sync::atomic::Ordering::SeqCst);
-    });
+    };
+    let report = plan().run(&mut Steps::new(&stop, &mut announce));
     let report = report.expect("it can be measured");
     assert!(!report.complete && !report.is_empty() && report.parked.is_none());
     assert!(table::table(&report).contains("stopped before the end"));

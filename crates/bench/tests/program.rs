@@ -173,7 +173,7 @@ fn bad_input_is_refused_in_a_line_before_anything_is_written() {
 fn a_tiny_run_on_a_cluster_counts_who_is_told() {
     let Some(()) = hallpass_testbed::etcd() else { return };
     let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
-    command.args(["machines", "--members", "1", "--storage", "memory", "--part", "herd"]);
+    command.args(["cluster", "--members", "1", "--storage", "memory", "--part", "herd"]);
     let run = command.args(["--herd", "2", "5", "--rounds", "6"]).output().expect("it runs");
     let table = text(&run.stdout);
     assert!(table.contains("as many however many wait: yes"), "{table}");

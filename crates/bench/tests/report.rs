@@ -3,11 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use hallpass_bench::{
-    contestants::{Contestant, field, papers},
-    measure::Plan,
-    report::Report,
-    table,
-    workloads::{self, Workload},
+    common::rounds::Steps,
+    threads::{
+        contestants::{Contestant, field, papers},
+        measure::Plan,
+        report::Report,
+        table,
+        workloads::{self, Workload},
+    },
 };
 
 fn names(contestants: &[Contestant]) -> Vec<&'static str> {
@@ -17,7 +20,8 @@ fn names(contestants: &[Contestant]) -> Vec<&'static str> {
 fn run(workloads: Vec<Workload>, contestants: Vec<Contestant>) -> Report {
     let plan = Plan { workloads, contestants, time_ms: 10, rounds: 2 };
     let mut steps = 0;
-    let report = plan.run(&AtomicBool::new(false), |_| steps += 1);
+    let stop = AtomicBool::new(false);
+    let report = plan.run(&mut Steps::new(&stop, &mut |_| steps += 1));
     assert_eq!(steps, plan.steps());
     report
 }
@@ -69,10 +73,11 @@ fn what_was_stopped_says_so() {
     let plan =
         Plan { workloads: workloads::all(0, 0), contestants: field(), time_ms: 10, rounds: 2 };
     let stop = AtomicBool::new(false);
-    let report = plan.run(&stop, |step| {
-        let enough = step.contestant.name == "tokio";
+    let mut announce = |step: String| {
+        let enough = step.ends_with(" tokio");
         stop.fetch_or(enough, std::sync::atomic::Ordering::SeqCst);
-    });
+    };
+    let report = plan.run(&mut Steps::new(&stop, &mut announce));
     assert!(!report.complete && !report.is_empty());
     assert!(table::table(&report).contains("stopped before the end"));
 }

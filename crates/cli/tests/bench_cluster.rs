@@ -3,10 +3,13 @@
 
 use std::{path::PathBuf, sync::atomic::AtomicBool};
 
-use hallpass_bench::machines::{
-    measure::Plan,
-    report::Part,
-    setting::{Medium, Setting},
+use hallpass_bench::{
+    cluster::{
+        measure::Plan,
+        report::Part,
+        setting::{Medium, Setting},
+    },
+    common::rounds::Steps,
 };
 use serde_json::Value;
 
@@ -19,7 +22,8 @@ fn report(parts: &[Part]) -> Value {
         passages: 2,
         program: PathBuf::from(env!("CARGO_BIN_EXE_hallpass")),
     };
-    let report = plan.run(&AtomicBool::new(false), &mut |_| ()).expect("it is measured");
+    let report =
+        plan.run(&mut Steps::new(&AtomicBool::new(false), &mut |_| ())).expect("it is measured");
     report.to_json()
 }
 

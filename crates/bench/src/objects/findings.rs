@@ -8,7 +8,7 @@ use super::{
     contestants::{Kind, WAIT_FREE},
     report::{Curve, Figure, Kept, Part, Report},
 };
-use crate::table::{duration, short};
+use crate::common::text::{duration, short};
 
 /// All that can be said of a report.
 #[derive(Clone, Debug, Serialize)]

@@ -3,11 +3,7 @@
 //! A round goes through all numbers of threads, and with each through all contestants: what disturbs
 //! the machine for some seconds then hits neighbours alike.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread,
-    time::Duration,
-};
+use std::time::Duration;
 
 use super::{
     contestants::{Contestant, Kind},
@@ -17,7 +13,11 @@ use super::{
     stage::Crew,
     stopped,
 };
-use crate::measure::{median, time_and_spread};
+use crate::common::{
+    cores,
+    rounds::Steps,
+    statistics::{median, time_and_spread},
+};
 
 /// What to measure.
 #[derive(Debug)]
@@ -46,9 +46,6 @@ pub struct Plan {
     pub memory_operations: u64,
 }
 
-/// Tells what is about to run.
-type Begins<'a> = &'a mut dyn FnMut(String);
-
 impl Plan {
     /// How many steps it has.
     pub fn steps(&self) -> usize {
@@ -60,12 +57,12 @@ impl Plan {
         self.parts.iter().map(steps).sum()
     }
 
-    /// Measures, until `stop` says so, and tells before each step. An error if threads did not come back
-    /// from a contestant: then nothing can be measured any more.
-    pub fn run(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Report, String> {
+    /// Measures, step by step. Fails if threads did not come back from a contestant: then nothing else
+    /// can be measured.
+    pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let mut report = Report {
             complete: true,
-            cores: thread::available_parallelism().map_or(1, |cores| cores.get()),
+            cores: cores(),
             rounds: self.rounds,
             operations: self.operations,
             size: self.size,
@@ -80,19 +77,16 @@ impl Plan {
         };
         for part in &self.parts {
             match part {
-                Part::Plain | Part::Paused => {
-                    report.figures.push(self.figure(*part, stop, begins)?)
-                }
-                Part::Stopped => report.stopped = self.stopped(stop, begins)?,
-                Part::Memory => report.memory = self.memory(stop, begins)?,
+                Part::Plain | Part::Paused => report.figures.push(self.figure(*part, steps)?),
+                Part::Stopped => report.stopped = self.stopped(steps)?,
+                Part::Memory => report.memory = self.memory(steps)?,
             }
         }
-        // ORDERING: the flag orders nothing else.
-        report.complete = !stop.load(Relaxed);
+        report.complete = !steps.stopped();
         Ok(report)
     }
 
-    fn figure(&self, part: Part, stop: &AtomicBool, begins: Begins<'_>) -> Result<Figure, String> {
+    fn figure(&self, part: Part, steps: &mut Steps<'_>) -> Result<Figure, String> {
         let weather = match part {
             Part::Paused => Weather::Pauses(self.pause),
             _ => Weather::Calm,
@@ -102,10 +96,10 @@ impl Plan {
         for round in 0..self.rounds {
             for (threads, samples) in self.threads.iter().zip(&mut samples) {
                 for (contestant, samples) in self.contestants.iter().zip(samples) {
-                    if stop.load(Relaxed) {
+                    let title = || format!("{} {threads} threads {}", part.name(), contestant.name);
+                    if !steps.begin(title) {
                         break;
                     }
-                    begins(format!("{} {threads} threads {}", part.name(), contestant.name));
                     let gave_up = |sample: &Sample| matches!(sample, Sample::TimeUp { .. });
                     if !has_places(contestant, *threads) || samples.iter().any(gave_up) {
                         continue;
@@ -138,16 +132,15 @@ impl Plan {
         self.contestants.iter().enumerate().flat_map(of).collect()
     }
 
-    fn stopped(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Vec<Kept>, String> {
+    fn stopped(&self, steps: &mut Steps<'_>) -> Result<Vec<Kept>, String> {
         let cases = self.cases();
         let mut rates = vec![Vec::new(); cases.len()];
         for _ in 0..self.rounds {
             for ((index, victims), rates) in cases.iter().zip(&mut rates) {
-                if stop.load(Relaxed) {
+                let contestant = &self.contestants[*index];
+                if !steps.begin(|| format!("{victims} stopped {}", contestant.name)) {
                     break;
                 }
-                let contestant = &self.contestants[*index];
-                begins(format!("{victims} stopped {}", contestant.name));
                 let crew = self.crew(*victims);
                 if has_places(contestant, self.active + victims) {
                     rates.extend(stopped::measure(contestant, &crew, self.time, self.limit)?);
@@ -185,13 +178,12 @@ impl Plan {
         })
     }
 
-    fn memory(&self, stop: &AtomicBool, begins: Begins<'_>) -> Result<Vec<Memory>, String> {
+    fn memory(&self, steps: &mut Steps<'_>) -> Result<Vec<Memory>, String> {
         let mut seen = Vec::new();
         for (contestant, stopped) in self.watched() {
-            if stop.load(Relaxed) {
+            if !steps.begin(|| format!("memory {}", contestant.name)) {
                 break;
             }
-            begins(format!("memory {}", contestant.name));
             let crew = self.crew(stopped);
             if has_places(contestant, self.active + stopped) {
                 seen.push(memory::measure(
@@ -199,7 +191,7 @@ impl Plan {
                     &crew,
                     self.memory_operations,
                     self.limit,
-                    stop,
+                    steps.stop_flag(),
                 )?);
             }
         }

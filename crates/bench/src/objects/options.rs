@@ -9,6 +9,7 @@ use super::{
     measure::Plan,
     report::Part,
 };
+use crate::common::select::select;
 
 /// The options of the benchmark of objects.
 #[derive(Clone, Debug, Args)]
@@ -96,16 +97,6 @@ impl Options {
     }
 
     fn contestants(&self) -> Result<Vec<Contestant>, String> {
-        let mut field = field();
-        let names: Vec<&str> = field.iter().map(|one| one.name).collect();
-        let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
-        if let Some(text) = self.only.iter().find(|text| !is_known(text)) {
-            let names = names.join(", ");
-            return Err(format!("no contestant's name contains `{text}`; there are {names}"));
-        }
-        let asked =
-            |one: &Contestant| self.only.iter().any(|text| one.name.contains(text.as_str()));
-        field.retain(|one| self.only.is_empty() || asked(one));
-        Ok(field)
+        select(field(), &self.only, |one| one.name, |_| false)
     }
 }

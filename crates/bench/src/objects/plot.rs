@@ -7,7 +7,7 @@ use super::{
     report::{Curve, Figure, Kept, Part, Point, Report},
     table,
 };
-use crate::plot::{
+use crate::common::plot::{
     Failure, PlotError,
     canvas::{self, Align, Canvas, FOOT, GREY, HEAD, MARGIN, PALE, Type, WIDTH},
     lines::{self, Line, Panel},

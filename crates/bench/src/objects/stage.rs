@@ -23,7 +23,7 @@ use super::{
     preempt,
     stall::{self, Gate},
 };
-use crate::semaphore::Padded;
+use crate::common::Padded;
 
 /// Who works.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use super::{
     memory::{Memory, PARTS},
     report::{Curve, Figure, Kept, Part, Point, Report},
 };
-use crate::table::{columns, duration};
+use crate::common::text::{columns, duration, unless_complete};
 
 /// A table for each part, what it comes down to, and a line on how it was measured.
 pub fn table(report: &Report) -> String {
@@ -59,7 +59,7 @@ pub fn about(part: Part, report: &Report) -> String {
 
 /// How it was measured, in a line.
 pub fn footnote(report: &Report) -> String {
-    let partly = if report.complete { "" } else { "; stopped before the end" };
+    let partly = unless_complete(report.complete);
     let Report { cores, rounds, size, .. } = report;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(

@@ -1,23 +1,19 @@
 //! Rounds over workloads and contestants, and medians over rounds.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread,
-    time::Duration,
-};
+use std::time::Duration;
 
 use super::{
     contestants::Contestant,
     death::{self, CROWDS},
     parked,
     race::Load,
-    report::{Outcome, Report, Row},
+    report::{Report, Row},
     workloads::Workload,
 };
-use crate::{
-    measure::{long_enough, made_of, median, time_and_spread},
-    race::Sample,
-    report::LeftOut,
+use crate::common::{
+    Sample, cores,
+    rounds::{Rounds, Steps, long_enough},
+    statistics::{median, time_and_spread},
     work::Work,
 };
 
@@ -38,58 +34,46 @@ pub struct Plan {
     pub watch_ms: u64,
 }
 
-type Samples = Result<Vec<Sample>, String>;
-
 impl Plan {
-    /// How many steps it has.
-    pub fn steps(&self) -> usize {
-        self.rounds * self.workloads.len() * self.contestants.len() + CROWDS.len() + 1
+    fn rounds(&self) -> Rounds<'_, Workload, Contestant> {
+        Rounds { count: self.rounds, workloads: &self.workloads, contestants: &self.contestants }
     }
 
-    /// Measures, until `stop` says so, and tells before each step.
-    pub fn run(&self, stop: &AtomicBool, mut begins: impl FnMut(String)) -> Result<Report, String> {
-        // ORDERING: the flag orders nothing else.
-        let stops = || stop.load(Relaxed);
-        let none: Vec<Samples> = self.contestants.iter().map(|_| Ok(Vec::new())).collect();
-        let mut samples = vec![none; self.workloads.len()];
-        'rounds: for _ in 0..self.rounds {
-            for (workload, samples) in self.workloads.iter().zip(&mut samples) {
-                for (contestant, samples) in self.contestants.iter().zip(samples) {
-                    if stops() {
-                        break 'rounds;
-                    }
-                    begins(format!("{} {}", workload.name(), contestant.name));
-                    self.take(workload, contestant, samples);
-                }
-            }
-        }
-        let outcome = |(workload, samples): (&Workload, Vec<Samples>)| {
-            outcome(*workload, self.contestants.iter().zip(samples))
+    /// The number of steps.
+    pub fn steps(&self) -> usize {
+        self.rounds().steps() + CROWDS.len() + 1
+    }
+
+    /// Measures, step by step.
+    pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
+        let title = |workload: &Workload, contestant: &Contestant| {
+            format!("{} {}", workload.name(), contestant.name)
         };
+        let sample =
+            |workload: &Workload, contestant: &Contestant| self.sample(workload, contestant);
+        let samples = self.rounds().run(steps, title, sample);
         let mut report = Report {
-            complete: !stops(),
+            complete: false,
             rounds: self.rounds,
             time_ms: self.time_ms,
-            cores: thread::available_parallelism().map_or(1, |cores| cores.get()),
-            workloads: self.workloads.iter().zip(samples).map(outcome).collect(),
+            cores: cores(),
+            workloads: self.rounds().outcomes(samples, |one| one.name, row, |row| row.ns),
             successions: Vec::new(),
             parked: None,
         };
-        for crowd in CROWDS.into_iter().take_while(|_| !stops()) {
-            begins(format!("killing holders, k = {}, {} wait", crowd.k, crowd.waiting));
-            report.successions.push(death::measure(crowd, self.kills)?);
+        for crowd in CROWDS {
+            if steps.begin(|| format!("killing holders, k = {}, {} wait", crowd.k, crowd.waiting)) {
+                report.successions.push(death::measure(crowd, self.kills)?);
+            }
         }
-        if !stops() {
-            begins("watching one that waits".into());
+        if steps.begin(|| "watching one that waits".into()) {
             report.parked = Some(parked::measure(Duration::from_millis(self.watch_ms))?);
         }
         report.complete = report.parked.is_some();
         Ok(report)
     }
 
-    /// Adds a sample; who cannot run once is not asked again.
-    fn take(&self, workload: &Workload, contestant: &Contestant, samples: &mut Samples) {
-        let Ok(so_far) = samples else { return };
+    fn sample(&self, workload: &Workload, contestant: &Contestant) -> Result<Sample, String> {
         let load = |time| Load {
             processes: workload.processes,
             k: workload.k,
@@ -98,26 +82,8 @@ impl Plan {
             time,
         };
         let time = Duration::from_millis(self.time_ms);
-        match long_enough(time, |time| contestant.run(&load(time)), Sample::nanos) {
-            Ok(sample) => so_far.push(sample),
-            Err(why) => *samples = Err(why),
-        }
+        long_enough(time, |time| contestant.run(&load(time)), Sample::nanos)
     }
-}
-
-fn outcome<'a>(
-    workload: Workload,
-    samples: impl Iterator<Item = (&'a Contestant, Samples)>,
-) -> Outcome {
-    let mut outcome = Outcome { workload, rows: Vec::new(), left_out: Vec::new() };
-    for (contestant, samples) in samples {
-        match made_of(samples, |samples| row(contestant, samples)) {
-            Ok(row) => outcome.rows.push(row),
-            Err(why) => outcome.left_out.push(LeftOut { contestant: contestant.name, why }),
-        }
-    }
-    outcome.rows.sort_by(|one, other| one.ns.total_cmp(&other.ns));
-    outcome
 }
 
 /// Medians; none if half of the rounds saw no passage.

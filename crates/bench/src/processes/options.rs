@@ -7,6 +7,7 @@ use super::{
     measure::Plan,
     workloads,
 };
+use crate::common::select::select;
 
 /// The options of the benchmark among processes.
 #[derive(Clone, Debug, Default, Args)]
@@ -50,18 +51,7 @@ impl Options {
     }
 
     fn contestants(&self) -> Result<Vec<Contestant>, String> {
-        let mut field = field();
-        let names: Vec<&str> = field.iter().map(|one| one.name).collect();
-        let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
-        if let Some(text) = self.only.iter().find(|text| !is_known(text)) {
-            let names = names.join(", ");
-            return Err(format!("no contestant's name contains `{text}`; there are {names}"));
-        }
-        field.retain(|one| {
-            let asked = self.only.iter().any(|text| one.name.contains(text.as_str()));
-            self.only.is_empty() || one.name == HALLPASS || asked
-        });
-        Ok(field)
+        select(field(), &self.only, |one| one.name, |one| one.name == HALLPASS)
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{contestants::Venue, folder, memory::Shared, process::Process};
-use crate::{Semaphore, race::Sample, semaphore::Padded, work::Work};
+use crate::common::{Padded, Sample, Semaphore, work::Work};
 
 /// The most processes there can be.
 pub const MOST: usize = 64;

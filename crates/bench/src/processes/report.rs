@@ -9,7 +9,7 @@ use super::{
     parked::Parked,
     workloads::Workload,
 };
-use crate::{Order, report::LeftOut};
+use crate::common::{Order, rounds};
 
 /// A run of the benchmark among processes.
 #[derive(Clone, Debug, Serialize)]
@@ -30,16 +30,8 @@ pub struct Report {
     pub parked: Option<Parked>,
 }
 
-/// One workload.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Which.
-    pub workload: Workload,
-    /// The contestants, the quickest first.
-    pub rows: Vec<Row>,
-    /// Those that did not run.
-    pub left_out: Vec<LeftOut>,
-}
+/// One workload. The quickest contestant comes first.
+pub type Outcome = rounds::Outcome<Workload, Row>;
 
 /// One contestant. All figures are medians over rounds.
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::report::{Outcome, Report, Row};
-use crate::table::{columns, duration, left_out, order, short};
+use crate::common::text::{columns, duration, left_out, short, unless_complete};
 
 /// A table for each workload, one of deaths, and a line on waiting.
 pub fn table(report: &Report) -> String {
@@ -27,7 +27,7 @@ pub fn table(report: &Report) -> String {
             parked.runs
         );
     }
-    let partly = if report.complete { "" } else { "; stopped before the end" };
+    let partly = unless_complete(report.complete);
     let Report { cores, rounds, time_ms, .. } = report;
     let _ = writeln!(
         text,
@@ -48,7 +48,7 @@ fn passages(outcome: &Outcome) -> Vec<Vec<String>> {
         let ratio = |ratio: Option<f64>| ratio.map_or("-".into(), short);
         let mut line = vec![
             row.contestant.to_string(),
-            order(row.order).to_string(),
+            row.order.name().to_string(),
             row.after_death.to_string(),
             format!("{:.1}", row.ns),
             format!("{:.0} %", row.spread * 100.0),

@@ -7,11 +7,11 @@ use crossbeam_skiplist::SkipSet;
 
 use super::Queue;
 use crate::{
+    common::Padded,
     objects::{
         heap::{Heap, Op},
         stall,
     },
-    semaphore::Padded,
 };
 
 pub struct SkipList {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Venue, only_one};
-use crate::Semaphore;
+use crate::common::Semaphore;
 
 /// A file that each process opens for itself: who inherits a descriptor has its lock, too.
 fn make(k: usize, folder: &Path) -> Result<PathBuf, String> {

@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::Venue;
-use crate::{Semaphore, processes::memory::Shared, semaphore::Padded};
+use crate::{
+    common::{Padded, Semaphore},
+    processes::memory::Shared,
+};
 
 pub struct Floor(Arc<Shared<Padded<AtomicUsize>>>);
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hallpass_processes::{HallDir, SharedHall, SharedPass};
 
 use super::Venue;
-use crate::Semaphore;
+use crate::common::Semaphore;
 
 pub struct Hall {
     k: usize,

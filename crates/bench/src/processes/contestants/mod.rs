@@ -10,7 +10,7 @@ mod sysv;
 use std::{fmt, path::Path};
 
 use super::race::{self, Load};
-use crate::{Order, Semaphore, race::Sample};
+use crate::common::{Order, Sample, Semaphore};
 
 /// What processes share, made before they are.
 pub trait Venue: Sized {

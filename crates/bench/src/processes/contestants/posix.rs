@@ -5,7 +5,10 @@
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
 
 use super::Venue;
-use crate::{Semaphore, processes::memory::Shared, semaphore::Padded};
+use crate::{
+    common::{Padded, Semaphore},
+    processes::memory::Shared,
+};
 
 struct Cell(UnsafeCell<libc::sem_t>);
 

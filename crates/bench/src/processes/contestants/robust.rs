@@ -4,7 +4,10 @@
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
 
 use super::{Venue, only_one};
-use crate::{Semaphore, processes::memory::Shared, semaphore::Padded};
+use crate::{
+    common::{Padded, Semaphore},
+    processes::memory::Shared,
+};
 
 struct Cell(UnsafeCell<libc::pthread_mutex_t>);
 

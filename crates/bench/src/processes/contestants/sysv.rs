@@ -4,7 +4,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use super::Venue;
-use crate::Semaphore;
+use crate::common::Semaphore;
 
 #[derive(Clone)]
 pub struct SysV(Arc<Set>);

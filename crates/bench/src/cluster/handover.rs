@@ -1,0 +1,146 @@
+//! From a release to the successor being in, in writes of etcd.
+//!
+//! One holds the only slot and one waits. The time goes from the call of `release` to when the other
+//! one's `acquire` has returned, or to when its command has written a word to a pipe. A write of etcd,
+//! and the start of such a command without any hall, are measured in turns with that.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Instant,
+};
+
+use hallpass_cluster::ClusterHall;
+use serde::Serialize;
+
+use super::{
+    await_queue, failed,
+    setting::{Setting, connect},
+    wrapper::Wrapper,
+};
+use crate::common::quartiles::Quartiles;
+
+/// The most writes that a hand-over may take.
+pub const BAR: f64 = 3.0;
+
+const NAME: &str = "handover";
+
+/// What came of it, in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Handover {
+    /// On which cluster.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// One write.
+    pub write: Quartiles,
+    /// From one connection to another one.
+    pub connection: Quartiles,
+    /// To the command of another process.
+    pub command: Quartiles,
+    /// The start of such a command alone.
+    pub start: Quartiles,
+}
+
+impl Handover {
+    /// How many writes it takes to hand over to another connection.
+    pub fn in_writes(&self) -> f64 {
+        self.connection.median / self.write.median
+    }
+
+    /// How many it takes to hand over to a command, beside the start of that.
+    pub fn command_in_writes(&self) -> f64 {
+        (self.command.median - self.start.median) / self.write.median
+    }
+
+    /// Whether it took few enough.
+    pub fn holds(&self) -> bool {
+        self.in_writes() <= BAR
+    }
+}
+
+/// Hands over so many times in each way.
+pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
+    let cluster = setting.start();
+    let (mine, other) = (connect(&cluster)?, connect(&cluster)?);
+    let halls = [&mine, &other].map(|etcd| etcd.open(NAME, 1));
+    let [mine_hall, other_hall] = halls.map(|hall| hall.map_err(failed));
+    let (hall, other_hall) = (mine_hall?, other_hall?);
+    let wrapper = Wrapper::Hallpass(program.to_path_buf());
+    let mut samples = [const { Vec::new() }; 4];
+    // The first is for connections to be made.
+    for round in 0..=rounds {
+        let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
+        let connection = to_connection(&hall, &other_hall)?;
+        let command = to_command(&hall, wrapper.command(&cluster.url(), NAME, &["echo", "in"]))?;
+        let mut alone = Command::new("echo");
+        alone.arg("in");
+        let start = until_heard(alone, Ok)?;
+        if round > 0 {
+            for (samples, one) in samples.iter_mut().zip([write, connection, command, start]) {
+                samples.push(one);
+            }
+        }
+    }
+    let nothing = || "no rounds".to_string();
+    let [write, connection, command, start] =
+        samples.map(|samples| Quartiles::of(samples).ok_or_else(nothing));
+    Ok(Handover {
+        setting,
+        write: write?,
+        connection: connection?,
+        command: command?,
+        start: start?,
+    })
+}
+
+fn to_connection(mine: &ClusterHall, other: &ClusterHall) -> Result<f64, String> {
+    let pass = mine.acquire().map_err(failed)?;
+    thread::scope(|scope| {
+        let successor = scope.spawn(|| {
+            let pass = other.acquire().map_err(failed)?;
+            let entered = Instant::now();
+            pass.release().map_err(failed)?;
+            Ok::<_, String>(entered)
+        });
+        await_queue(mine, 1)?;
+        let released = Instant::now();
+        pass.release().map_err(failed)?;
+        let entered = successor.join().map_err(|_| "the successor panicked")??;
+        Ok((entered - released).as_nanos() as f64)
+    })
+}
+
+fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
+    let pass = hall.acquire().map_err(failed)?;
+    until_heard(command, |_| {
+        await_queue(hall, 1)?;
+        let released = Instant::now();
+        pass.release().map_err(failed)?;
+        Ok(released)
+    })
+}
+
+/// The time from when the command is let in, which may be when it is started, to when it is heard.
+fn until_heard(
+    mut command: Command,
+    let_in: impl FnOnce(Instant) -> Result<Instant, String>,
+) -> Result<f64, String> {
+    let started = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let stdout = child.stdout.take().ok_or("there is no pipe")?;
+    let let_in = let_in(started);
+    if let_in.is_err() {
+        // It would wait for ever.
+        let _ = child.kill();
+    }
+    let mut line = String::new();
+    let heard = BufReader::new(stdout).read_line(&mut line).map(|_| Instant::now());
+    let ended = child.wait().map_err(failed)?;
+    let time = heard.map_err(failed)? - let_in?;
+    match line.trim() {
+        "in" => Ok(time.as_nanos() as f64),
+        _ => Err(format!("a command did not get in: {ended}")),
+    }
+}

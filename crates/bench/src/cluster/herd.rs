@@ -1,0 +1,103 @@
+//! How many are told of a release.
+//!
+//! All slots are held and many wait, over several connections. Again and again one leaves; how many
+//! events etcd has sent to anybody is what it counts itself, before and after.
+
+use std::{sync::mpsc, thread};
+
+use hallpass_cluster::{Cluster, ClusterHall, ClusterPass};
+use hallpass_testbed::EtcdCluster;
+use serde::Serialize;
+
+use super::{
+    MOMENT, await_queue, failed,
+    setting::{connect, events_sent},
+};
+use crate::common::{quartiles::Quartiles, statistics::median};
+
+const CONNECTIONS: usize = 8;
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Herd {
+    /// How many slots.
+    pub k: usize,
+    /// How many wait.
+    pub waiting: usize,
+    /// How many events are sent for each release.
+    pub events: Quartiles,
+    /// The median over the first half of the releases.
+    pub early: f64,
+    /// That over the second half.
+    pub late: f64,
+}
+
+/// Whether as many events are sent however many wait. One more or less may be due to the moment.
+pub fn is_flat(herds: &[Herd]) -> bool {
+    let same_k = |one: &Herd, other: &Herd| one.k == other.k;
+    let mut groups = herds.chunk_by(same_k);
+    groups.all(|group| group.iter().all(|herd| herd.events.median <= group[0].events.median + 1.0))
+}
+
+/// Whether as many are sent however many have left before.
+pub fn is_steady(herds: &[Herd]) -> bool {
+    herds.iter().all(|herd| herd.late <= herd.early + 1.0)
+}
+
+/// Releases so many times, on a cluster that does nothing else.
+pub fn measure(
+    cluster: &EtcdCluster,
+    k: usize,
+    waiting: usize,
+    releases: usize,
+) -> Result<Herd, String> {
+    let connections: Vec<Cluster> =
+        (0..CONNECTIONS).map(|_| connect(cluster)).collect::<Result<_, _>>()?;
+    let name = format!("herd-{k}-{waiting}");
+    let open = |etcd: &Cluster| etcd.open(&name, k).map_err(failed);
+    let halls: Vec<ClusterHall> = connections.iter().map(open).collect::<Result<_, _>>()?;
+    let hall = &halls[0];
+    let inside = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
+    let events = thread::scope(|scope| {
+        let (entered, successors) = mpsc::channel();
+        let comes = |number: usize| {
+            let (hall, entered) = (&halls[number % CONNECTIONS], entered.clone());
+            // Nobody listens once it is over; then the pass is given back.
+            scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
+        };
+        (0..waiting).for_each(comes);
+        let events = count(cluster, hall, inside, waiting, releases, &successors, &comes);
+        // Who still waits is sent away.
+        let closed = hall.close().map_err(failed);
+        drop(successors);
+        closed.and(events)
+    })?;
+    let half = events.len().div_ceil(2);
+    let halves = [&events[..half], &events[events.len() - half..]];
+    let [early, late] = halves.map(|half| median(half.to_vec()).unwrap_or(f64::NAN));
+    let events = Quartiles::of(events).ok_or("no releases")?;
+    Ok(Herd { k, waiting, events, early, late })
+}
+
+/// The events for each release, after each of which another one comes.
+fn count(
+    cluster: &EtcdCluster,
+    hall: &ClusterHall,
+    mut inside: Vec<ClusterPass>,
+    waiting: usize,
+    releases: usize,
+    successors: &mpsc::Receiver<Result<ClusterPass, String>>,
+    comes: &impl Fn(usize),
+) -> Result<Vec<f64>, String> {
+    let mut events = Vec::new();
+    for release in 0..releases {
+        await_queue(hall, waiting)?;
+        let before = events_sent(cluster)?;
+        inside.remove(0).release().map_err(failed)?;
+        inside.push(successors.recv().map_err(failed)??);
+        thread::sleep(MOMENT);
+        events.push((events_sent(cluster)? - before) as f64);
+        comes(release);
+    }
+    Ok(events)
+}

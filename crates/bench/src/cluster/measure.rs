@@ -1,0 +1,178 @@
+//! Rounds over all that is measured among machines.
+
+use std::{fs, iter, path::PathBuf, thread};
+
+use hallpass_testbed::EtcdCluster;
+
+use super::{
+    behaviour::TRIALS,
+    handover, herd,
+    race::{self, CROWDS, Race, Succession},
+    report::{Part, Report},
+    setting::Setting,
+    wrapper::Wrapper,
+};
+use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
+
+/// What to measure.
+#[derive(Debug)]
+pub struct Plan {
+    /// Which parts.
+    pub parts: Vec<Part>,
+    /// On which clusters; herds and behaviour on the first of them.
+    pub settings: Vec<Setting>,
+    /// How many rounds.
+    pub rounds: usize,
+    /// How many waiters a herd has.
+    pub herds: Vec<usize>,
+    /// How many passages all loops together make in a round.
+    pub passages: usize,
+    /// Where `hallpass` is.
+    pub program: PathBuf,
+}
+
+/// How many slots a herd waits for.
+const HERD_SLOTS: [usize; 2] = [1, 4];
+
+impl Plan {
+    /// How many steps it has.
+    pub fn steps(&self) -> usize {
+        let steps = |part: &Part| match part {
+            Part::Handover => self.settings.len(),
+            Part::Herd => HERD_SLOTS.len() * self.herds.len(),
+            Part::Race => self.settings.len() * (CROWDS.len() + 1) * self.rounds,
+            Part::Behaviour => TRIALS.len(),
+        };
+        self.parts.iter().map(steps).sum()
+    }
+
+    /// Measures, step by step.
+    pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
+        let mut report =
+            Report { cores: cores(), load: vec![load()], rounds: self.rounds, ..Report::default() };
+        for part in &self.parts {
+            match part {
+                Part::Handover => self.hand_over(steps, &mut report)?,
+                Part::Herd => self.herd(steps, &mut report)?,
+                Part::Race => self.race(steps, &mut report)?,
+                Part::Behaviour => self.behave(steps, &mut report)?,
+            }
+            report.load.push(load());
+        }
+        report.complete = !steps.stopped();
+        Ok(report)
+    }
+
+    fn hand_over(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
+        for setting in &self.settings {
+            if !steps.begin(|| format!("handing over, {setting}")) {
+                break;
+            }
+            report.handovers.push(handover::measure(*setting, self.rounds, &self.program)?);
+        }
+        Ok(())
+    }
+
+    fn herd(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
+        let cluster = self.settings[0].start();
+        for k in HERD_SLOTS {
+            for waiting in &self.herds {
+                if steps.begin(|| format!("{waiting} wait for {k}")) {
+                    report.herds.push(herd::measure(&cluster, k, *waiting, self.rounds)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wrappers(&self) -> [Wrapper; 2] {
+        [Wrapper::Hallpass(self.program.clone()), Wrapper::Etcdctl]
+    }
+
+    fn race(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
+        for setting in &self.settings {
+            let cluster = setting.start();
+            for loops in CROWDS {
+                report.races.extend(self.passages(steps, &cluster, *setting, loops)?);
+            }
+            report.successions.extend(self.successions(steps, &cluster, *setting)?);
+        }
+        Ok(())
+    }
+
+    /// Passages of both in turns.
+    fn passages(
+        &self,
+        steps: &mut Steps<'_>,
+        cluster: &EtcdCluster,
+        setting: Setting,
+        loops: usize,
+    ) -> Result<Option<Race>, String> {
+        let mut samples: [Vec<f64>; 2] = Default::default();
+        let each = self.passages.div_ceil(loops);
+        for _ in 0..self.rounds {
+            if !steps.begin(|| format!("passages of {loops}, {setting}")) {
+                break;
+            }
+            for (wrapper, samples) in iter::zip(self.wrappers(), &mut samples) {
+                samples.push(race::passages(cluster, &wrapper, loops, each)?);
+            }
+        }
+        let [ours, theirs] = samples;
+        let ratios: Vec<f64> =
+            iter::zip(&ours, &theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let [ours, theirs, ratio] = [ours, theirs, ratios].map(Quartiles::of);
+        let all = ours.zip(theirs).zip(ratio);
+        Ok(all.map(|((ours, theirs), ratio)| Race { setting, loops, ours, theirs, ratio }))
+    }
+
+    /// How soon commands follow each other, where many compete.
+    fn successions(
+        &self,
+        steps: &mut Steps<'_>,
+        cluster: &EtcdCluster,
+        setting: Setting,
+    ) -> Result<Vec<Succession>, String> {
+        let loops = CROWDS[CROWDS.len() - 1];
+        let mut samples: [(Vec<f64>, usize); 2] = Default::default();
+        for _ in 0..self.rounds {
+            if !steps.begin(|| format!("successions of {loops}, {setting}")) {
+                break;
+            }
+            for (wrapper, (gaps, overlaps)) in iter::zip(self.wrappers(), &mut samples) {
+                let (more_gaps, more) = race::between(&race::stays(cluster, &wrapper, loops, 1)?);
+                gaps.extend(more_gaps);
+                *overlaps += more;
+            }
+        }
+        let succession = |(wrapper, (gaps, overlaps)): (Wrapper, (Vec<f64>, usize))| {
+            let time = Quartiles::of(gaps)?;
+            Some(Succession { setting, wrapper, loops, time, overlaps })
+        };
+        Ok(iter::zip(self.wrappers(), samples).filter_map(succession).collect())
+    }
+
+    fn behave(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
+        let cluster = &self.settings[0].start();
+        for trial in TRIALS {
+            if !steps.begin(|| trial.hope().into()) {
+                break;
+            }
+            // Nothing is timed here, and mostly one waits: both at once.
+            let both = thread::scope(|scope| {
+                let run = |wrapper| scope.spawn(move || trial.run(cluster, &wrapper));
+                self.wrappers().map(run).map(|run| run.join().expect("no panic"))
+            });
+            for seen in both {
+                report.behaviours.push(seen?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many have wanted to run at once, of late.
+fn load() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
+}

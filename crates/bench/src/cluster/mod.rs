@@ -1,0 +1,55 @@
+//! Halls among machines side by side with `etcdctl lock`, on clusters of etcd on this machine.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`setting`] | how many members, and where they write |
+//! | [`handover`] | from a release to the successor being in, in writes of etcd |
+//! | [`herd`] | how many are told of a release |
+//! | [`wrapper`] | the commands that are compared |
+//! | [`race`] | passages a second of commands |
+//! | [`behaviour`] | what becomes of a command when things go wrong |
+//! | [`measure`] | rounds over all of these |
+//! | [`options`] | what to measure, on a command line |
+//! | [`report`] | what was measured, as JSON |
+//! | [`table`] | the same as text |
+
+pub mod behaviour;
+pub mod handover;
+pub mod herd;
+pub mod measure;
+pub mod options;
+pub mod race;
+pub mod report;
+pub mod setting;
+pub mod table;
+pub mod wrapper;
+
+use std::{
+    fmt::Display,
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_cluster::ClusterHall;
+
+/// Longer than this nothing takes, unless it is broken.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A moment in which whoever has come to wait settles down, and what is being told is heard.
+const MOMENT: Duration = Duration::from_millis(40);
+
+fn failed(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// Waits until so many wait, and have settled down.
+fn await_queue(hall: &ClusterHall, length: usize) -> Result<(), String> {
+    let begun = Instant::now();
+    while hall.waiting().map_err(failed)? != length {
+        if begun.elapsed() > PATIENCE {
+            return Err(format!("there are not {length} that wait"));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(MOMENT);
+    Ok(())
+}

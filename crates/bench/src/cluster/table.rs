@@ -1,0 +1,140 @@
+//! What was measured, as text.
+
+use std::fmt::Write as _;
+
+use super::{
+    handover::{BAR, Handover},
+    herd::{self, Herd},
+    race::{Race, Succession},
+    report::Report,
+};
+use crate::common::{
+    quartiles::Quartiles,
+    text::{columns, duration, short, unless_complete, with_heading},
+};
+
+/// A table for each part, with a line on what was hoped for.
+pub fn table(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.handovers.is_empty() {
+        text.push_str("from a release to the successor being in: median (quartiles)\n");
+        text.push_str(&columns(&handovers(&report.handovers), 1));
+        let good = report.handovers.iter().filter(|one| one.holds()).count();
+        let all = report.handovers.len();
+        let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
+    }
+    if !report.herds.is_empty() {
+        text.push_str("events that etcd sends for a release: median (quartiles)\n");
+        text.push_str(&columns(&herds(&report.herds), 0));
+        let flat = yes(herd::is_flat(&report.herds));
+        let _ = writeln!(text, "  as many however many wait: {flat}");
+        let steady = yes(herd::is_steady(&report.herds));
+        let _ = writeln!(text, "  as many however many have left before: {steady}\n");
+    }
+    if !report.races.is_empty() {
+        text.push_str("passages a second of commands that do nothing, k = 1: median (quartiles)\n");
+        text.push_str(&columns(&races(&report.races), 1));
+        let good = report.races.iter().filter(|race| race.ratio.median >= 1.0).count();
+        let all = report.races.len();
+        let _ = writeln!(text, "  hallpass run at least as fast: {good} of {all}\n");
+    }
+    if !report.successions.is_empty() {
+        text.push_str("from the end of a command to the start of the next: median (quartiles)\n");
+        text.push_str(&columns(&successions(&report.successions), 2));
+        text.push('\n');
+    }
+    if !report.behaviours.is_empty() {
+        text.push_str("what becomes of a command when things go wrong\n");
+        text.push_str(&columns(&behaviours(report), 5));
+        text.push('\n');
+    }
+    text.push_str(&footnote(report));
+    text
+}
+
+fn footnote(report: &Report) -> String {
+    let Report { cores, rounds, load, .. } = report;
+    let load: Vec<_> = load.iter().map(|load| load.to_string()).collect();
+    let partly = unless_complete(report.complete);
+    format!("{cores} cores, load {}; {rounds} rounds, in turns{partly}\n", load.join(", "))
+}
+
+fn spread(quartiles: Quartiles, show: impl Fn(f64) -> String) -> String {
+    let Quartiles { lower, median, upper } = quartiles;
+    format!("{} ({} .. {})", show(median), show(lower), show(upper))
+}
+
+fn yes(good: bool) -> &'static str {
+    if good { "yes" } else { "no" }
+}
+
+fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
+    let line = |one: &Handover| {
+        [
+            one.setting.to_string(),
+            spread(one.write, duration),
+            spread(one.connection, duration),
+            short(one.in_writes()),
+            spread(one.command, duration),
+            duration(one.start.median),
+            short(one.command_in_writes()),
+        ]
+    };
+    let heading = [
+        "cluster",
+        "one write",
+        "to another connection",
+        "x write",
+        "to a command of hallpass run",
+        "its start alone",
+        "x write beside that",
+    ];
+    with_heading(heading, handovers.iter().map(line))
+}
+
+fn herds(herds: &[Herd]) -> Vec<Vec<String>> {
+    let line = |one: &Herd| {
+        let events = spread(one.events, |count| count.to_string());
+        let counts = [one.early, one.late].map(|count| count.to_string());
+        let [early, late] = counts;
+        [one.k.to_string(), one.waiting.to_string(), events, early, late]
+    };
+    with_heading(["k", "waiting", "events", "first half", "second half"], herds.iter().map(line))
+}
+
+fn races(races: &[Race]) -> Vec<Vec<String>> {
+    let line = |one: &Race| {
+        let show = |quartiles| spread(quartiles, short);
+        let [ours, theirs, ratio] = [one.ours, one.theirs, one.ratio].map(show);
+        [one.setting.to_string(), one.loops.to_string(), ours, theirs, ratio]
+    };
+    let heading = ["cluster", "loops", "hallpass run", "etcdctl lock", "ratio"];
+    with_heading(heading, races.iter().map(line))
+}
+
+fn successions(successions: &[Succession]) -> Vec<Vec<String>> {
+    let line = |one: &Succession| {
+        [
+            one.setting.to_string(),
+            one.wrapper.name().to_string(),
+            one.loops.to_string(),
+            spread(one.time, duration),
+            one.overlaps.to_string(),
+        ]
+    };
+    let heading = ["cluster", "wrapper", "loops", "time", "overlaps"];
+    with_heading(heading, successions.iter().map(line))
+}
+
+/// Both wrappers, tried one after the other, in a line.
+fn behaviours(report: &Report) -> Vec<Vec<String>> {
+    let lines = report.behaviours.chunk_by(|one, other| one.trial == other.trial).map(|both| {
+        let cell = |index: usize, show: &dyn Fn(bool, &str) -> String| {
+            both.get(index).map_or("-".into(), |one| show(one.good, &one.seen))
+        };
+        let good = |index| cell(index, &|good, _| yes(good).into());
+        let seen = |index| cell(index, &|_, seen| seen.into());
+        [both[0].trial.hope().to_string(), good(0), good(1), seen(0), seen(1)]
+    });
+    with_heading(["", "hallpass run", "etcdctl lock", "seen of hallpass", "seen of etcdctl"], lines)
+}

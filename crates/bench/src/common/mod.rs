@@ -1,0 +1,30 @@
+//! The parts that several families share.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`semaphore`] | [`Semaphore`], the trait that a contestant implements, and [`Order`] |
+//! | [`work`] | work of a known length, to do inside and outside |
+//! | [`sample`] | what one contestant did in one round |
+//! | [`rounds`] | rounds over workloads and contestants |
+//! | [`statistics`], [`quartiles`] | medians, spreads and quartiles over rounds |
+//! | [`select`] | contestants by the names on a command line |
+//! | [`text`] | figures as tables |
+//! | [`plot`] | figures as pictures |
+
+pub mod plot;
+pub mod quartiles;
+pub mod rounds;
+pub mod sample;
+pub mod select;
+pub mod semaphore;
+pub mod statistics;
+pub mod text;
+pub mod work;
+
+pub use sample::Sample;
+pub use semaphore::{Order, Padded, Semaphore};
+
+/// The number of threads that this machine runs at once.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
+}

@@ -1,0 +1,28 @@
+//! Parts of pictures.
+
+pub(crate) mod canvas;
+pub(crate) mod lines;
+pub(crate) mod scale;
+
+use std::{error::Error, fmt};
+
+/// A plot could not be drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlotError(String);
+
+impl fmt::Display for PlotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the plot could not be drawn: {}", self.0)
+    }
+}
+
+impl Error for PlotError {}
+
+/// What goes wrong while drawing.
+pub(crate) type Failure = Box<dyn Error>;
+
+impl From<Failure> for PlotError {
+    fn from(failure: Failure) -> Self {
+        PlotError(failure.to_string())
+    }
+}

@@ -1,0 +1,169 @@
+//! Rounds over workloads and contestants.
+//!
+//! A round goes through all workloads, and in each through all contestants. What disturbs the
+//! machine for some seconds then hits neighbours alike, and few of a contestant's rounds.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+/// The steps of a measurement: each is announced before it runs, and none runs after a stop.
+pub struct Steps<'a> {
+    stop: &'a AtomicBool,
+    announce: &'a mut dyn FnMut(String),
+}
+
+impl fmt::Debug for Steps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps").field("stop", self.stop).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Steps<'a> {
+    /// Creates steps that end when `stop` is set and are announced by `announce`.
+    pub fn new(stop: &'a AtomicBool, announce: &'a mut dyn FnMut(String)) -> Self {
+        Steps { stop, announce }
+    }
+
+    /// Announces the next step. Returns `false` if it must not run.
+    #[must_use]
+    pub fn begin(&mut self, what: impl FnOnce() -> String) -> bool {
+        let goes_on = !self.stopped();
+        if goes_on {
+            (self.announce)(what());
+        }
+        goes_on
+    }
+
+    /// Returns `true` after a stop.
+    pub fn stopped(&self) -> bool {
+        // ORDERING: the flag orders nothing else.
+        self.stop.load(Relaxed)
+    }
+
+    /// The flag, for a step that takes long enough to look at it.
+    pub(crate) fn stop_flag(&self) -> &'a AtomicBool {
+        self.stop
+    }
+}
+
+/// A contestant that did not run.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub contestant: &'static str,
+    /// The reason.
+    pub why: String,
+}
+
+/// One workload with the contestants that ran in it.
+#[derive(Clone, Debug)]
+pub struct Outcome<Workload, Row> {
+    /// The workload.
+    pub workload: Workload,
+    /// The contestants that ran, the best first.
+    pub rows: Vec<Row>,
+    /// Those that did not run.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A contestant's samples of a workload, round by round, or the reason why it cannot run.
+pub type Samples<S> = Result<Vec<S>, String>;
+
+/// Everything that is combined with everything else in each round.
+#[derive(Debug)]
+pub struct Rounds<'a, W, C> {
+    /// How many rounds.
+    pub count: usize,
+    /// The workloads.
+    pub workloads: &'a [W],
+    /// The contestants.
+    pub contestants: &'a [C],
+}
+
+impl<W: Copy, C> Rounds<'_, W, C> {
+    /// The number of steps.
+    pub fn steps(&self) -> usize {
+        self.count * self.workloads.len() * self.contestants.len()
+    }
+
+    /// Takes a sample in each step. A contestant that cannot run once is not run again.
+    pub fn run<S: Clone>(
+        &self,
+        steps: &mut Steps<'_>,
+        title: impl Fn(&W, &C) -> String,
+        sample: impl Fn(&W, &C) -> Result<S, String>,
+    ) -> Vec<Vec<Samples<S>>> {
+        let none: Vec<Samples<S>> = self.contestants.iter().map(|_| Ok(Vec::new())).collect();
+        let mut samples = vec![none; self.workloads.len()];
+        for _ in 0..self.count {
+            for (workload, samples) in self.workloads.iter().zip(&mut samples) {
+                for (contestant, samples) in self.contestants.iter().zip(samples) {
+                    if !steps.begin(|| title(workload, contestant)) {
+                        break;
+                    }
+                    let Ok(so_far) = samples else { continue };
+                    match sample(workload, contestant) {
+                        Ok(sample) => so_far.push(sample),
+                        Err(why) => *samples = Err(why),
+                    }
+                }
+            }
+        }
+        samples
+    }
+
+    /// Summarises the samples of [`run`](Self::run): a row for each contestant that ran, sorted by
+    /// `rank`, and the reason for each that did not.
+    pub fn outcomes<S, R>(
+        &self,
+        samples: Vec<Vec<Samples<S>>>,
+        name: impl Fn(&C) -> &'static str,
+        row: impl Fn(&C, &[S]) -> Option<R>,
+        rank: impl Fn(&R) -> f64,
+    ) -> Vec<Outcome<W, R>> {
+        let outcome = |(workload, samples): (&W, Vec<Samples<S>>)| {
+            let mut outcome = Outcome { workload: *workload, rows: vec![], left_out: vec![] };
+            for (contestant, samples) in self.contestants.iter().zip(samples) {
+                match summarise(samples, |samples| row(contestant, samples)) {
+                    Ok(row) => outcome.rows.push(row),
+                    Err(why) => {
+                        outcome.left_out.push(LeftOut { contestant: name(contestant), why });
+                    }
+                }
+            }
+            outcome.rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
+            outcome
+        };
+        self.workloads.iter().zip(samples).map(outcome).collect()
+    }
+}
+
+fn summarise<S, R>(samples: Samples<S>, row: impl FnOnce(&[S]) -> Option<R>) -> Result<R, String> {
+    samples.and_then(|samples| match samples.is_empty() {
+        true => Err("it did not come to that".into()),
+        false => row(&samples).ok_or_else(|| "not one passage in the time".into()),
+    })
+}
+
+/// A contestant that makes no passage in this time does not make any.
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
+
+/// Runs for `time`, or longer if there was no passage: a busy machine may keep all contestants off
+/// the cores for a short time.
+pub fn long_enough<S>(
+    mut time: Duration,
+    run: impl Fn(Duration) -> Result<S, String>,
+    nanos: impl Fn(&S) -> Option<f64>,
+) -> Result<S, String> {
+    loop {
+        match run(time) {
+            Ok(sample) if nanos(&sample).is_none() && time < LONG_ENOUGH => time *= 2,
+            result => return result,
+        }
+    }
+}

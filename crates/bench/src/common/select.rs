@@ -1,0 +1,22 @@
+//! Contestants by the names on a command line.
+
+/// Keeps the contestants whose name contains one of `texts`, and those that `always` run; all of them if
+/// there are no texts. Fails if a text is in no name.
+pub fn select<C>(
+    mut contestants: Vec<C>,
+    texts: &[String],
+    name: impl Fn(&C) -> &'static str,
+    always: impl Fn(&C) -> bool,
+) -> Result<Vec<C>, String> {
+    let names: Vec<&str> = contestants.iter().map(&name).collect();
+    let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
+    if let Some(text) = texts.iter().find(|text| !is_known(text)) {
+        let names = names.join(", ");
+        return Err(format!("no contestant's name contains `{text}`; there are {names}"));
+    }
+    contestants.retain(|one| {
+        let asked = texts.iter().any(|text| name(one).contains(text.as_str()));
+        texts.is_empty() || asked || always(one)
+    });
+    Ok(contestants)
+}

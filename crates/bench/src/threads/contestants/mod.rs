@@ -1,0 +1,108 @@
+//! Who competes. A new contestant costs a small file and one line in [`field`].
+
+mod floor;
+mod hall;
+mod of_async_lock;
+mod of_parking_lot;
+mod of_std;
+mod of_tokio;
+mod paper;
+mod posix;
+mod ticket;
+
+use std::fmt;
+
+use hallpass_algorithms::registry::{ENTRIES, Entry, OURS, Standing};
+use hallpass_threads::Hall;
+use serde::Serialize;
+
+use super::race::{self, Load, Observe};
+use crate::common::{Order, Sample, Semaphore};
+
+/// Where a contestant comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Camp {
+    /// What the others are measured against.
+    Floor,
+    /// This project's semaphore.
+    Hallpass,
+    /// What others offer.
+    Rival,
+    /// An algorithm of a paper.
+    Paper,
+}
+
+/// The contestant that all others are compared with.
+pub const FLOOR: &str = "floor";
+/// The contestant that is compared with as well.
+pub const TOKIO: &str = "tokio";
+
+type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
+
+/// One semaphore, and how to run it.
+pub struct Contestant {
+    /// What it is called, without spaces.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub camp: Camp,
+    /// In which order it lets threads in.
+    pub order: Order,
+    run: Box<Run>,
+}
+
+impl fmt::Debug for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Contestant {
+    /// A contestant that `make` makes for so many threads, of which k may be in.
+    pub fn new<S: Semaphore>(
+        name: &'static str,
+        camp: Camp,
+        order: Order,
+        make: impl Fn(usize, usize) -> S + 'static,
+    ) -> Self {
+        let run = move |load: &Load, observe: Observe<'_>| {
+            Ok(race::run(make(load.threads, load.k), load, observe))
+        };
+        Contestant { name, camp, order, run: Box::new(run) }
+    }
+
+    fn of_paper(entry: &'static Entry) -> Self {
+        let order = if entry.promises_fife { Order::Fifo } else { Order::Everybody };
+        let run = move |load: &Load, observe: Observe<'_>| paper::run(entry, load, observe);
+        Contestant { name: entry.id, camp: Camp::Paper, order, run: Box::new(run) }
+    }
+
+    /// Runs the threads on a new one; or says why there is none of that size.
+    pub fn run(&self, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
+        (self.run)(load, observe)
+    }
+}
+
+/// Those that are for use, and the floor.
+pub fn field() -> Vec<Contestant> {
+    use Camp::{Floor, Hallpass, Rival};
+    use Order::{Barging, Fifo, Open};
+    vec![
+        Contestant::new(FLOOR, Floor, Open, |_, _| floor::Floor::default()),
+        Contestant::new("hallpass", Hallpass, Fifo, |_, k| Hall::new(k)),
+        Contestant::new("hallpass-barging", Hallpass, Barging, |_, k| hall::barging(k)),
+        Contestant::new(TOKIO, Rival, Fifo, |_, k| tokio::sync::Semaphore::new(k)),
+        Contestant::new("async-lock", Rival, Barging, |_, k| async_lock::Semaphore::new(k)),
+        Contestant::new("std-condvar", Rival, Barging, |_, k| of_std::StdCondvar::new(k)),
+        Contestant::new("parking-lot", Rival, Barging, |_, k| of_parking_lot::ParkingLot::new(k)),
+        Contestant::new("posix-sem", Rival, Barging, |_, k| posix::Posix::new(k)),
+        Contestant::new("ticket", Rival, Fifo, ticket::Ticket::new),
+    ]
+}
+
+/// The algorithms of the papers that are right.
+pub fn papers() -> Vec<Contestant> {
+    let is_sound = |entry: &&Entry| entry.standing == Standing::Sound;
+    let sound = ENTRIES.iter().filter(is_sound).filter(|entry| entry.paper != OURS);
+    sound.map(Contestant::of_paper).collect()
+}

@@ -1,0 +1,41 @@
+//! A count under `std::sync::Mutex` and a `Condvar`, as many write it by hand.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::common::Semaphore;
+
+/// How many more may come in.
+pub struct StdCondvar {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// Leaves when dropped.
+pub struct Guard<'a>(&'a StdCondvar);
+
+impl StdCondvar {
+    /// For `k` at once.
+    pub fn new(k: usize) -> Self {
+        StdCondvar { free: Mutex::new(k), freed: Condvar::new() }
+    }
+}
+
+impl Semaphore for StdCondvar {
+    type Guard<'a> = Guard<'a>;
+
+    #[inline]
+    fn enter(&self, _: usize) -> Guard<'_> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.freed.wait_while(free, |free| *free == 0);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Guard(self)
+    }
+}
+
+impl Drop for Guard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}

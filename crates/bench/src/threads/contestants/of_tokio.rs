@@ -1,0 +1,17 @@
+//! `tokio::sync::Semaphore`, awaited as its users do, by threads that block until it is ready.
+//!
+//! futures-lite's `block_on` keeps its waker for the next call, so no passage pays for making one.
+
+use futures_lite::future::block_on;
+use tokio::sync::{Semaphore as Tokio, SemaphorePermit};
+
+use crate::common::Semaphore;
+
+impl Semaphore for Tokio {
+    type Guard<'a> = SemaphorePermit<'a>;
+
+    #[inline]
+    fn enter(&self, _: usize) -> SemaphorePermit<'_> {
+        block_on(self.acquire()).expect("nobody closes it")
+    }
+}

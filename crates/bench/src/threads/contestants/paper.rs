@@ -1,0 +1,41 @@
+//! The algorithms of the papers on real atomics: the source that the lab checks, with names, as
+//! `Hall::with` runs it.
+
+use hallpass_algorithms::registry::Entry;
+use hallpass_threads::{Hall, PaperHall, PaperPass};
+
+use crate::{
+    common::{Sample, Semaphore},
+    threads::race::{self, Load, Observe},
+};
+
+impl Semaphore for PaperHall {
+    type Guard<'a> = PaperPass<'a>;
+
+    fn enter(&self, _: usize) -> PaperPass<'_> {
+        self.acquire()
+    }
+
+    fn slot(pass: &PaperPass<'_>) -> Option<usize> {
+        Some(pass.slot())
+    }
+}
+
+/// Runs an algorithm, unless it does not exist for so many threads or that k.
+///
+/// Where all threads could be in at once no paper has an algorithm: it is then built for as many
+/// processes as it can be, and some of them never compete.
+pub fn run(entry: &Entry, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
+    let n = if load.threads > load.k { load.threads } else { entry.max_processes };
+    if n <= load.k {
+        return Err(format!("built for at most n = {n} processes"));
+    }
+    let hall = Hall::with(entry.id, n, load.k).map_err(|error| {
+        // Without the name, those with the same reason are listed together.
+        let why = error.to_string();
+        let id = format!("{}+names", entry.id);
+        let why = why.strip_prefix(&id).unwrap_or(&why).trim_start();
+        why.strip_prefix("is ").unwrap_or(why).to_string()
+    })?;
+    Ok(race::run(hall, load, observe))
+}

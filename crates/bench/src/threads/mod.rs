@@ -1,0 +1,22 @@
+//! Semaphores among threads side by side: the cost of a passage, fairness, waits.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`contestants`] | a small file per contestant, and the list of them |
+//! | [`race`] | threads on one semaphore for some time: one sample |
+//! | [`witness`] | detects more than k holders, or two holders of one slot |
+//! | [`workloads`] | how many threads, which k, what is measured |
+//! | [`measure`] | rounds over workloads and contestants, and medians over rounds |
+//! | [`options`] | the command line |
+//! | [`report`] | the figures, as JSON |
+//! | [`table`], [`plot`] | the figures as text, and as pictures |
+
+pub mod contestants;
+pub mod measure;
+pub mod options;
+pub mod plot;
+pub mod race;
+pub mod report;
+pub mod table;
+pub mod witness;
+pub mod workloads;

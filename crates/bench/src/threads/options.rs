@@ -1,0 +1,88 @@
+//! The command line of the benchmark among threads.
+
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
+
+use super::{
+    contestants::{self, Camp, Contestant},
+    measure::Plan,
+    workloads,
+};
+use crate::common::select::select;
+
+/// A millisecond, in nanoseconds: longer work would hide the cost of the semaphore.
+const LONGEST_WORK: u64 = 1_000_000;
+
+/// The options of the benchmark among threads.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Less time and fewer rounds: about ten seconds, and rougher figures
+    #[arg(long)]
+    pub quick: bool,
+    /// Run only contestants whose name contains this, and the floor
+    #[arg(long, value_name = "TEXT", num_args = 1..)]
+    pub only: Vec<String>,
+    /// Run only these: alone, contended, oversubscribed, latency, or one such as alone-k4
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub workload: Vec<String>,
+    /// Run the algorithms of the papers as well
+    #[arg(long)]
+    pub papers: bool,
+    /// How long each contestant runs in each round, in milliseconds [default: 200, or 40]
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
+    pub time: Option<u64>,
+    /// How many rounds; medians over them are shown [default: 5, or 3]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
+    pub rounds: Option<u64>,
+    /// Nanoseconds of work inside, where there is some
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
+    pub inside: u64,
+    /// Nanoseconds of work outside, where there is some
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
+    pub outside: u64,
+    /// Write the plots to this directory
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Options {
+    /// Returns what to measure; fails if there is no such contestant or workload.
+    pub fn plan(&self) -> Result<Plan, String> {
+        let (time_ms, rounds) = if self.quick { (40, 3) } else { (200, 5) };
+        let workloads = workloads::all(self.inside, self.outside);
+        Ok(Plan {
+            workloads: workloads::select(workloads, &self.workload)?,
+            contestants: self.contestants()?,
+            time_ms: self.time.unwrap_or(time_ms),
+            rounds: self.rounds.unwrap_or(rounds) as usize,
+        })
+    }
+
+    /// The floor, and those that were asked for.
+    fn contestants(&self) -> Result<Vec<Contestant>, String> {
+        let mut field = contestants::field();
+        match self.papers {
+            true => field.extend(contestants::papers()),
+            false => self.check_papers(&field)?,
+        }
+        let field = select(field, &self.only, |one| one.name, |one| one.camp == Camp::Floor);
+        field.map_err(|why| if self.papers { why } else { why + ", and more with --papers" })
+    }
+
+    /// Fails if a name occurs in the papers only, which were not asked for.
+    fn check_papers(&self, field: &[Contestant]) -> Result<(), String> {
+        let is_in = |all: &[Contestant], text: &str| all.iter().any(|one| one.name.contains(text));
+        let papers = contestants::papers();
+        let only_there = |text: &&String| !is_in(field, text) && is_in(&papers, text);
+        match self.only.iter().find(only_there) {
+            Some(text) => Err(format!("`{text}` is found in the papers only: add --papers")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Threads on one semaphore for some time: one sample.
+//!
+//! All threads start on a barrier. Once each has run, which on few cores takes its time, they warm
+//! up; only then does anything count. The main thread opens and
+//! closes the time that is measured; a passage counts if it was begun within. Those that overlap the
+//! beginning are left out and those that overlap the end are in, at most one a thread each.
+
+use std::{
+    panic,
+    sync::{
+        Barrier,
+        atomic::{
+            AtomicU8, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use hdrhistogram::Histogram;
+
+use super::witness::Witness;
+use crate::common::{Padded, Sample, Semaphore, work::Work};
+
+/// What the threads do.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// How many threads.
+    pub threads: usize,
+    /// How many may be in at once.
+    pub k: usize,
+    /// What each does inside.
+    pub inside: Work,
+    /// What each does outside.
+    pub outside: Work,
+    /// How long they are measured.
+    pub time: Duration,
+}
+
+impl Load {
+    /// How long they run before that.
+    fn warm_up(&self) -> Duration {
+        (self.time / 5).min(Duration::from_millis(20))
+    }
+}
+
+/// What is looked at besides passages.
+#[derive(Clone, Copy, Debug)]
+pub enum Observe<'a> {
+    /// Nothing: this costs no time.
+    Nothing,
+    /// How long each waits to get in.
+    Waits,
+    /// Who is in.
+    Inside(&'a Witness),
+}
+
+/// Runs the threads.
+pub fn run<S: Semaphore>(semaphore: S, load: &Load, observe: Observe<'_>) -> Sample {
+    let semaphore = Padded(semaphore);
+    match observe {
+        Observe::Nothing => race(&semaphore.0, load, || Nothing),
+        Observe::Waits => race(&semaphore.0, load, Stopwatch::new),
+        Observe::Inside(witness) => race(&semaphore.0, load, || Witnessing(witness)),
+    }
+}
+
+const WARMING: u8 = 0;
+const MEASURING: u8 = 1;
+const OVER: u8 = 2;
+
+/// ORDERING: Relaxed, for it says when to count and orders nothing else.
+type Phase = AtomicU8;
+
+fn race<S: Semaphore, W: Observer>(
+    semaphore: &S,
+    load: &Load,
+    observer: impl Fn() -> W + Sync,
+) -> Sample {
+    let phase = Padded(Phase::new(WARMING));
+    let start = Barrier::new(load.threads + 1);
+    let running = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let thread = |number: usize| {
+            let (phase, start, running, observer) = (&phase.0, &start, &running, &observer);
+            scope.spawn(move || {
+                let mut observer = observer();
+                start.wait();
+                running.fetch_add(1, SeqCst);
+                let passages = passages(semaphore, load, number, phase, &mut observer);
+                (passages, observer.waits())
+            })
+        };
+        let threads: Vec<_> = (0..load.threads).map(thread).collect();
+        start.wait();
+        while running.load(SeqCst) < load.threads {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(load.warm_up());
+        let begun = Instant::now();
+        phase.0.store(MEASURING, Relaxed);
+        thread::sleep(load.time);
+        phase.0.store(OVER, Relaxed);
+        let wall = begun.elapsed();
+        let mut sample = Sample { wall, passages: Vec::new(), waits: None };
+        for thread in threads {
+            let (passages, waits) = thread.join().unwrap_or_else(|why| panic::resume_unwind(why));
+            sample.passages.push(passages);
+            sample.waits = match (sample.waits, waits) {
+                (Some(all), Some(more)) => Some(all + more),
+                (one, other) => one.or(other),
+            };
+        }
+        sample
+    })
+}
+
+/// One thread's passages until the time is over, and how many of them count.
+fn passages<S: Semaphore>(
+    semaphore: &S,
+    load: &Load,
+    number: usize,
+    phase: &Phase,
+    observer: &mut impl Observer,
+) -> u64 {
+    let mut counted = 0;
+    loop {
+        let now = phase.load(Relaxed);
+        if now == OVER {
+            return counted;
+        }
+        observer.asks();
+        let guard = semaphore.enter(number);
+        observer.enters(S::slot(&guard), phase);
+        load.inside.run();
+        observer.leaves(S::slot(&guard));
+        drop(guard);
+        load.outside.run();
+        counted += u64::from(now == MEASURING);
+    }
+}
+
+/// What one thread looks at during its passages.
+trait Observer {
+    fn asks(&mut self) {}
+    fn enters(&mut self, _slot: Option<usize>, _phase: &Phase) {}
+    fn leaves(&mut self, _slot: Option<usize>) {}
+    fn waits(self) -> Option<Histogram<u64>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+struct Nothing;
+
+impl Observer for Nothing {}
+
+struct Witnessing<'a>(&'a Witness);
+
+impl Observer for Witnessing<'_> {
+    fn enters(&mut self, slot: Option<usize>, _: &Phase) {
+        self.0.enters(slot);
+        // Whoever does not belong in has time to come.
+        thread::yield_now();
+    }
+
+    fn leaves(&mut self, slot: Option<usize>) {
+        self.0.leaves(slot);
+    }
+}
+
+/// Times each wait, to a thousandth of it.
+struct Stopwatch {
+    asked: Instant,
+    waits: Histogram<u64>,
+}
+
+impl Stopwatch {
+    /// A longer wait counts as this one.
+    const LONGEST: u64 = 600_000_000_000;
+    const DIGITS: u8 = 3;
+
+    fn new() -> Self {
+        let waits = Histogram::new_with_bounds(1, Self::LONGEST, Self::DIGITS);
+        Stopwatch { asked: Instant::now(), waits: waits.expect("the bounds make sense") }
+    }
+}
+
+impl Observer for Stopwatch {
+    fn asks(&mut self) {
+        self.asked = Instant::now();
+    }
+
+    /// A wait counts unless it was over before the measuring began: who waits all the time and gets
+    /// in at the very end is the one to be seen.
+    fn enters(&mut self, _: Option<usize>, phase: &Phase) {
+        let waited = self.asked.elapsed().as_nanos();
+        if phase.load(Relaxed) != WARMING {
+            self.waits.saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn waits(self) -> Option<Histogram<u64>> {
+        Some(self.waits)
+    }
+}

@@ -1,0 +1,121 @@
+//! What was measured.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{
+    contestants::{Camp, FLOOR, TOKIO},
+    workloads::Workload,
+};
+use crate::common::{Order, rounds};
+
+/// The percentiles that are shown of waits.
+pub const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9), ("max", 100.0)];
+
+/// Which of them is the 99th.
+pub const P99: usize = 2;
+
+/// A run of the benchmark.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Whether all rounds were made.
+    pub complete: bool,
+    /// How many rounds were asked for.
+    pub rounds: usize,
+    /// How many milliseconds each contestant ran in each.
+    pub time_ms: u64,
+    /// How many threads the machine runs at once.
+    pub cores: usize,
+    /// What was measured.
+    pub workloads: Vec<Outcome>,
+}
+
+/// One workload. The best contestant comes first: by time, or by the 99th percentile of waits.
+pub type Outcome = rounds::Outcome<Workload, Row>;
+
+/// One contestant. All figures are medians over rounds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub contestant: &'static str,
+    /// Where it comes from.
+    pub camp: Camp,
+    /// In which order it lets threads in.
+    pub order: Order,
+    /// Wall time for each passage, in nanoseconds.
+    pub ns: f64,
+    /// How far rounds lie from the median at most, as a part of it.
+    pub spread: f64,
+    /// The fewest passages of a thread as a part of the mean.
+    pub fairness: f64,
+    /// Waits in nanoseconds at each of [`PERCENTILES`], if they were measured.
+    #[serde(rename = "waits_ns", serialize_with = "by_percentile")]
+    pub waits: Option<[f64; PERCENTILES.len()]>,
+}
+
+fn by_percentile<S: Serializer>(
+    waits: &Option<[f64; PERCENTILES.len()]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let named = |waits: &[f64; PERCENTILES.len()]| {
+        PERCENTILES.iter().zip(waits).map(|((name, _), ns)| (*name, *ns)).collect::<Vec<_>>()
+    };
+    match waits {
+        Some(waits) => serializer.collect_map(named(waits)),
+        None => serializer.serialize_none(),
+    }
+}
+
+impl Outcome {
+    /// The contestant of that name, if it ran.
+    pub fn row(&self, contestant: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.contestant == contestant)
+    }
+
+    /// How many times the floor's time a contestant takes.
+    pub fn to_floor(&self, row: &Row) -> Option<f64> {
+        self.row(FLOOR).map(|floor| row.ns / floor.ns)
+    }
+
+    /// How many times tokio's time a contestant takes.
+    pub fn to_tokio(&self, row: &Row) -> Option<f64> {
+        self.row(TOKIO).map(|tokio| row.ns / tokio.ns)
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Workload { group, threads, k, inside, outside } = self.workload;
+        let row = |row: &Row| {
+            let mut value = serde_json::to_value(row).unwrap_or(Value::Null);
+            value["to_floor"] = json!(self.to_floor(row));
+            value["to_tokio"] = json!(self.to_tokio(row));
+            value
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
+        json!({
+            "workload": self.workload.name(),
+            "group": group,
+            "threads": threads,
+            "k": k,
+            "inside_ns": inside,
+            "outside_ns": outside,
+            "contestants": rows,
+            "left_out": self.left_out,
+        })
+        .serialize(serializer)
+    }
+}
+
+impl Report {
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.workloads.iter().all(|outcome| outcome.rows.is_empty())
+    }
+}
