@@ -1,7 +1,10 @@
-//! What the benchmark `hallpass-bench cluster` measures about `hallpass run`, with the program built
-//! for these tests.
+//! What the benchmark `hallpass-bench cluster` measures about `hallpass run`.
 
-use std::{path::PathBuf, sync::atomic::AtomicBool};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{LazyLock, atomic::AtomicBool},
+};
 
 use hallpass_bench::{
     cluster::{
@@ -13,6 +16,20 @@ use hallpass_bench::{
 };
 use serde_json::Value;
 
+/// The program `hallpass` beside `hallpass-bench`. It is there if the whole workspace is tested, and is
+/// built otherwise.
+static HALLPASS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_BIN_EXE_hallpass-bench")).with_file_name("hallpass");
+    if !path.is_file() {
+        let is_release = path.parent().is_some_and(|folder| folder.ends_with("release"));
+        let profile = if is_release { "release" } else { "dev" };
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--package", "hallpass-cli", "--profile", profile]);
+        assert!(build.status().expect("cargo runs").success(), "hallpass cannot be built");
+    }
+    path
+});
+
 fn report(parts: &[Part]) -> Value {
     let plan = Plan {
         parts: parts.to_vec(),
@@ -20,7 +37,7 @@ fn report(parts: &[Part]) -> Value {
         rounds: 1,
         herds: Vec::new(),
         passages: 2,
-        program: PathBuf::from(env!("CARGO_BIN_EXE_hallpass")),
+        program: HALLPASS.clone(),
     };
     let report =
         plan.run(&mut Steps::new(&AtomicBool::new(false), &mut |_| ())).expect("it is measured");
