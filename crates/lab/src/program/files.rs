@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::{
     fs::{self, Permissions},
@@ -6,9 +6,8 @@ use std::{
     path::Path,
 };
 
-/// Writes `text` to a new file beside `path` and puts it in its place. A file that was there before
-/// keeps its permissions, and a link keeps pointing to it. What is no file, such as a terminal, is
-/// written to as it is.
+/// Writes `text` to a new file beside `path` and renames it to `path`. Keeps the permissions of an
+/// existing file, and follows a symbolic link. Writes directly to anything else, such as a terminal.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(&target).is_ok_and(|data| !data.is_file()) {
@@ -30,7 +29,7 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What a new file gets; the system takes away what the user's mask forbids.
+/// The permissions of a new file, before the umask.
 #[cfg(unix)]
 fn usual_permissions() -> Option<Permissions> {
     Some(std::os::unix::fs::PermissionsExt::from_mode(0o666))
@@ -41,25 +40,25 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Says early why `path` cannot be written: nobody wants to hear it after an hour.
+/// Fails if `path` cannot be written. Call it before a long computation.
 pub fn check(path: &Path) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("cannot write {}: {why}", path.display()));
     let data = fs::metadata(path);
     if data.as_ref().is_ok_and(|data| data.is_dir()) {
-        return refuse("it is a folder; name a file");
+        return refuse("it is a directory; name a file");
     }
     if data.as_ref().is_ok_and(|data| data.permissions().readonly()) {
         return refuse("it is read-only");
     }
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
-            refuse("there is no such folder; make it first")
+            refuse("its directory does not exist; create it first")
         }
         _ => Ok(()),
     }
 }
 
-/// The same, with an error that names the file.
+/// Writes `text` to `path` as [`write_whole`] does. The error names the file.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
     check(path)?;
     let what = |error: io::Error| format!("cannot write {}: {}", path.display(), error.kind());

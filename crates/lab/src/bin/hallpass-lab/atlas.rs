@@ -12,7 +12,7 @@ use std::{
 
 use clap::{Args as ClapArgs, ValueEnum};
 use hallpass_lab::{
-    atlas::{self, AtlasReport, Manifest, ManifestFile, Selection, Status, Step},
+    atlas::{self, AtlasReport, Entry, Manifest, ManifestFile, Selection, Status, Step},
     check::Resources,
     explore::MOST_STATES,
     program::{self, HOLDS, PARTIAL, VIOLATED, files::save, output::out, stop_on_interrupt},
@@ -29,13 +29,13 @@ pub struct Args {
     /// Run only models whose algorithm or whole name matches: `am-fig3*`, `am-fig8 n=3 k=1*`
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     only: Vec<String>,
-    /// Read the models and what is expected of them from this file [default: the built-in ones]
+    /// Read the models and their expected results from this file [default: the built-in ones]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Write atlas.md and atlas.html to this directory
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
-    /// Write what was measured as what is expected from now on: to the file of --manifest, or at the
+    /// Write the measured results as the expected ones: to the file of --manifest, or at the
     /// root of a checkout to the atlas.toml of each algorithm's folder. Algorithms without any model
     /// get models there
     #[arg(long)]
@@ -56,7 +56,7 @@ enum Tier {
     Quick,
     /// Minutes each
     Full,
-    /// Longer, or more memory than most have
+    /// Hours, or more memory than most machines have
     Huge,
 }
 
@@ -96,7 +96,7 @@ pub fn run(args: Args) -> program::Result {
     }
     let manifest = Manifest::of(&files)?;
     let selection = selection(&args, &manifest)?;
-    // Whoever cannot write there wants to know before the hour is over.
+    // Fails now rather than after an hour if the directory cannot be written.
     fs::create_dir_all(&args.out)
         .map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
     let mut report = measure(&args.effort, &manifest, &selection);
@@ -132,7 +132,7 @@ pub fn run(args: Args) -> program::Result {
 }
 
 fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
-    // Who names a model wants it, however long it takes.
+    // A model that is named runs, however long it takes.
     let tier = match args.tier {
         Some(tier) => tier.into(),
         None if args.only.is_empty() => atlas::Tier::Quick,
@@ -145,7 +145,7 @@ fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
     }
 }
 
-/// Runs the models behind a bar; in a pipe, without one.
+/// Runs the models with a progress bar; in a pipe, without one.
 fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> AtlasReport {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}") {
@@ -176,12 +176,17 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
     report
 }
 
-/// The models, a line each, and what is not as expected.
+/// One line per model, and the results that are not as expected. In a pipe, only the models that are
+/// not as expected.
 fn table(report: &AtlasReport) -> String {
-    let colour = io::stdout().is_terminal();
+    let terminal = io::stdout().is_terminal();
     let width = report.entries.iter().map(|entry| entry.model.id().len()).max().unwrap_or(0);
     let mut text = format!("{:<width$} {:>13} {:>9}\n", "model", "states", "seconds");
-    for entry in &report.entries {
+    let shown = |entry: &&Entry| terminal || entry.status() != Status::AsExpected;
+    if !report.entries.iter().any(|entry| shown(&entry)) {
+        text.clear();
+    }
+    for entry in report.entries.iter().filter(shown) {
         let states = entry.measured.states();
         let states = states.map_or("-".into(), |states| HumanCount(states).to_string());
         let (mark, paint) = match entry.status() {
@@ -189,17 +194,17 @@ fn table(report: &AtlasReport) -> String {
             Status::Partial => ("partial", Some("\x1b[33m")),
             Status::Differs => ("DIFFERS", Some("\x1b[31m")),
         };
-        let (on, off) = paint.filter(|_| colour).map_or(("", ""), |on| (on, "\x1b[0m"));
+        let (on, off) = paint.filter(|_| terminal).map_or(("", ""), |on| (on, "\x1b[0m"));
         let (id, seconds) = (entry.model.id(), entry.measured.seconds);
         let _ = writeln!(text, "{on}{id:<width$} {states:>13} {seconds:>9.2}  {mark}{off}");
     }
     for (heading, lines) in
-        [("not as expected", report.differences()), ("not seen to the end", report.unseen())]
+        [("not as expected", report.differences()), ("not explored to the end", report.unseen())]
     {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{heading}:\n  {}", lines.join("\n  "));
         }
     }
     let _ = writeln!(text, "\n{}", report.summary());
-    text
+    text.trim_start().to_string()
 }

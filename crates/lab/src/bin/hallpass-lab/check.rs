@@ -1,4 +1,4 @@
-//! `hallpass lab check`.
+//! `hallpass-lab check`.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -27,25 +27,25 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     size: Size,
-    /// What to check, and to hold the algorithm to [default: everything, held to what its paper
-    /// promises]
+    /// The properties to check; a violation of any of them fails the check [default: all of them,
+    /// failing only for what the paper promises]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
-    /// How many processes may stop for ever outside their remainder [default: what the
-    /// paper promises, K-1 in most]
+    /// How many processes may stop permanently outside their remainder [default: what the paper
+    /// promises, K-1 for most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
     /// Stores go through a buffer per process, as on x86, instead of taking effect at once
     #[arg(long)]
     tso: bool,
-    /// Take states together that differ in the names of processes only (safety properties)
+    /// Merge states that differ only in the names of processes (safety properties)
     #[arg(long)]
     symmetry: bool,
-    /// Show the run for this property step by step [default: the first one that is violated]
+    /// Show the run for this property step by step [default: the first violation of a promise]
     #[arg(long, value_name = "PROPERTY", value_parser = property())]
     show: Option<Property>,
-    /// Write that run as a page to look at
+    /// Write that run as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print one JSON object
@@ -55,11 +55,11 @@ pub struct Args {
     effort: Effort,
 }
 
-/// A property by its name.
+/// Parses the name of a property.
 fn property() -> impl TypedValueParser<Value = Property> {
     let names = Property::ALL.map(Property::name);
     PossibleValuesParser::new(names).map(|name| {
-        Property::from_name(&name).expect("the parser lets the names of properties through only")
+        Property::from_name(&name).expect("the parser accepts only names of properties")
     })
 }
 
@@ -108,35 +108,33 @@ pub fn run(args: Args) -> program::Result {
     }))
 }
 
-/// The properties in the order they are listed in.
+/// The properties, in the order of the list.
 fn outcomes(report: &Report) -> impl Iterator<Item = (&str, &Outcome)> {
     let listed = Property::ALL.iter().map(|property| property.name());
     let order = ["range"].into_iter().chain(listed);
     order.filter_map(|name| report.properties.get(name).map(|outcome| (name, outcome)))
 }
 
+/// The run to show step by step: the one that was asked for, or the first violation of a promise.
 fn shown(report: &Report, wanted: Option<Property>) -> Option<&Schedule> {
     if let Some(property) = wanted {
         return report.outcome(property).run.as_ref();
     }
-    let violated = |promised: bool| {
-        outcomes(report).find(move |(name, outcome)| {
-            outcome.verdict == Verdict::Violated && report.is_promised(name) == promised
-        })
-    };
-    violated(true).or(violated(false))?.1.run.as_ref()
+    let broken_promise = outcomes(report)
+        .find(|(name, outcome)| outcome.verdict == Verdict::Violated && report.is_promised(name));
+    broken_promise?.1.run.as_ref()
 }
 
 fn print(report: &Report, shown: Option<&Schedule>) {
     let question = &report.question;
     let verdict = match report.verdict() {
         Verdict::Violated => "VIOLATED",
-        Verdict::Partial => "partial: nothing found, but not everything was seen",
+        Verdict::Partial => "partial: no violation found, but not every state was explored",
         Verdict::Holds | Verdict::NotChecked => "holds",
     };
     outln!("{}, n = {}, k = {}: {verdict}", question.algorithm, question.n, question.k);
     outln!(
-        "{} states, {} transitions, depth {}; {:.1} bytes a state; {:.2} s\n",
+        "{} states, {} transitions, depth {}; {:.1} bytes per state; {:.2} s\n",
         HumanCount(report.states),
         HumanCount(report.transitions),
         report.depth,
@@ -146,21 +144,24 @@ fn print(report: &Report, shown: Option<&Schedule>) {
     for (name, outcome) in outcomes(report) {
         outln!("  {name:<12} {:<9} {}", word(outcome.verdict), remark(report, name, outcome));
     }
-    outln!("\nin this sense:");
+    outln!("\nScope of this result:");
     for limit in report.limits() {
         outln!("  - {limit}");
     }
     let mut runs =
         outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
     if let Some(first) = runs.next() {
-        outln!("\nruns (hallpass lab replay STRING steps through one):");
+        outln!("\nRuns (`hallpass-lab replay STRING` steps through one):");
         for (name, run) in std::iter::once(first).chain(runs) {
             outln!("  {name:<12} {}", show::string(run));
         }
     }
-    if let Some(run) = shown {
-        outln!("");
-        show::print(run);
+    match shown {
+        Some(run) => {
+            outln!("");
+            show::print(run);
+        }
+        None => outln!("\n{}: {verdict}", question.algorithm),
     }
 }
 
@@ -178,13 +179,14 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     if let Some(resilience) = outcome.resilience {
         let least = if report.is_complete() { "" } else { "at most " };
         remarks.push(match name {
-            "deadlock" => format!("{least}{resilience} stopped can keep everybody out"),
-            _ => {
-                format!("resilience {least}{resilience}: so many stopped can keep one out for ever")
-            }
+            "deadlock" => format!("{least}{resilience} stopped processes can block all others"),
+            _ => format!(
+                "resilience {least}{resilience}: {least}{resilience} stopped processes can starve \
+                 another"
+            ),
         });
     }
-    // What was found in a part of all states is a lower bound on the bound.
+    // A bound found in some of the states is a lower bound on the bound.
     let at_least = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
         Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),

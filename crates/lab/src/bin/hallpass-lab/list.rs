@@ -1,4 +1,4 @@
-//! `hallpass lab list`.
+//! `hallpass-lab list`.
 
 use std::process::ExitCode;
 
@@ -21,14 +21,14 @@ pub fn run(Args { json }: Args) -> program::Result {
     }
     for (standing, heading) in [
         (Standing::Sound, "ALGORITHMS (each also with +names, for k-assignment)"),
-        (Standing::Printed, "AS PRINTED, and wrong"),
-        (Standing::Broken, "BROKEN ON PURPOSE"),
+        (Standing::Printed, "AS PRINTED IN THE PAPER, and wrong"),
+        (Standing::Broken, "WRONG ON PURPOSE"),
     ] {
         outln!("{heading}");
         for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
             outln!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
             let claim = |claim: RmrBound| {
-                format!("; claims {} {} ({})", model(claim.model), claim.formula, claim.source)
+                format!("; states {} {} ({})", model(claim.model), claim.formula, claim.source)
             };
             let claims: String = entry.bounds().map(claim).collect();
             outln!("  {:<26} uses {}{claims}", "", entry.primitives);

@@ -29,23 +29,23 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check an algorithm: every interleaving, one shared access a step
+    /// Check an algorithm: every interleaving, one shared access per step
     Check(check::Args),
     /// Count remote memory references: the worst passage over all schedules
     Rmr(rmr::Args),
     /// Draw the worst passage against the number of processes
     Plot(plot::Args),
-    /// Step through a run that a check or a count has found, and confirm what it shows
+    /// Step through a run that `check` or `rmr` found, and confirm what it shows
     Replay(replay::Args),
-    /// List the algorithms: paper, figure, primitives, claims
+    /// List the algorithms: paper, figure, primitives, bounds
     List(list::Args),
-    /// Check a timestamp system: that every run is one of UCTSS, and what the papers state
+    /// Check a timestamp system: every run is a run of UCTSS, and the statements of the papers hold
     Timestamps(timestamps::Args),
     /// Check shared objects: the universal construction, linearizable and wait-free
     Objects(objects::Args),
-    /// Run the atlas: models with expected verdicts, states and remote references
+    /// Run the atlas: models with expected verdicts, state counts and remote references
     Atlas(atlas::Args),
-    /// Write the papers' claims with their verdicts, and the runs that refute some
+    /// Write the papers' statements with their verdicts, and the runs that refute some
     Papers(papers::Args),
 }
 

@@ -12,15 +12,15 @@ use hallpass_lab::{
 
 use crate::progress::Progress;
 
-/// Which algorithm, and how large.
+/// The algorithm and its size.
 #[derive(Args, Clone)]
 pub struct Size {
-    /// The algorithm; `hallpass lab list` shows them all
+    /// The algorithm; `hallpass-lab list` lists them
     pub algorithm: String,
-    /// How many processes compete
+    /// The number of processes
     #[arg(short, value_name = "N")]
     pub n: usize,
-    /// How many may be in at once
+    /// The number of slots
     #[arg(short, value_name = "K")]
     pub k: usize,
     /// The timestamp system under `afek` or `zehavi`
@@ -29,7 +29,7 @@ pub struct Size {
     /// At most this many processes outside their remainder at once [default: N]
     #[arg(long, value_name = "C")]
     pub contention: Option<usize>,
-    /// Initial values that the paper leaves open: try all of them, or the smallest only
+    /// Initial values that the paper leaves open: all of them, or only the smallest
     #[arg(long, value_enum, default_value_t = Start::All)]
     pub initial: Start,
 }
@@ -47,7 +47,7 @@ impl Size {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Timestamps {
-    /// Unbounded: the one the papers start from, and the default
+    /// Unbounded; the default
     Uctss,
     /// Bounded, Label and Scan in O(n)
     Linear,
@@ -55,7 +55,7 @@ pub enum Timestamps {
     Quadratic,
 }
 
-/// An identifier with a timestamp system in its place: before `+names` and before what is wrong.
+/// Inserts the timestamp system into an identifier, before `+names` and before the wrong variant.
 pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> String {
     let system = match timestamps {
         None | Some(Timestamps::Uctss) => return algorithm.to_string(),
@@ -67,16 +67,16 @@ pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> Strin
     format!("{name}{system}{rest}")
 }
 
-/// By which rules remote references are counted.
+/// The rules for counting remote references.
 #[derive(Args, Clone)]
 pub struct Counting {
-    /// What a write does to the writer's own copy
+    /// What a write does to the writer's own cached copy
     #[arg(long, value_enum, default_value_t = OwnCopy::AsItWas)]
     writer_copy: OwnCopy,
-    /// What a compare-and-swap or test-and-set that changes nothing counts as
+    /// How to count a compare-and-swap or test-and-set that changes nothing
     #[arg(long, value_enum, default_value_t = Failed::Write)]
     failed_rmw: Failed,
-    /// What is in the cache when a passage begins
+    /// The state of the cache when a passage begins
     #[arg(long, value_enum, default_value_t = Cache::Cold)]
     cache: Cache,
 }
@@ -120,7 +120,7 @@ impl Counting {
     }
 }
 
-/// Which remote references.
+/// The cost model.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Machine {
     Cc,
@@ -151,22 +151,22 @@ impl From<Start> for Initial {
     }
 }
 
-/// How much of the machine to use.
+/// Limits on states, memory and threads.
 #[derive(Args, Clone)]
 pub struct Effort {
-    /// Stop after this many states and answer with what is known then
+    /// Stop after this many states and report a partial result
     #[arg(long, value_name = "COUNT")]
     pub states: Option<u64>,
-    /// Stop at this much memory, in MiB [default: 80 % of what is available]
+    /// Stop at this much memory, in MiB [default: 80 % of the available memory]
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
-    /// How many threads [default: all cores]
+    /// The number of threads [default: one per core]
     #[arg(long, value_name = "COUNT")]
     pub threads: Option<usize>,
 }
 
 impl Effort {
-    /// The most bytes to use.
+    /// The memory limit in bytes.
     pub fn bytes(&self) -> u64 {
         self.memory.map_or_else(|| available_memory() / 5 * 4, |mib| mib.saturating_mul(1 << 20))
     }
@@ -176,8 +176,8 @@ impl Effort {
             .unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get()))
     }
 
-    /// Runs `work` with these limits and a display of how far it is. `states` is the limit on states
-    /// where none was asked for.
+    /// Runs `work` with these limits and a progress display. `states` is the default limit on
+    /// states.
     pub fn with_resources<T>(&self, states: u64, work: impl FnOnce(&Resources<'_>) -> T) -> T {
         let progress = Progress::new();
         let phase = |text: &str| progress.phase(text);
@@ -193,7 +193,7 @@ impl Effort {
     }
 }
 
-/// Memory that can be used without swapping; a guess where the system does not say.
+/// Memory that can be used without swapping; a guess if the system does not report it.
 fn available_memory() -> u64 {
     const GUESS: u64 = 4 << 30;
     let Ok(text) = fs::read_to_string("/proc/meminfo") else {

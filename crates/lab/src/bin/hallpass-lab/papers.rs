@@ -1,4 +1,4 @@
-//! `hallpass lab papers`.
+//! `hallpass-lab papers`.
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -14,10 +14,10 @@ use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Write papers.md and traces/*.html to this directory, a directory of the sources' root
+    /// Write papers.md and traces/*.html to this directory, which is in the root of the sources
     #[arg(long, value_name = "DIR", default_value = "docs")]
     out: PathBuf,
-    /// Write nothing; say whether papers.md is up to date and all traces are there
+    /// Write nothing; check that papers.md is up to date and all traces exist
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -26,13 +26,13 @@ pub struct Args {
 
 pub fn run(args: Args) -> program::Result {
     let manifest = Manifest::standard()?;
-    // Tests that claims rest on are looked up in the sources that the directory is part of.
+    // Tests that statements cite are looked up in the sources around the directory.
     let root = args.out.join("..");
     let has_test = |test: &str| papers::has_test(&root, test);
     let sources = Sources { manifest: &manifest, has_test: &has_test };
     let document = papers::document(&papers::standard()?, &sources);
     for gap in &document.gaps {
-        outln!("nothing decides it: {gap}");
+        outln!("undecided: {gap}");
     }
     let (page, traces) = (args.out.join("papers.md"), args.out.join("traces"));
     if args.check {
@@ -57,7 +57,7 @@ pub fn run(args: Args) -> program::Result {
         files::save(&traces.join(run.file()), &found)?;
     }
     outln!(
-        "wrote {} and {} runs; claims not measured yet: {}",
+        "wrote {} and {} runs; statements not measured yet: {}",
         page.display(),
         document.runs.len(),
         document.unmeasured

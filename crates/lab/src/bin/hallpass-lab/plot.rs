@@ -1,4 +1,4 @@
-//! `hallpass lab plot`.
+//! `hallpass-lab plot`.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -12,7 +12,7 @@ use hallpass_lab::{
 
 use crate::options::{Counting, Effort, Machine};
 
-/// Exact up to this many states a point, so that a plot takes seconds and not hours.
+/// Points are exact up to this many states, so that a plot takes seconds.
 const MOST_STATES: u64 = 500_000;
 
 #[derive(ClapArgs)]
@@ -20,7 +20,7 @@ pub struct Args {
     /// The algorithms to draw
     #[arg(required = true)]
     algorithms: Vec<String>,
-    /// How many may be in at once
+    /// The number of slots
     #[arg(short, value_name = "K", required_unless_present = "gap")]
     k: Option<usize>,
     /// Draw against k, for n = k + GAP processes, instead of against n
@@ -29,7 +29,7 @@ pub struct Args {
     /// The largest number of processes
     #[arg(short, long = "to", value_name = "N", default_value_t = 16)]
     to: usize,
-    /// Which remote references
+    /// The cost model
     #[arg(long, value_enum, default_value_t = Machine::Cc)]
     machine: Machine,
     /// At most this many processes outside their remainder at once [default: all]
@@ -38,7 +38,7 @@ pub struct Args {
     /// How many steps the search may take for each point
     #[arg(long, value_name = "COUNT", default_value_t = 5_000_000)]
     search_steps: u64,
-    /// Where to write the picture, an SVG
+    /// The SVG file to write
     #[arg(short, long, value_name = "FILE", default_value = "rmr.svg")]
     out: PathBuf,
     #[command(flatten)]

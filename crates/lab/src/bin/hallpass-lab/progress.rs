@@ -1,4 +1,4 @@
-//! How far a long computation is, on a terminal; nothing in a pipe.
+//! The progress of a long computation, on a terminal; nothing in a pipe.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,8 @@ pub struct Progress {
 impl Progress {
     pub fn new() -> Self {
         let bar = ProgressBar::new_spinner().with_style(
-            ProgressStyle::with_template("{spinner} {prefix} {msg}").expect("it parses"),
+            ProgressStyle::with_template("{spinner} {prefix} {msg}")
+                .expect("the template is valid"),
         );
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress { bar, begun: Instant::now() }

@@ -1,4 +1,4 @@
-//! `hallpass lab replay`.
+//! `hallpass-lab replay`.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -12,17 +12,17 @@ use crate::show;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// What `lab check` or `lab rmr` printed
+    /// The replay string that `check` or `rmr` printed
     string: String,
-    /// Write the run as a page to look at
+    /// Write the run as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Do not print the steps, only whether the run shows what it says
+    /// Print no steps, only whether the run is confirmed
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Success means that the run shows what its string says.
+/// Succeeds if the run shows what its replay string says.
 pub fn run(Args { string, html, quiet }: Args) -> program::Result {
     html.as_deref().map_or(Ok(()), files::check)?;
     let schedule = trace::decode(&string)?;
@@ -34,7 +34,7 @@ pub fn run(Args { string, html, quiet }: Args) -> program::Result {
     }
     Ok(match trace::confirm(&schedule) {
         Ok(()) => {
-            outln!("confirmed: the run shows what it says");
+            outln!("confirmed: the run shows what its string says");
             ExitCode::from(HOLDS)
         }
         Err(why) => {

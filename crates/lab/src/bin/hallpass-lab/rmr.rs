@@ -1,4 +1,4 @@
-//! `hallpass lab rmr`.
+//! `hallpass-lab rmr`.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -16,7 +16,7 @@ use crate::{
     show,
 };
 
-/// Beyond this many states, unless asked otherwise, a search finds bad schedules sooner.
+/// The default limit of the exhaustive exploration. Beyond it, a search finds bad schedules sooner.
 const MOST_STATES: u64 = 30_000_000;
 
 #[derive(ClapArgs)]
@@ -25,16 +25,16 @@ pub struct Args {
     size: Size,
     #[command(flatten)]
     counting: Counting,
-    /// How many steps the search may take where not all schedules can be looked at
+    /// How many steps the search may take if there are too many schedules to explore
     #[arg(long, value_name = "COUNT", default_value_t = 20_000_000)]
     search_steps: u64,
-    /// Do not try to look at all schedules, only search
+    /// Only search; do not try to explore all schedules
     #[arg(long)]
     search_only: bool,
-    /// Show the worst passage on this machine step by step
+    /// Show the worst passage under this cost model step by step
     #[arg(long, value_enum)]
     show: Option<Machine>,
-    /// Write it as a page to look at
+    /// Write it as an HTML page
     #[arg(long, value_name = "FILE", requires = "show")]
     html: Option<PathBuf>,
     /// Print one JSON object
@@ -82,7 +82,7 @@ pub fn run(args: Args) -> program::Result {
     Ok(ExitCode::from(status(&report)))
 }
 
-/// A bound of the paper's that some run exceeds counts as violated.
+/// A run that exceeds the paper's bound is a violation.
 fn status(report: &Report) -> u8 {
     let figures = [&report.cc, &report.dsm];
     let exceeded = |figure: &&Figure| {
@@ -107,28 +107,28 @@ fn print(report: &Report) {
         question.contention
     );
     let states = HumanCount(report.states);
-    outln!("{states} states looked at exhaustively, {:.2} s\n", report.seconds);
+    outln!("{states} states explored exhaustively, {:.2} s\n", report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
             Bound::Most(count) if figure.exact => format!("{count}"),
             Bound::Most(count) => format!("at least {count}"),
             Bound::Unbounded => "unbounded".into(),
         };
-        outln!("  {name:<4} {worst:<12} {}", against_claim(figure));
+        outln!("  {name:<4} {worst:<12} {}", against_bound(figure));
         if let Some(run) = &figure.run {
             outln!("       {}", show::string(run));
         }
     }
-    outln!("\nin this sense:");
+    outln!("\nScope of this result:");
     if report.is_exact() {
-        outln!("  - over every schedule of this size, sequentially consistent");
+        outln!("  - every schedule of this size, sequentially consistent");
     } else {
         outln!("  - sequentially consistent");
         outln!(
-            "  - \"at least\" is a LOWER BOUND: not all schedules were looked at for that figure"
+            "  - \"at least\" is a LOWER BOUND: not all schedules were explored for that figure"
         );
     }
-    outln!("  - a passage is from leaving the remainder to being back in it");
+    outln!("  - a passage lasts from leaving the remainder until returning to it");
     outln!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
     outln!("  - DSM: an access is remote unless the variable lies with the process");
 }
@@ -153,9 +153,9 @@ fn rules(conventions: Conventions) -> String {
     )
 }
 
-fn against_claim(figure: &Figure) -> String {
+fn against_bound(figure: &Figure) -> String {
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
-        return "(no claim)".into();
+        return "(the paper states no bound)".into();
     };
     let comparison = match comparison {
         Comparison::Tight => "tight".into(),
@@ -165,5 +165,5 @@ fn against_claim(figure: &Figure) -> String {
         Comparison::Exceeded(by) => format!("EXCEEDED by {by}"),
         Comparison::Unbounded => "EXCEEDED without bound".into(),
     };
-    format!("{} claims {} = {}: {comparison}", claim.source, claim.formula, claim.bound)
+    format!("{} states {} = {}: {comparison}", claim.source, claim.formula, claim.bound)
 }

@@ -1,4 +1,4 @@
-//! A run, on the terminal or as a page.
+//! Shows a run as text or as an HTML page.
 
 use std::{io::IsTerminal, path::Path};
 
@@ -11,7 +11,7 @@ use hallpass_lab::{
     trace,
 };
 
-/// The string that replays the run.
+/// Returns the string that replays the run.
 pub fn string(run: &Schedule) -> String {
     trace::encode(run).unwrap_or_else(|error| format!("(no replay string: {error})"))
 }
@@ -24,7 +24,7 @@ pub fn print(run: &Schedule) {
     }
 }
 
-/// Writes the run as a page.
+/// Writes the run as an HTML page.
 pub fn save_page(run: &Schedule, path: &Path) -> Result<(), String> {
     let trace = trace::run(run, &trace::conventions(run)).map_err(|error| error.to_string())?;
     files::save(path, &trace::html(&trace))?;

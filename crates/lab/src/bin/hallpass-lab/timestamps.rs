@@ -1,4 +1,4 @@
-//! `hallpass lab timestamps`.
+//! `hallpass-lab timestamps`.
 
 use std::process::ExitCode;
 
@@ -21,14 +21,14 @@ pub struct Args {
     /// The system: uctss, linear, quadratic, labels-weak, labels-atomic, or a variant such as
     /// linear:no-copy
     system: String,
-    /// How many processes
+    /// The number of processes
     #[arg(short, value_name = "N")]
     n: usize,
     /// What to check
     #[arg(long = "part", value_name = "PART", value_delimiter = ',', value_parser = part())]
     #[arg(default_value = "snapshot,refinement,properties")]
     parts: Vec<Part>,
-    /// Random runs of so many steps in all, instead of all runs
+    /// Random runs of this many steps in total, instead of all runs
     #[arg(long, value_name = "STEPS")]
     random: Option<u64>,
     /// The seed of random runs
@@ -44,7 +44,7 @@ pub struct Args {
 fn part() -> impl TypedValueParser<Value = Part> {
     PossibleValuesParser::new(Part::ALL.map(Part::name)).map(|name| {
         let named = Part::ALL.into_iter().find(|part| part.name() == name);
-        named.expect("the parser lets the names of parts through only")
+        named.expect("the parser accepts only names of parts")
     })
 }
 
@@ -55,7 +55,7 @@ pub fn run(args: Args) -> program::Result {
         parts: args.parts,
         random: args.random.map(|steps| (steps, args.seed)),
     };
-    // Of numbers without bound there is no end; this much takes seconds.
+    // Unbounded timestamps have infinitely many states; this many take seconds.
     let states = if question.system.starts_with("uctss") { 1_000_000 } else { MOST_STATES };
     let report = args.effort.with_resources(states, |resources| check(&question, resources))?;
     if args.json {
@@ -73,7 +73,7 @@ pub fn run(args: Args) -> program::Result {
 fn print(report: &Report) {
     let verdict = match report.verdict() {
         Verdict::Violated => "VIOLATED",
-        Verdict::Partial => "partial: nothing found, but not everything was seen",
+        Verdict::Partial => "partial: no violation found, but not every state was explored",
         Verdict::Holds | Verdict::NotChecked => "holds",
     };
     outln!("{}, n = {}: {verdict}", report.question.system, report.question.n);
@@ -99,7 +99,7 @@ fn print(report: &Report) {
     }
     if let Some((label, scan)) = report.max_steps {
         let show = |most: Option<u32>| most.map_or("without bound".into(), |most| most.to_string());
-        outln!("\nmost own steps: Label {}, Scan {}", show(label), show(scan));
+        outln!("\nmax. own steps: Label {}, Scan {}", show(label), show(scan));
     }
     if !report.registers.is_empty() {
         outln!("\nregister      values  bits  declared");
