@@ -1,4 +1,4 @@
-//! Tiny runs on shared objects, and what is said of them. No figure is expected to be any good.
+//! Tiny runs on shared objects, and their reports. No figure is expected to be any good.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},
@@ -147,7 +147,7 @@ fn what_does_not_end_is_given_up() {
 }
 
 #[test]
-fn what_was_stopped_says_so() {
+fn a_stopped_measurement_says_so() {
     let stop = AtomicBool::new(false);
     let mut announce = |what: String| {
         stop.fetch_or(what.ends_with("resilient-4"), SeqCst);

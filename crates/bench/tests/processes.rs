@@ -1,4 +1,4 @@
-//! A tiny run among processes, and what is said of it.
+//! A tiny run among processes, and its report.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -43,7 +43,7 @@ fn every_contestant_runs_or_says_why_not() {
 }
 
 #[test]
-fn what_was_stopped_says_so() {
+fn a_stopped_measurement_says_so() {
     let stop = AtomicBool::new(false);
     let mut announce = |what: String| {
         stop.fetch_or(what.ends_with(POSIX), std::sync::atomic::Ordering::SeqCst);

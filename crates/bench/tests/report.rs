@@ -1,4 +1,4 @@
-//! A tiny run, and what is said of it.
+//! A tiny run among threads, and its report.
 
 use std::sync::atomic::AtomicBool;
 
@@ -54,7 +54,7 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
 }
 
 #[test]
-fn who_cannot_run_is_left_out_with_a_reason() {
+fn a_contestant_that_cannot_run_is_left_out_with_a_reason() {
     let workloads = workloads::all(0, 0);
     let wide = workloads.into_iter().filter(|workload| workload.k == 1024).collect();
     let few: Vec<_> = papers().into_iter().take(2).collect();
@@ -69,7 +69,7 @@ fn who_cannot_run_is_left_out_with_a_reason() {
 }
 
 #[test]
-fn what_was_stopped_says_so() {
+fn a_stopped_measurement_says_so() {
     let plan =
         Plan { workloads: workloads::all(0, 0), contestants: field(), time_ms: 10, rounds: 2 };
     let stop = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! What becomes of a command when things go wrong: tried on each wrapper, and judged by what was seen.
+//! What happens to a command when things go wrong: tried on each wrapper, and judged by observation.
 
 use std::{
     fs::read_to_string,
@@ -30,7 +30,7 @@ const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
 const HEAR: [&str; 3] =
     ["sh", "-c", "trap 'echo term; exit' TERM; echo in; while true; do sleep 0.05; done"];
 
-/// What is tried.
+/// An experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trial {
@@ -61,21 +61,21 @@ pub const TRIALS: [Trial; 7] = [
     Trial::Killed,
 ];
 
-/// What was seen of a wrapper.
+/// Behaviour of a wrapper.
 #[derive(Clone, Debug, Serialize)]
 pub struct Behaviour {
     /// In which trial.
     pub trial: Trial,
     /// Of which wrapper.
     pub wrapper: Wrapper,
-    /// Whether it did what one would hope for.
+    /// `true` if it behaved as hoped.
     pub good: bool,
-    /// What was seen.
+    /// Observations.
     pub seen: String,
 }
 
 impl Trial {
-    /// What one would hope for.
+    /// The desired behaviour.
     pub fn hope(self) -> &'static str {
         match self {
             Trial::Status => "the exit status of the command is passed on",
@@ -135,7 +135,7 @@ impl Trial {
     }
 }
 
-/// What the second one found.
+/// What the second command found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Followed {
     /// The first had ended.
@@ -154,7 +154,7 @@ impl Followed {
             Followed::Alone => "the first had ended",
             Followed::Both => "both ran",
             Followed::Nobody => "the first kept the slot",
-            Followed::Lost => "the first ended, but nobody followed",
+            Followed::Lost => "the first ended, but the second did not start",
         }
     }
 }
@@ -208,7 +208,7 @@ fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Str
     let mut command = wrapper.command(&cluster.url(), "stdin", &["cat"]);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = piped.spawn().map_err(failed)?;
-    // Who does not read may be gone by now.
+    // A command that does not read may have ended.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(b"a word"));
     let output = child.wait_with_output().map_err(failed)?;
     let heard = String::from_utf8_lossy(&output.stdout).contains("a word");
@@ -223,7 +223,7 @@ fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Stri
     Ok((heard, if heard { "it was told" } else { "it was not told" }.into()))
 }
 
-/// Ends the lease of the oldest of these keys: of whoever is in.
+/// Revokes the lease of the oldest of these keys, which is the holder's.
 fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<(), String> {
     let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);
     let answer: Value =
@@ -251,7 +251,7 @@ impl Run {
         let stdout = child.stdout.take().ok_or("there is no pipe")?;
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
-            // Until nobody writes, or nobody listens, any more.
+            // Until the last writer or the reader is gone.
             let said = BufReader::new(stdout).lines().map_while(Result::ok);
             said.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });

@@ -27,7 +27,7 @@ pub const BAR: f64 = 3.0;
 
 const NAME: &str = "handover";
 
-/// What came of it, in nanoseconds.
+/// Result, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Handover {
     /// On which cluster.
@@ -44,23 +44,23 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// How many writes it takes to hand over to another connection.
+    /// Time of a hand-over to another connection, in writes.
     pub fn in_writes(&self) -> f64 {
         self.connection.median / self.write.median
     }
 
-    /// How many it takes to hand over to a command, beside the start of that.
+    /// Time of a hand-over to a command without the start of the command, in writes.
     pub fn command_in_writes(&self) -> f64 {
         (self.command.median - self.start.median) / self.write.median
     }
 
-    /// Whether it took few enough.
+    /// Returns `true` if it took at most [`BAR`] writes.
     pub fn holds(&self) -> bool {
         self.in_writes() <= BAR
     }
 }
 
-/// Hands over so many times in each way.
+/// Hands over this many times in each way.
 pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
     let cluster = setting.start();
     let (mine, other) = (connect(&cluster)?, connect(&cluster)?);
@@ -132,7 +132,7 @@ fn until_heard(
     let stdout = child.stdout.take().ok_or("there is no pipe")?;
     let let_in = let_in(started);
     if let_in.is_err() {
-        // It would wait for ever.
+        // It would wait forever.
         let _ = child.kill();
     }
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! How many are told of a release.
+//! Number of clients that etcd notifies of a release.
 //!
 //! All slots are held and many wait, over several connections. Again and again one leaves; how many
 //! events etcd has sent to anybody is what it counts itself, before and after.
@@ -17,14 +17,14 @@ use crate::common::{quartiles::Quartiles, statistics::median};
 
 const CONNECTIONS: usize = 8;
 
-/// What came of it.
+/// Result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Herd {
-    /// How many slots.
+    /// Number of slots.
     pub k: usize,
-    /// How many wait.
+    /// Number of waiters.
     pub waiting: usize,
-    /// How many events are sent for each release.
+    /// Number of events sent for each release.
     pub events: Quartiles,
     /// The median over the first half of the releases.
     pub early: f64,
@@ -32,19 +32,19 @@ pub struct Herd {
     pub late: f64,
 }
 
-/// Whether as many events are sent however many wait. One more or less may be due to the moment.
+/// Returns `true` if the number of events does not depend on the number of waiters, give or take one.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
     let mut groups = herds.chunk_by(same_k);
     groups.all(|group| group.iter().all(|herd| herd.events.median <= group[0].events.median + 1.0))
 }
 
-/// Whether as many are sent however many have left before.
+/// Returns `true` if the number of events does not grow with the number of earlier releases.
 pub fn is_steady(herds: &[Herd]) -> bool {
     herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
-/// Releases so many times, on a cluster that does nothing else.
+/// Releases this many times, on a cluster that does nothing else.
 pub fn measure(
     cluster: &EtcdCluster,
     k: usize,
@@ -67,7 +67,7 @@ pub fn measure(
         };
         (0..waiting).for_each(comes);
         let events = count(cluster, hall, inside, waiting, releases, &successors, &comes);
-        // Who still waits is sent away.
+        // Waiters that are left give up.
         let closed = hall.close().map_err(failed);
         drop(successors);
         closed.and(events)

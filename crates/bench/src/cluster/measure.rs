@@ -14,28 +14,28 @@ use super::{
 };
 use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 
-/// What to measure.
+/// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
     /// Which parts.
     pub parts: Vec<Part>,
     /// On which clusters; herds and behaviour on the first of them.
     pub settings: Vec<Setting>,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// How many waiters a herd has.
+    /// Number of waiters in a herd.
     pub herds: Vec<usize>,
-    /// How many passages all loops together make in a round.
+    /// Number of passages that all loops together make in a round.
     pub passages: usize,
     /// Where `hallpass` is.
     pub program: PathBuf,
 }
 
-/// How many slots a herd waits for.
+/// Number of slots that a herd waits for.
 const HERD_SLOTS: [usize; 2] = [1, 4];
 
 impl Plan {
-    /// How many steps it has.
+    /// The number of steps.
     pub fn steps(&self) -> usize {
         let steps = |part: &Part| match part {
             Part::Handover => self.settings.len(),
@@ -126,7 +126,7 @@ impl Plan {
         Ok(all.map(|((ours, theirs), ratio)| Race { setting, loops, ours, theirs, ratio }))
     }
 
-    /// How soon commands follow each other, where many compete.
+    /// Measures the gaps between commands, with many competitors.
     fn successions(
         &self,
         steps: &mut Steps<'_>,
@@ -171,7 +171,7 @@ impl Plan {
     }
 }
 
-/// How many have wanted to run at once, of late.
+/// The load average of the last minute.
 fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)

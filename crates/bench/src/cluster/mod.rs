@@ -34,19 +34,19 @@ use hallpass_cluster::ClusterHall;
 
 /// Longer than this nothing takes, unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A moment in which whoever has come to wait settles down, and what is being told is heard.
+/// Time for waiters to settle and for pending events to arrive.
 const MOMENT: Duration = Duration::from_millis(40);
 
 fn failed(error: impl Display) -> String {
     error.to_string()
 }
 
-/// Waits until so many wait, and have settled down.
+/// Waits until the queue has this length and its waiters have settled.
 fn await_queue(hall: &ClusterHall, length: usize) -> Result<(), String> {
     let begun = Instant::now();
     while hall.waiting().map_err(failed)? != length {
         if begun.elapsed() > PATIENCE {
-            return Err(format!("there are not {length} that wait"));
+            return Err(format!("the queue did not reach a length of {length}"));
         }
         thread::sleep(Duration::from_millis(5));
     }

@@ -1,4 +1,4 @@
-//! What to measure, as one asks for it on a command line.
+//! The command line.
 
 use std::{
     env,
@@ -23,7 +23,7 @@ pub struct Options {
     /// Measure only these parts
     #[arg(long, value_name = "PART", num_args = 1.., value_enum)]
     pub part: Vec<Part>,
-    /// How many members the clusters have
+    /// Number of members of the clusters
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values = ["1", "3"])]
     #[arg(value_parser = PossibleValuesParser::new(["1", "3"]))]
     pub members: Vec<String>,
@@ -31,14 +31,14 @@ pub struct Options {
     #[arg(long, value_name = "WHERE", num_args = 1.., value_enum)]
     #[arg(default_values = ["disk", "memory"])]
     pub storage: Vec<Medium>,
-    /// How many rounds; medians over them are shown [default: 20, or 5]
+    /// Number of rounds; the tables show medians over them [default: 20, or 5]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=10_000))]
     pub rounds: Option<u64>,
-    /// How many wait for a release
+    /// Number of waiters for a release
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [10, 50, 200])]
     #[arg(value_parser = value_parser!(u64).range(1..=2_000))]
     pub herd: Vec<u64>,
-    /// How many commands are run in each round
+    /// Number of commands in each round
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     #[arg(value_parser = value_parser!(u64).range(1..=10_000))]
     pub passages: u64,
@@ -51,7 +51,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What is to be measured; an error if there is no etcd.
+    /// Returns what to measure; fails if etcd is not installed.
     pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
         if !missing.is_empty() {

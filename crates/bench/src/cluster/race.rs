@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{failed, setting::Setting, wrapper::Wrapper};
 use crate::common::quartiles::Quartiles;
 
-/// How many loops compete.
+/// Number of competing loops.
 pub const CROWDS: [usize; 2] = [1, 8];
 /// Tells when it is in and when it is about to leave, in nanoseconds. So long that all others wait.
 const STAY: [&str; 3] = ["sh", "-c", "date +%s%N; sleep 0.05; date +%s%N"];
@@ -23,13 +23,13 @@ pub struct Race {
     /// On which cluster.
     #[serde(flatten)]
     pub setting: Setting,
-    /// How many loops compete.
+    /// Number of competing loops.
     pub loops: usize,
     /// Passages a second of `hallpass run`.
     pub ours: Quartiles,
     /// Those of `etcdctl lock`.
     pub theirs: Quartiles,
-    /// How many times as many as those, round by round.
+    /// Ratio of the two, round by round.
     pub ratio: Quartiles,
 }
 
@@ -41,15 +41,15 @@ pub struct Succession {
     pub setting: Setting,
     /// Under what.
     pub wrapper: Wrapper,
-    /// How many loops compete.
+    /// Number of competing loops.
     pub loops: usize,
     /// The time.
     pub time: Quartiles,
-    /// How many commands began before the one before had ended.
+    /// Number of commands that began before their predecessor had ended.
     pub overlaps: usize,
 }
 
-/// Passages a second of so many loops, with so many passages each.
+/// Passages per second of this many loops, with this many passages each.
 pub fn passages(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
@@ -82,7 +82,7 @@ pub fn stays(
     Ok(stays)
 }
 
-/// What their commands said.
+/// Output of their commands.
 fn compete(
     loops: usize,
     each: usize,
@@ -104,7 +104,7 @@ fn compete(
     })
 }
 
-/// What lies between commands, and how many overlap.
+/// Gaps between commands, and the number of overlaps.
 pub fn between(stays: &[(i64, i64)]) -> (Vec<f64>, usize) {
     let gaps: Vec<i64> = stays.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
     let overlaps = gaps.iter().filter(|gap| **gap < 0).count();

@@ -1,4 +1,4 @@
-//! What was measured.
+//! The report.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -11,39 +11,39 @@ use super::{
     race::{Race, Succession},
 };
 
-/// What can be measured.
+/// A part of the benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Part {
     /// From a release to the successor being in, in writes of etcd
     Handover,
-    /// How many are told of a release
+    /// Number of clients that are notified of a release
     Herd,
     /// Passages a second, next to those of etcdctl lock
     Race,
-    /// What becomes of a command when things go wrong, next to etcdctl lock
+    /// What happens to a command when things go wrong, next to etcdctl lock
     Behaviour,
 }
 
 /// A run of the benchmark among machines.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether all was measured.
+    /// `true` if the measurement was not stopped early.
     pub complete: bool,
-    /// How many threads the machine runs at once.
+    /// Number of cores.
     pub cores: usize,
     /// The load of the machine before and after each part.
     pub load: Vec<f64>,
-    /// How many rounds were asked for.
+    /// Number of requested rounds.
     pub rounds: usize,
-    /// How long it takes to hand over.
+    /// Hand-over times.
     pub handovers: Vec<Handover>,
-    /// How many are told.
+    /// Numbers of notified clients.
     pub herds: Vec<Herd>,
-    /// How many passages a second.
+    /// Passages per second.
     pub races: Vec<Race>,
-    /// How soon commands follow each other.
+    /// Gaps between commands.
     pub successions: Vec<Succession>,
-    /// What was seen when things went wrong.
+    /// Behaviour when things go wrong.
     pub behaviours: Vec<Behaviour>,
 }
 
@@ -62,7 +62,7 @@ impl Report {
         value
     }
 
-    /// Whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.handovers.is_empty()
             && self.herds.is_empty()

@@ -1,4 +1,4 @@
-//! How many members, and where they write.
+//! The clusters: number of members, and where they write.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ pub enum Medium {
 /// A cluster to measure on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Setting {
-    /// How many members it has.
+    /// Number of members.
     pub members: usize,
     /// Where they write.
     pub medium: Medium,
@@ -62,7 +62,7 @@ pub(super) fn connect(cluster: &EtcdCluster) -> Result<Cluster, String> {
     Cluster::connect(ClusterOptions::at(&cluster.url()).map_err(failed)?).map_err(failed)
 }
 
-/// How many events the members have sent to those who watch, by their own count.
+/// Number of watch events that the members have sent, by their own count.
 pub(super) fn events_sent(cluster: &EtcdCluster) -> Result<u64, String> {
     const COUNTER: &str = "etcd_debugging_mvcc_events_total ";
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! What was measured, as text.
+//! The report as text.
 
 use std::fmt::Write as _;
 
@@ -17,22 +17,24 @@ use crate::common::{
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     if !report.handovers.is_empty() {
-        text.push_str("from a release to the successor being in: median (quartiles)\n");
+        text.push_str("time from a release until the successor is in: median (quartiles)\n");
         text.push_str(&columns(&handovers(&report.handovers), 1));
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();
         let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
     }
     if !report.herds.is_empty() {
-        text.push_str("events that etcd sends for a release: median (quartiles)\n");
+        text.push_str("events that etcd sends per release: median (quartiles)\n");
         text.push_str(&columns(&herds(&report.herds), 0));
         let flat = yes(herd::is_flat(&report.herds));
-        let _ = writeln!(text, "  as many however many wait: {flat}");
+        let _ = writeln!(text, "  independent of the number of waiters: {flat}");
         let steady = yes(herd::is_steady(&report.herds));
-        let _ = writeln!(text, "  as many however many have left before: {steady}\n");
+        let _ = writeln!(text, "  independent of the number of earlier releases: {steady}\n");
     }
     if !report.races.is_empty() {
-        text.push_str("passages a second of commands that do nothing, k = 1: median (quartiles)\n");
+        text.push_str(
+            "passages per second of commands that do nothing, k = 1: median (quartiles)\n",
+        );
         text.push_str(&columns(&races(&report.races), 1));
         let good = report.races.iter().filter(|race| race.ratio.median >= 1.0).count();
         let all = report.races.len();
@@ -44,7 +46,7 @@ pub fn table(report: &Report) -> String {
         text.push('\n');
     }
     if !report.behaviours.is_empty() {
-        text.push_str("what becomes of a command when things go wrong\n");
+        text.push_str("what happens to a command when things go wrong\n");
         text.push_str(&columns(&behaviours(report), 5));
         text.push('\n');
     }

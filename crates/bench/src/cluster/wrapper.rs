@@ -46,7 +46,7 @@ impl Wrapper {
         command
     }
 
-    /// What the keys of those begin with that are in.
+    /// Prefix of the keys of holders.
     pub fn holders(&self, name: &str) -> String {
         match self {
             Wrapper::Hallpass(_) => format!("/hallpass/{name}/inside/"),

@@ -1,4 +1,4 @@
-//! What many samples come to.
+//! Quartiles of samples.
 
 use serde::Serialize;
 

@@ -77,7 +77,7 @@ pub type Samples<S> = Result<Vec<S>, String>;
 /// Everything that is combined with everything else in each round.
 #[derive(Debug)]
 pub struct Rounds<'a, W, C> {
-    /// How many rounds.
+    /// Number of rounds.
     pub count: usize,
     /// The workloads.
     pub workloads: &'a [W],

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 /// What one contestant did in one round.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// How long it was measured.
+    /// Measuring time.
     pub wall: Duration,
     /// Each thread's passages.
     pub passages: Vec<u64>,
@@ -23,7 +23,7 @@ impl Sample {
     }
 
     /// The passages of the thread that had the fewest, as a part of the mean: 1 is perfectly even,
-    /// 0 means that somebody never got in.
+    /// 0 means that one of them never got in.
     pub fn fairness(&self) -> Option<f64> {
         let total: u64 = self.passages.iter().sum();
         let least = self.passages.iter().min().filter(|_| total > 0)?;

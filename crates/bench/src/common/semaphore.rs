@@ -1,4 +1,4 @@
-//! What a contestant implements.
+//! The trait that a contestant implements.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 ///
 /// The guard is the contestant's own wherever it has one, so that each is used as its users use it.
 pub trait Semaphore: Send + Sync {
-    /// What a thread holds while it is in; dropping it is leaving.
+    /// Held by a thread inside; dropping it releases the slot.
     type Guard<'a>
     where
         Self: 'a;
@@ -25,13 +25,13 @@ pub trait Semaphore: Send + Sync {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// It keeps nobody out.
+    /// It admits everyone.
     Open,
     /// First come, first served.
     Fifo,
     /// Everybody gets in, in no set order.
     Everybody,
-    /// Who comes at the right moment overtakes who waits.
+    /// A newcomer may overtake waiters.
     Barging,
 }
 

@@ -22,7 +22,7 @@ pub fn columns(lines: &[Vec<String>], words: usize) -> String {
     text
 }
 
-/// A line for each reason, and whom it keeps out.
+/// One line per reason, with the contestants that it concerns.
 pub fn left_out(out: &[LeftOut]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for LeftOut { contestant, why } in out {

@@ -12,7 +12,7 @@ impl Work {
     /// No work at all.
     pub const NONE: Work = Work { turns: 0 };
 
-    /// About so many nanoseconds of it on this machine.
+    /// Work that takes about this many nanoseconds on this machine.
     pub fn of_nanos(nanos: u64) -> Self {
         Work { turns: (nanos as f64 / nanos_a_turn()).round() as u64 }
     }

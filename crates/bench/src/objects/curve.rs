@@ -1,4 +1,4 @@
-//! How long so many threads take for a number of operations: one sample.
+//! The time that a number of threads take for a number of operations: one sample.
 
 use std::{
     thread,
@@ -12,7 +12,7 @@ use super::{
     stage::{Crew, Stage},
 };
 
-/// Whether threads are interrupted.
+/// Disturbances during the measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weather {
     /// By the system only.
@@ -22,14 +22,14 @@ pub enum Weather {
     Pauses(Duration),
 }
 
-/// What came of it.
+/// Result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sample {
     /// All operations were done in this time.
     Done(Duration),
-    /// Only so many were done when the time was up.
+    /// The time was up before all operations were done.
     TimeUp {
-        /// How many.
+        /// Number of operations done.
         done: u64,
     },
 }
@@ -64,7 +64,7 @@ fn with_pauses(
     pause: Duration,
     mut numbers: Numbers,
 ) -> Result<bool, String> {
-    let mut pauser = Pauser::new().map_err(|error| format!("nobody can be paused: {error}"))?;
+    let mut pauser = Pauser::new().map_err(|error| format!("threads cannot be paused: {error}"))?;
     let longest_gap = pause.as_micros().max(2) as u64 / 2;
     loop {
         let gap = Duration::from_micros(numbers.below(longest_gap));

@@ -1,4 +1,4 @@
-//! What it comes down to.
+//! Conclusions from the figures.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ use crate::common::text::{duration, short};
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
     /// The resilient object that is quickest with the most threads, for each figure; and the quickest one
-    /// in which somebody may stop, if that is another.
+    /// in which a thread may stop, if that is another.
     pub best: Vec<Best>,
-    /// How much the number of threads matters, for each figure and resilient object.
+    /// Influence of the number of threads, for each figure and resilient object.
     pub ranges: Vec<Range>,
-    /// Who is so quick that threads hardly meet, for each figure.
+    /// Contestants so fast that threads hardly meet, for each figure.
     pub brief: Vec<Brief>,
-    /// What is left with one stopped.
+    /// Remaining throughput with one thread stopped.
     pub one_stopped: Vec<Left>,
-    /// What is left with as many stopped as may be.
+    /// Remaining throughput with as many threads stopped as it tolerates.
     pub most_stopped: Vec<Left>,
     /// By how many KiB the memory in use grew after the first tenth of the operations.
     pub growth: Vec<Growth>,
@@ -37,7 +37,7 @@ pub struct Best {
     pub threads: usize,
     /// The least k that was looked at.
     pub from: usize,
-    /// How many work on it at once.
+    /// Number of threads that work on it at once.
     pub k: usize,
     /// Its total time.
     pub ms: f64,
@@ -52,7 +52,7 @@ pub struct Best {
 pub struct Range {
     /// With pauses or without.
     pub part: Part,
-    /// Who.
+    /// The contestant.
     pub contestant: &'static str,
     /// The longest total time as a multiple of the shortest; none if some were not finished.
     pub worst_to_best: Option<f64>,
@@ -65,19 +65,19 @@ pub struct Brief {
     pub part: Part,
     /// With how many threads.
     pub threads: usize,
-    /// Who.
+    /// The contestant.
     pub contestants: Vec<&'static str>,
 }
 
 /// About how long a thread keeps its core while others want one.
 const SLICE_MS: f64 = 3.0;
 
-/// What is left.
+/// Remaining throughput.
 #[derive(Clone, Debug, Serialize)]
 pub struct Left {
-    /// Who.
+    /// The contestant.
     pub contestant: &'static str,
-    /// How many were stopped.
+    /// Number of stopped threads.
     pub stopped: usize,
     /// As a part of what there is without.
     pub part: f64,
@@ -86,7 +86,7 @@ pub struct Left {
 /// Memory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
-    /// Who.
+    /// The contestant.
     pub contestant: &'static str,
     /// In KiB; none if it did not come to the end.
     pub kib: Option<i64>,

@@ -31,13 +31,13 @@ impl Clone for Heap {
 }
 
 impl Heap {
-    /// With so many elements.
+    /// Creates a heap with this many elements.
     pub fn of_size(size: usize) -> Self {
         let mut numbers = Numbers::new(0);
         Heap((0..size).map(|_| Reverse(numbers.next())).collect())
     }
 
-    /// What is in it, in no set order.
+    /// The elements, in no particular order.
     pub fn elements(&self) -> impl Iterator<Item = u64> {
         self.0.iter().map(|element| element.0)
     }

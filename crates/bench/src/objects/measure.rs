@@ -19,7 +19,7 @@ use crate::common::{
     statistics::{median, time_and_spread},
 };
 
-/// What to measure.
+/// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
     /// Which parts.
@@ -28,26 +28,26 @@ pub struct Plan {
     pub contestants: Vec<Contestant>,
     /// The numbers of threads, for the curves.
     pub threads: Vec<usize>,
-    /// How many operations the threads share.
+    /// Number of operations that the threads share.
     pub operations: u64,
-    /// How many elements the queue has at first.
+    /// Initial number of elements in the queue.
     pub size: usize,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
     /// After how long a measurement is given up.
     pub limit: Duration,
-    /// How long a pause is.
+    /// Length of a pause.
     pub pause: Duration,
-    /// How many threads are counted while others are stopped.
+    /// Number of threads whose operations count while others are stopped.
     pub active: usize,
-    /// How long they are counted.
+    /// Measuring time for these.
     pub time: Duration,
-    /// How many operations are done while memory is watched.
+    /// Number of operations during which memory is watched.
     pub memory_operations: u64,
 }
 
 impl Plan {
-    /// How many steps it has.
+    /// The number of steps.
     pub fn steps(&self) -> usize {
         let steps = |part: &Part| match part {
             Part::Plain | Part::Paused => self.rounds * self.threads.len() * self.contestants.len(),
@@ -123,7 +123,7 @@ impl Plan {
         Ok(Figure { part, curves })
     }
 
-    /// Who is measured with how many stopped: none, one, and as many as it is made for.
+    /// Pairs of a contestant and a number of stopped threads: none, one, and as many as it tolerates.
     fn cases(&self) -> Vec<(usize, usize)> {
         let of = |(index, contestant): (usize, &Contestant)| {
             let most = contestant.tolerates().filter(|most| *most > 1);

@@ -1,4 +1,4 @@
-//! How much memory is in use while some are stopped inside their operation and others go on for long.
+//! Memory in use while some threads are stopped inside their operation and others continue for long.
 
 use std::{
     fs,
@@ -14,17 +14,17 @@ use super::{contestants::Contestant, stage::Crew};
 /// Into how many parts the operations are divided.
 pub const PARTS: u64 = 10;
 
-/// What was seen.
+/// Observations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
-    /// Who was watched.
+    /// The contestant.
     pub contestant: &'static str,
-    /// How many were stopped inside.
+    /// Number of threads stopped inside.
     pub stopped: usize,
     /// Memory in use at the beginning and after each tenth of the operations, in KiB; fewer if it did
     /// not come to the end.
     pub resident_kib: Vec<u64>,
-    /// Whether it came to the end.
+    /// `true` if all operations were done.
     pub finished: bool,
 }
 
@@ -36,14 +36,14 @@ impl Memory {
     }
 }
 
-/// What this process has in memory, in KiB, where the system says so.
+/// Resident memory of this process in KiB, if the system reports it.
 pub fn resident_kib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Watches a crew for so many operations, until nobody gets anything done for as long as `limit`, or
+/// Watches a crew for this many operations, until no thread completes one within `limit`, or
 /// `stop` says so. An error if threads do not come back.
 pub fn measure(
     contestant: &Contestant,

@@ -1,4 +1,4 @@
-//! What to measure, as one asks for it on a command line.
+//! The command line.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -27,28 +27,28 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [1, 2, 4, 8, 16, 32, 64])]
     #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
     pub threads: Vec<u64>,
-    /// How many operations the threads share [default: 400000, or 50000]
+    /// Number of operations that the threads share [default: 400000, or 50000]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     pub operations: Option<u64>,
-    /// How many elements the queue has at first
+    /// Initial number of elements in the queue
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     #[arg(value_parser = value_parser!(u64).range(..=1_000_000))]
     pub size: u64,
-    /// How many rounds; medians over them are shown [default: 5, or 3]
+    /// Number of rounds; the tables show medians over them [default: 5, or 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
     /// After how many seconds a measurement is given up [default: 10, or 3]
     #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
     pub limit: Option<u64>,
-    /// How long a pause is, in milliseconds
+    /// Length of a pause, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 20)]
     #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
     pub pause: u64,
-    /// How many threads work while others are stopped
+    /// Number of threads that work while others are stopped
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     #[arg(value_parser = value_parser!(u64).range(1..=56))]
     pub active: u64,
-    /// How long they are counted in each round, in milliseconds [default: 300, or 100]
+    /// Time for which they are counted in each round, in milliseconds [default: 300, or 100]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
     /// Over how many operations memory is watched [default: 10000000, or 500000]
@@ -63,7 +63,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What is to be measured; an error if there is no such contestant, or if it cannot be measured here.
+    /// Returns what to measure; fails if there is no such contestant, or if a part cannot be measured here.
     pub fn plan(&self) -> Result<Plan, String> {
         let (operations, rounds, limit, time, memory) = match self.quick {
             true => (50_000, 3, 3, 100, 500_000),

@@ -1,4 +1,4 @@
-//! What was measured, as pictures: total times as lines, what is left as bars.
+//! The report as pictures: total times as lines, remaining throughput as bars.
 
 use plotters::style::{BLACK, RGBColor};
 
@@ -56,7 +56,7 @@ fn colour(kind: Kind) -> RGBColor {
     }
 }
 
-/// What the colours of one sort stand for.
+/// Legend text of a group of colours.
 fn sort(kind: Kind) -> &'static str {
     match kind {
         Kind::Resilient { .. } => "resilient, k - 1 may stop",
@@ -113,7 +113,7 @@ fn alike_before(curves: &[&Curve], index: usize) -> usize {
     curves[..index].iter().filter(is_alike).count()
 }
 
-/// What a bar takes.
+/// Height of a bar's row.
 const ROW: i32 = 24;
 const BAR: i32 = 15;
 /// Between title and bars: what they are.
@@ -122,7 +122,7 @@ const ABOVE: i32 = 52;
 const BELOW: i32 = 40;
 /// Where names end and bars begin.
 const NAMES: i32 = 210;
-/// What a bar leaves to the text behind it.
+/// Space for the text after a bar.
 const VALUE: i32 = 130;
 
 /// One bar.
@@ -148,7 +148,7 @@ fn bars(rows: &[Kept]) -> Vec<Bar> {
 fn draw_kept(report: &Report) -> Result<String, Failure> {
     let bars = bars(&report.stopped);
     let kinds: Vec<Kind> = report.stopped.iter().map(|kept| kept.kind).collect();
-    let title = "Threads stopped for ever inside an operation: what others still get done";
+    let title = "Throughput of the others while threads are stopped inside an operation";
     let caption = table::footnote(report);
     let height = HEAD + ABOVE + ROW * bars.len() as i32 + BELOW + FOOT;
     canvas::picture(height, title, &legend(&kinds), caption.trim_end(), |canvas| {
@@ -164,7 +164,7 @@ fn draw_bars(canvas: &Canvas<'_>, bars: &[Bar]) -> Result<(), Failure> {
     let end = first + ROW * bars.len() as i32;
     let most = bars.iter().map(|bar| bar.part).fold(1.0, f64::max);
     let scale = Scale::of_ratios(0.0, most, (NAMES + 10, WIDTH - MARGIN - VALUE));
-    let heading = "operations a second, as a part of those with nobody stopped";
+    let heading = "operations per second, relative to those with no thread stopped";
     canvas.text((NAMES + 10, first - 16), heading, Type::new(13, GREY, Align::Left))?;
     for tick in scale.ticks() {
         let (x, text) = (scale.pixel(tick), format!("{:.0} %", tick * 100.0));

@@ -1,14 +1,14 @@
 //! Taking the core from a thread for a while, wherever it is, as a scheduler does.
 //!
 //! A signal interrupts the thread, and its handler waits until the pause is over. One thread is paused
-//! at a time. On Linux only; elsewhere nobody can be paused.
+//! at a time. On Linux only; elsewhere threads cannot be paused.
 
 #[cfg(target_os = "linux")]
 pub use self::linux::{Pauser, own_id};
 #[cfg(not(target_os = "linux"))]
 pub use self::nowhere::{Pauser, own_id};
 
-/// Whether threads can be paused here.
+/// `true` if threads can be paused on this system.
 pub const POSSIBLE: bool = cfg!(target_os = "linux");
 
 #[cfg(target_os = "linux")]
@@ -33,7 +33,7 @@ mod linux {
 
     /// Odd during a pause; each pause has another number.
     static PAUSE: AtomicU32 = AtomicU32::new(0);
-    /// How often the handler has ended.
+    /// Number of times that the handler has returned.
     static HANDLED: AtomicU32 = AtomicU32::new(0);
     /// There is one handler, and so one pauser at a time.
     static TURN: Mutex<()> = Mutex::new(());
@@ -92,7 +92,7 @@ mod linux {
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = wait as extern "C" fn(libc::c_int) as libc::sighandler_t;
             action.sa_flags = libc::SA_RESTART;
-            // SAFETY: the handler keeps to what handlers may do, and stays for ever: a signal that comes
+            // SAFETY: the handler keeps to what handlers may do, and stays permanently: a signal that comes
             // late finds it.
             match unsafe { libc::sigaction(SIGNAL, &action, null_mut()) } {
                 0 => Ok(Pauser { _turn: turn }),

@@ -1,4 +1,4 @@
-//! What was measured.
+//! The report.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub enum Part {
     Plain,
     /// The same while running threads are paused, one after the other
     Paused,
-    /// What others get done while some are stopped inside for ever
+    /// Throughput while some threads are stopped inside permanently
     Stopped,
     /// Memory in use meanwhile
     Memory,
@@ -27,7 +27,7 @@ impl Part {
         all.into_iter().filter(|part| part.is_possible()).collect()
     }
 
-    /// Whether it can be measured here.
+    /// Returns `true` if it can be measured on this system.
     pub fn is_possible(self) -> bool {
         match self {
             Part::Plain | Part::Stopped => true,
@@ -36,7 +36,7 @@ impl Part {
         }
     }
 
-    /// What it is called.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Part::Plain => "plain",
@@ -50,29 +50,29 @@ impl Part {
 /// A run of the benchmark of objects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Whether all was measured.
+    /// `true` if the measurement was not stopped early.
     pub complete: bool,
-    /// How many threads the machine runs at once.
+    /// Number of cores.
     pub cores: usize,
-    /// How many rounds were asked for.
+    /// Number of requested rounds.
     pub rounds: usize,
-    /// How many operations the threads shared.
+    /// Number of operations that the threads shared.
     pub operations: u64,
-    /// How many elements the queue had at first.
+    /// Initial number of elements in the queue.
     pub size: usize,
     /// After how many seconds a measurement was given up.
     pub limit_s: f64,
-    /// How long a pause was, in milliseconds.
+    /// Length of a pause, in milliseconds.
     pub pause_ms: f64,
-    /// How many threads were counted while others were stopped.
+    /// Number of threads that were counted while others were stopped.
     pub active: usize,
     /// For how many milliseconds.
     pub time_ms: f64,
     /// Total times.
     pub figures: Vec<Figure>,
-    /// What others got done while some were stopped.
+    /// Throughput while some threads were stopped.
     pub stopped: Vec<Kept>,
-    /// How many operations were done while memory was watched.
+    /// Number of operations during which memory was watched.
     pub memory_operations: u64,
     /// Memory in use.
     pub memory: Vec<Memory>,
@@ -81,7 +81,7 @@ pub struct Report {
 /// Total times over the number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// Whether threads were paused.
+    /// The part: with or without pauses.
     pub part: Part,
     /// The contestants.
     pub curves: Vec<Curve>,
@@ -92,7 +92,7 @@ pub struct Figure {
 pub struct Curve {
     /// Its name.
     pub contestant: &'static str,
-    /// How threads share it.
+    /// The way in which threads share it.
     pub kind: Kind,
     /// The numbers of threads, in order.
     pub points: Vec<Point>,
@@ -101,37 +101,37 @@ pub struct Curve {
 /// One number of threads. Figures are medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// How many.
+    /// Their number.
     pub threads: usize,
-    /// How many milliseconds all operations took, if they were done.
+    /// Milliseconds for all operations, if they were done.
     pub ms: Option<f64>,
-    /// How far rounds lie from the median at most, as a part of it.
+    /// Largest distance of a round from the median, as a fraction of it.
     pub spread: Option<f64>,
-    /// How many operations were done when the time was up.
+    /// Number of operations done when the time was up.
     pub done: Option<u64>,
     /// Why there is no time.
     pub why: Option<String>,
 }
 
-/// What others got done while some were stopped, in operations a second: medians over rounds.
+/// Operations per second while some threads were stopped: medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
     /// The contestant.
     pub contestant: &'static str,
-    /// How threads share it.
+    /// The way in which threads share it.
     pub kind: Kind,
-    /// With nobody stopped.
+    /// With no thread stopped.
     pub without: f64,
     /// With one stopped.
     pub one: Option<f64>,
-    /// How many more may stop, if that is more than one.
+    /// Number of threads that it tolerates, if that is more than one.
     pub most_stopped: Option<usize>,
     /// With that many stopped.
     pub most: Option<f64>,
 }
 
 impl Kept {
-    /// What is left with one stopped, as a part of what there is without.
+    /// Throughput with one thread stopped, as a fraction of that with none.
     pub fn part_with_one(&self) -> Option<f64> {
         self.part(self.one)
     }
@@ -147,12 +147,12 @@ impl Kept {
 }
 
 impl Curve {
-    /// With so many threads.
+    /// The point with this many threads.
     pub fn at(&self, threads: usize) -> Option<&Point> {
         self.points.iter().find(|point| point.threads == threads)
     }
 
-    /// The milliseconds with so many threads, if it finished.
+    /// The milliseconds with this many threads, if it finished.
     pub fn ms(&self, threads: usize) -> Option<f64> {
         self.at(threads)?.ms
     }
@@ -165,7 +165,7 @@ impl Figure {
         points.iter().map(|point| point.threads).collect()
     }
 
-    /// Whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         let empty = |point: &Point| point.ms.is_none() && point.done.is_none();
         self.curves.iter().flat_map(|curve| &curve.points).all(empty)
@@ -184,7 +184,7 @@ impl Report {
         value
     }
 
-    /// Whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         let nothing_else = self.stopped.is_empty() && self.memory.is_empty();
         self.figures.iter().all(Figure::is_empty) && nothing_else

@@ -1,4 +1,4 @@
-//! Threads on one queue, and what whoever measures sees of them.
+//! Threads on one queue, and the view of the thread that measures them.
 //!
 //! Those who are counted work off a number of operations, or go on until it is over. *Victims* work
 //! too, are not counted, and stop inside an operation once they are asked to. When the measurement is
@@ -25,21 +25,21 @@ use super::{
 };
 use crate::common::Padded;
 
-/// Who works.
+/// The threads that work on the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Crew {
-    /// How many threads are counted.
+    /// Number of threads whose operations count.
     pub threads: usize,
-    /// How many more are there to be stopped.
+    /// Number of additional threads that will be stopped.
     pub victims: usize,
-    /// How many operations those who are counted share, or as many as they can.
+    /// Number of operations that the counted threads share; `None` for no limit.
     pub operations: Option<u64>,
-    /// How many elements the queue has at first.
+    /// Initial number of elements in the queue.
     pub size: usize,
 }
 
 impl Crew {
-    /// What falls to a thread.
+    /// Operations of one thread.
     fn share(&self, thread: usize) -> u64 {
         let threads = self.threads as u64;
         let share = |all: u64| all / threads + u64::from((thread as u64) < all % threads);
@@ -47,10 +47,10 @@ impl Crew {
     }
 }
 
-/// How long threads may take to come back.
+/// Time limit for threads to return.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What threads and whoever measures them share.
+/// State that the threads share with the thread that measures them.
 #[derive(Debug)]
 pub struct Stage {
     start: Barrier,
@@ -61,7 +61,7 @@ pub struct Stage {
     gate: Arc<Gate>,
     workers: Vec<Padded<Worker>>,
     ends: Mutex<Ends>,
-    /// For whoever measures.
+    /// For the thread that measures.
     ended: Condvar,
     /// For those who are through.
     dismissed: Condvar,
@@ -72,7 +72,7 @@ pub struct Stage {
 struct Worker {
     /// ORDERING: Relaxed; its owner alone writes it, and a sum of what was true a moment ago will do.
     done: AtomicU64,
-    /// What the system calls it, from before the start to after the end.
+    /// The thread's system identifier, valid from before its start until after its end.
     id: AtomicU32,
     finished: AtomicBool,
 }
@@ -81,9 +81,9 @@ struct Worker {
 struct Ends {
     /// When each that is through with its share began and ended.
     times: Vec<(Instant, Instant)>,
-    /// Who is through may go. Until then their numbers are not given to others.
+    /// Lets finished threads exit. Until then the system does not reuse their identifiers.
     dismissed: bool,
-    /// How many threads are gone.
+    /// Number of threads that have exited.
     gone: usize,
 }
 
@@ -132,12 +132,12 @@ impl Stage {
         first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
     }
 
-    /// How many operations were done.
+    /// Number of operations done.
     pub fn done(&self) -> u64 {
         self.workers.iter().map(|worker| worker.0.done.load(Relaxed)).sum()
     }
 
-    /// Stops so many victims inside an operation. Whether they all came to that in time.
+    /// Stops this many victims inside an operation. Returns `false` if the time ran out first.
     pub fn stop_victims(&self, count: usize, time: Duration) -> bool {
         self.trap.store(true, Relaxed);
         self.gate.wait_for(count, time)

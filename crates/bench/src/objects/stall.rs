@@ -28,7 +28,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until so many have stopped. Whether they did within this time.
+    /// Waits until this many threads have stopped. Returns `false` if the time ran out first.
     pub fn wait_for(&self, count: usize, time: Duration) -> bool {
         let end = Instant::now() + time;
         let mut state = self.state();
@@ -43,7 +43,7 @@ impl Gate {
         true
     }
 
-    /// Lets all go that have stopped, and nobody stop any more.
+    /// Releases all stopped threads, and stops no others.
     pub fn open(&self) {
         self.state().open = true;
         self.changed.notify_all();
@@ -70,7 +70,7 @@ pub fn arm(gate: Arc<Gate>) {
     ARMED.set(true);
 }
 
-/// Whether this thread would stop now.
+/// Returns `true` if this thread would stop now.
 #[inline]
 pub fn is_armed() -> bool {
     ARMED.get()

@@ -1,4 +1,4 @@
-//! What others get done while some are stopped inside their operation: one sample.
+//! Throughput while some threads are stopped inside their operation: one sample.
 
 use std::{
     thread,
@@ -7,9 +7,9 @@ use std::{
 
 use super::{contestants::Contestant, stage::Crew};
 
-/// How long threads run before anything counts, as a part of the time that is measured.
+/// Warm-up time, as a fraction of the measured time.
 const WARM_UP: u32 = 5;
-/// Who gets nothing done in this time does not go on.
+/// A thread that completes nothing in this time is blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 /// Operations in a second of the threads that are not stopped; none if those who were to be stopped did
@@ -33,7 +33,7 @@ pub fn measure(
             thread::sleep(time);
             done = Some(stage.done() - before).filter(|done| *done > uncounted).unwrap_or(0);
         }
-        // If nobody goes on, others cannot stop inside either.
+        // If all threads are blocked, no other can stop inside either.
         if all_stopped || done == 0 {
             rate = Some(done as f64 / begun.elapsed().as_secs_f64());
         }

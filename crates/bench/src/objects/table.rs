@@ -1,4 +1,4 @@
-//! What was measured, as text.
+//! The report as text.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub fn table(report: &Report) -> String {
         let active = report.active;
         let _ = writeln!(
             text,
-            "stopped: operations a second of {active} threads, while others are stopped inside theirs"
+            "stopped: operations per second of {active} threads while others are stopped inside an operation"
         );
         text.push_str(&columns(&stopped(&report.stopped), 1));
         text.push('\n');
@@ -45,7 +45,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// What a figure shows.
+/// Description of a figure.
 pub fn about(part: Part, report: &Report) -> String {
     let Report { operations, pause_ms, .. } = report;
     match part {
@@ -57,7 +57,7 @@ pub fn about(part: Part, report: &Report) -> String {
     }
 }
 
-/// How it was measured, in a line.
+/// One line on how it was measured.
 pub fn footnote(report: &Report) -> String {
     let partly = unless_complete(report.complete);
     let Report { cores, rounds, size, .. } = report;
@@ -123,7 +123,7 @@ fn stopped(rows: &[Kept]) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(rows.iter().map(line)).collect()
 }
 
-/// What is left, in words if it is nothing.
+/// The remaining throughput, in words if it is zero.
 pub fn percent(part: Option<f64>) -> String {
     match part {
         None => "-".into(),

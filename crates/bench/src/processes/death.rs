@@ -17,16 +17,16 @@ use serde::Serialize;
 
 use super::{clock::now, folder, memory::Shared, process::Process};
 
-/// How many processes there can be at once.
+/// Maximum number of processes at once.
 const MOST: usize = 64;
 const NAME: &str = "death";
 
-/// Who is there.
+/// The processes that are present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Crowd {
-    /// How many slots, all held.
+    /// Number of slots, all of them held.
     pub k: usize,
-    /// How many wait.
+    /// Number of waiters.
     pub waiting: usize,
 }
 
@@ -38,13 +38,13 @@ pub const CROWDS: [Crowd; 4] = [
     Crowd { k: 4, waiting: 20 },
 ];
 
-/// What came of it, in nanoseconds.
+/// Result, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Successions {
-    /// Who was there.
+    /// The processes that were present.
     #[serde(flatten)]
     pub crowd: Crowd,
-    /// How many were killed.
+    /// Number of killed holders.
     pub kills: usize,
     /// Half of the successors were in after so long.
     pub median: u64,
@@ -67,7 +67,7 @@ struct Scene<'a> {
     waiting: Vec<(usize, Process)>,
 }
 
-/// Kills so many.
+/// Kills this many holders, one after the other.
 pub fn measure(crowd: Crowd, kills: usize) -> Result<Successions, String> {
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;
@@ -121,7 +121,7 @@ impl Scene<'_> {
         Ok(self.entered[index].load(SeqCst))
     }
 
-    /// Kills the one who has been in for the longest. How long until somebody else is in?
+    /// Kills the holder that entered first. Returns the time until its successor is in.
     fn succession(&mut self) -> Result<u64, String> {
         let (index, process) = self.inside.pop_front().expect("somebody is in");
         let killed = now();
@@ -133,7 +133,7 @@ impl Scene<'_> {
     }
 }
 
-/// Waits, and not for ever; without taking a core from those who are measured.
+/// Waits for a limited time, without taking a core from the measured processes.
 fn until(f: impl Fn() -> bool) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(20);
     while !f() {

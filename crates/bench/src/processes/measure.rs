@@ -17,20 +17,20 @@ use crate::common::{
     work::Work,
 };
 
-/// What to measure.
+/// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
     /// The workloads.
     pub workloads: Vec<Workload>,
     /// The contestants.
     pub contestants: Vec<Contestant>,
-    /// How long each runs in each round, in milliseconds.
+    /// Time for which each contestant runs in each round, in milliseconds.
     pub time_ms: u64,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// How many holders are killed in each crowd.
+    /// Number of holders that are killed in each crowd.
     pub kills: usize,
-    /// How long one who waits is watched, in milliseconds.
+    /// Time for which a waiter is observed, in milliseconds.
     pub watch_ms: u64,
 }
 

@@ -26,7 +26,7 @@ impl<T> Shared<T> {
             return Err(io::Error::last_os_error());
         }
         let place = NonNull::new(address.cast::<T>()).expect("it was mapped");
-        // SAFETY: it is large enough, a page's address is aligned, and nobody else knows of it.
+        // SAFETY: it is large enough, a page's address is aligned, and nothing else refers to it.
         unsafe { place.write(value) };
         Ok(Shared(place))
     }

@@ -30,7 +30,7 @@ use std::{io, path::Path};
 
 use tempfile::TempDir;
 
-/// A folder for files that are mapped or locked: in memory where there is such a place, for a disk
+/// A directory for files that are mapped or locked: in memory if possible, for a disk
 /// would be measured as well.
 fn folder() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");

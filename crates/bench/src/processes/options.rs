@@ -1,4 +1,4 @@
-//! What to measure, as one asks for it on a command line.
+//! The command line.
 
 use clap::{Args, value_parser};
 
@@ -18,13 +18,13 @@ pub struct Options {
     /// Run only contestants whose name contains this, and hallpass
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
-    /// How long each contestant runs in each round, in milliseconds [default: 200, or 40]
+    /// Time for which each contestant runs in each round, in milliseconds [default: 200, or 40]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// How many rounds; medians over them are shown [default: 5, or 3]
+    /// Number of rounds; the tables show medians over them [default: 5, or 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// How many holders are killed for each number of slots and waiters [default: 500, or 100]
+    /// Number of holders to kill for each number of slots and waiters [default: 500, or 100]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=100_000))]
     pub kills: Option<u64>,
     /// Print one JSON object
@@ -36,7 +36,7 @@ pub struct Options {
 const WORK: u64 = 100;
 
 impl Options {
-    /// What is to be measured; an error if there is no such contestant.
+    /// Returns what to measure; fails if there is no such contestant.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds, kills, watch_ms) =
             if self.quick { (40, 3, 100, 2_000) } else { (200, 5, 500, 10_000) };

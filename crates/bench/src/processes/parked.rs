@@ -1,4 +1,4 @@
-//! What it costs to wait.
+//! The cost of waiting.
 
 use std::{
     fs, io,
@@ -14,14 +14,14 @@ use super::{folder, memory::Shared, process::Process};
 
 const NAME: &str = "parked";
 
-/// What one who waits used.
+/// Resources that a waiter used.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Parked {
-    /// How long it was watched, in milliseconds.
+    /// Observation time, in milliseconds.
     pub wall_ms: u64,
     /// For how long it ran meanwhile, in nanoseconds.
     pub cpu_ns: u64,
-    /// How often it was given a core.
+    /// Number of times that it was scheduled.
     pub runs: u64,
 }
 

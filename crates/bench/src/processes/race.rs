@@ -19,18 +19,18 @@ use crate::common::{Padded, Sample, Semaphore, work::Work};
 /// The most processes there can be.
 pub const MOST: usize = 64;
 
-/// What the processes do.
+/// The load on the semaphore.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// How many processes.
+    /// Number of processes.
     pub processes: usize,
-    /// How many may be in at once.
+    /// Number of slots.
     pub k: usize,
-    /// What each does inside.
+    /// Work inside the critical section.
     pub inside: Work,
-    /// What each does outside.
+    /// Work outside the critical section.
     pub outside: Work,
-    /// How long they are measured.
+    /// Measuring time.
     pub time: Duration,
 }
 
@@ -38,7 +38,7 @@ const WARMING: u8 = 0;
 const MEASURING: u8 = 1;
 const OVER: u8 = 2;
 
-/// What the processes and the one who made them tell each other.
+/// Memory that the processes share with their parent.
 struct Signs {
     /// ORDERING: Relaxed, for it says when to count and orders nothing else.
     phase: Padded<AtomicU8>,
@@ -74,7 +74,7 @@ pub fn run<V: Venue>(load: &Load) -> Result<Sample, String> {
     Ok(Sample { wall, passages, waits: None })
 }
 
-/// Waits until each has made a passage; one that cannot would be waited for in vain.
+/// Waits until each process has made a passage, and fails if one cannot.
 fn wait_for_all(signs: &Signs, count: usize) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(60);
     while signs.running.0.load(SeqCst) < count {

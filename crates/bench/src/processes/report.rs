@@ -1,4 +1,4 @@
-//! What was measured.
+//! The report.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -14,19 +14,19 @@ use crate::common::{Order, rounds};
 /// A run of the benchmark among processes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Whether all was measured.
+    /// `true` if the measurement was not stopped early.
     pub complete: bool,
-    /// How many rounds were asked for.
+    /// Number of requested rounds.
     pub rounds: usize,
-    /// How many milliseconds each contestant ran in each.
+    /// Milliseconds for which each contestant ran in each round.
     pub time_ms: u64,
-    /// How many threads the machine runs at once.
+    /// Number of cores.
     pub cores: usize,
-    /// What passages cost.
+    /// Cost of passages.
     pub workloads: Vec<Outcome>,
-    /// How long it takes to follow one who was killed.
+    /// Time from the death of a holder until its successor is in.
     pub successions: Vec<Successions>,
-    /// What it costs to wait.
+    /// Cost of waiting.
     pub parked: Option<Parked>,
 }
 
@@ -40,11 +40,11 @@ pub struct Row {
     pub contestant: &'static str,
     /// In which order it lets processes in.
     pub order: Order,
-    /// What becomes of a slot whose holder is killed.
+    /// What happens to a slot whose holder is killed.
     pub after_death: &'static str,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
-    /// How far rounds lie from the median at most, as a part of it.
+    /// Largest distance of a round from the median, as a fraction of it.
     pub spread: f64,
     /// The fewest passages of a process as a part of the mean.
     pub fairness: f64,
@@ -56,12 +56,12 @@ impl Outcome {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// How many times a POSIX semaphore's time it takes.
+    /// The contestant's time divided by that of a POSIX semaphore.
     pub fn to_posix(&self, row: &Row) -> Option<f64> {
         self.row(POSIX).map(|posix| row.ns / posix.ns)
     }
 
-    /// How many times as quick as a System V semaphore it is.
+    /// The time of a System V semaphore divided by the contestant's.
     pub fn over_sysv(&self, row: &Row) -> Option<f64> {
         self.row(SYSV).map(|sysv| sysv.ns / row.ns)
     }
@@ -89,7 +89,7 @@ impl Report {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
-    /// Whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.workloads.iter().all(|outcome| outcome.rows.is_empty())
     }

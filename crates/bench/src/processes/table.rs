@@ -1,4 +1,4 @@
-//! What was measured, as text.
+//! The report as text.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub fn table(report: &Report) -> String {
         text.push('\n');
     }
     if !report.successions.is_empty() {
-        text.push_str("from SIGKILL of a holder to its successor being in:\n");
+        text.push_str("time from SIGKILL of a holder until its successor is in:\n");
         text.push_str(&columns(&successions(report), 0));
         text.push('\n');
     }
@@ -23,7 +23,7 @@ pub fn table(report: &Report) -> String {
         let (seconds, cpu) = (parked.wall_ms as f64 / 1e3, duration(parked.cpu_ns as f64));
         let _ = writeln!(
             text,
-            "one that waits for {seconds} s runs for {cpu}, {} times\n",
+            "a waiter that waits for {seconds} s uses {cpu} of CPU time in {} runs\n",
             parked.runs
         );
     }

@@ -1,4 +1,4 @@
-//! How many processes, and which k.
+//! The numbers of processes and slots.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 /// One thing to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Workload {
-    /// How many processes.
+    /// Number of processes.
     pub processes: usize,
-    /// How many may be in at once.
+    /// Number of slots.
     pub k: usize,
     /// Nanoseconds of work inside.
     #[serde(rename = "inside_ns")]
@@ -19,7 +19,7 @@ pub struct Workload {
     pub outside: u64,
 }
 
-/// Every workload, with so many nanoseconds of work wherever processes meet.
+/// Every workload, with this many nanoseconds of work where processes meet.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     [(1, 1), (1, 4), (4, 1), (4, 2), (16, 1), (16, 4)]
         .map(|(processes, k)| match processes {
@@ -38,7 +38,7 @@ impl Workload {
         }
     }
 
-    /// Whether processes meet; if not, nobody can be treated unfairly.
+    /// Returns `true` if processes compete; fairness means nothing otherwise.
     pub fn has_rivalry(&self) -> bool {
         self.processes > 1
     }

@@ -15,16 +15,16 @@ use crate::common::{
     work::Work,
 };
 
-/// What to measure.
+/// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
     /// The workloads.
     pub workloads: Vec<Workload>,
     /// The contestants.
     pub contestants: Vec<Contestant>,
-    /// How long each runs in each round, in milliseconds.
+    /// Time for which each contestant runs in each round, in milliseconds.
     pub time_ms: u64,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 

@@ -23,36 +23,36 @@ use hdrhistogram::Histogram;
 use super::witness::Witness;
 use crate::common::{Padded, Sample, Semaphore, work::Work};
 
-/// What the threads do.
+/// The load on the semaphore.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many may be in at once.
+    /// Number of slots.
     pub k: usize,
-    /// What each does inside.
+    /// Work inside the critical section.
     pub inside: Work,
-    /// What each does outside.
+    /// Work outside the critical section.
     pub outside: Work,
-    /// How long they are measured.
+    /// Measuring time.
     pub time: Duration,
 }
 
 impl Load {
-    /// How long they run before that.
+    /// Warm-up time.
     fn warm_up(&self) -> Duration {
         (self.time / 5).min(Duration::from_millis(20))
     }
 }
 
-/// What is looked at besides passages.
+/// Observations besides the number of passages.
 #[derive(Clone, Copy, Debug)]
 pub enum Observe<'a> {
     /// Nothing: this costs no time.
     Nothing,
-    /// How long each waits to get in.
+    /// The waits.
     Waits,
-    /// Who is in.
+    /// The holders.
     Inside(&'a Witness),
 }
 
@@ -141,7 +141,7 @@ fn passages<S: Semaphore>(
     }
 }
 
-/// What one thread looks at during its passages.
+/// Observations of one thread during its passages.
 trait Observer {
     fn asks(&mut self) {}
     fn enters(&mut self, _slot: Option<usize>, _phase: &Phase) {}
@@ -163,7 +163,7 @@ struct Witnessing<'a>(&'a Witness);
 impl Observer for Witnessing<'_> {
     fn enters(&mut self, slot: Option<usize>, _: &Phase) {
         self.0.enters(slot);
-        // Whoever does not belong in has time to come.
+        // Gives a thread that must not enter time to do so.
         thread::yield_now();
     }
 

@@ -1,4 +1,4 @@
-//! What was measured.
+//! The report.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -19,15 +19,15 @@ pub const P99: usize = 2;
 /// A run of the benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Whether all rounds were made.
+    /// `true` if all rounds were made.
     pub complete: bool,
-    /// How many rounds were asked for.
+    /// Number of requested rounds.
     pub rounds: usize,
-    /// How many milliseconds each contestant ran in each.
+    /// Milliseconds for which each contestant ran in each round.
     pub time_ms: u64,
-    /// How many threads the machine runs at once.
+    /// Number of cores.
     pub cores: usize,
-    /// What was measured.
+    /// The figures.
     pub workloads: Vec<Outcome>,
 }
 
@@ -45,7 +45,7 @@ pub struct Row {
     pub order: Order,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
-    /// How far rounds lie from the median at most, as a part of it.
+    /// Largest distance of a round from the median, as a fraction of it.
     pub spread: f64,
     /// The fewest passages of a thread as a part of the mean.
     pub fairness: f64,
@@ -73,12 +73,12 @@ impl Outcome {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// How many times the floor's time a contestant takes.
+    /// The contestant's time divided by that of the floor.
     pub fn to_floor(&self, row: &Row) -> Option<f64> {
         self.row(FLOOR).map(|floor| row.ns / floor.ns)
     }
 
-    /// How many times tokio's time a contestant takes.
+    /// The contestant's time divided by that of tokio.
     pub fn to_tokio(&self, row: &Row) -> Option<f64> {
         self.row(TOKIO).map(|tokio| row.ns / tokio.ns)
     }
@@ -114,7 +114,7 @@ impl Report {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
-    /// Whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.workloads.iter().all(|outcome| outcome.rows.is_empty())
     }

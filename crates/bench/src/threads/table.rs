@@ -1,4 +1,4 @@
-//! What was measured, as text.
+//! The report as text.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// How it was measured, in a line.
+/// One line on how it was measured.
 pub fn footnote(report: &Report) -> String {
     let partly = unless_complete(report.complete);
     let plural = |count: usize, what: &str| match count {

@@ -46,7 +46,7 @@ impl Witness {
         self.most.load(SeqCst)
     }
 
-    /// Whether a place was held twice, or was not below k.
+    /// Returns `true` if a slot had two holders, or was not below k.
     pub fn saw_wrong_place(&self) -> bool {
         self.complaint.load(SeqCst)
     }

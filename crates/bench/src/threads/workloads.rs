@@ -1,20 +1,20 @@
-//! How many threads, which k, what is measured.
+//! The numbers of threads and slots, and what is measured.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What a workload is about.
+/// The subject of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
-    /// One thread, no work: what a passage costs where nobody is in the way.
+    /// One thread, no work: the cost of a passage without contention.
     Alone,
     /// Some more threads than may be in.
     Contended,
     /// Far more.
     Oversubscribed,
-    /// How long it takes to get in, with far more threads than may be in.
+    /// Waiting times, with far more threads than slots.
     Latency,
 }
 
@@ -46,11 +46,11 @@ impl Group {
 /// One thing to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// What it is about.
+    /// The subject.
     pub group: Group,
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many may be in at once.
+    /// Number of slots.
     pub k: usize,
     /// Nanoseconds of work inside.
     pub inside: u64,
@@ -68,12 +68,12 @@ impl Workload {
         }
     }
 
-    /// Whether threads meet; if not, nobody can be treated unfairly.
+    /// Returns `true` if threads compete; fairness means nothing otherwise.
     pub fn has_rivalry(&self) -> bool {
         self.threads > 1
     }
 
-    /// Whether waits are measured.
+    /// Returns `true` if waits are measured.
     pub fn measures_waits(&self) -> bool {
         self.group == Group::Latency
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// Every workload, with so many nanoseconds of work wherever there is some.
+/// Every workload, with this many nanoseconds of work where there is some.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     let of = |group: Group| {
         let (inside, outside) = if group == Group::Alone { (0, 0) } else { (inside, outside) };

@@ -11,9 +11,9 @@ use super::Failure;
 pub const WIDTH: i32 = 900;
 /// Where text begins and ends.
 pub const MARGIN: i32 = 24;
-/// What title and legend take.
+/// Height of title and legend.
 pub const HEAD: i32 = 78;
-/// What the line below takes.
+/// Height of the line at the bottom.
 pub const FOOT: i32 = 34;
 
 pub const GREY: RGBColor = RGBColor(90, 90, 90);
@@ -23,7 +23,7 @@ const FONT: &str = "sans-serif";
 /// About what a character of the legend takes.
 const LEGEND_CHARACTER: i32 = 7;
 
-/// How many markers can be told apart.
+/// Number of distinguishable markers.
 pub const SHAPES: usize = 6;
 
 /// Where a text stands in relation to its point.
@@ -34,7 +34,7 @@ pub enum Align {
     Right,
 }
 
-/// How a text looks.
+/// Style of a text.
 #[derive(Clone, Copy)]
 pub struct Type {
     pub size: u32,

@@ -19,7 +19,7 @@ const GAP: i32 = 17;
 /// Above and below the lines of a panel.
 const ABOVE: i32 = 44;
 const BELOW: i32 = 46;
-/// What is taken from the area for what lies beyond the scale.
+/// Height of the area for values beyond the scale.
 const BEYOND: i32 = 28;
 
 /// One line, with its name at its end.
@@ -32,13 +32,13 @@ pub struct Line<'a> {
     pub points: Vec<Option<f64>>,
 }
 
-/// What lines are drawn over.
+/// The area of the lines.
 pub struct Panel<'a> {
     pub about: &'a str,
     /// The names of the places, and what they are.
     pub places: &'a [String],
     pub axis: &'a str,
-    /// What lies beyond the scale.
+    /// Label of the area beyond the scale.
     pub beyond: &'a str,
 }
 
@@ -46,7 +46,7 @@ fn area(lines: usize) -> i32 {
     LEAST.max(GAP * lines as i32)
 }
 
-/// The height of a panel with so many lines.
+/// The height of a panel with this many lines.
 pub fn height(lines: usize) -> i32 {
     ABOVE + area(lines) + BELOW
 }

@@ -18,7 +18,7 @@ impl fmt::Display for PlotError {
 
 impl Error for PlotError {}
 
-/// What goes wrong while drawing.
+/// An error while drawing.
 pub(crate) type Failure = Box<dyn Error>;
 
 impl From<Failure> for PlotError {

@@ -1,6 +1,6 @@
 //! A heap under the queue lock of Mellor-Crummey and Scott, as in the paper's experiments.
 //!
-//! [`Spin`] only spins, as theirs does. With more threads than cores that takes for ever: the next in
+//! [`Spin`] only spins, as theirs does. With more threads than cores that takes very long: the next in
 //! the queue is most often not running. [`Yield`] offers its core to others each time it has looked.
 #![allow(unsafe_code)]
 
@@ -19,7 +19,7 @@ use mcslock::{
 use super::Queue;
 use crate::objects::heap::{Heap, Op};
 
-/// How many measurements are being ended.
+/// Number of measurements that are being ended.
 static DRAINING: AtomicUsize = AtomicUsize::new(0);
 
 /// While there is one, those who spin yield: a measurement is over, and a queue of threads that spin

@@ -1,4 +1,4 @@
-//! Who competes. A new contestant costs a small file and one line in [`field`].
+//! The contestants. A new one costs a small file and one line in [`field`].
 
 mod locks;
 mod mcs;
@@ -19,7 +19,7 @@ use super::{
 
 /// A priority queue that threads share.
 pub trait Queue: Sized + Send + Sync + 'static {
-    /// What a thread keeps from one operation to the next.
+    /// State that a thread keeps from one operation to the next.
     type Handle<'a>
     where
         Self: 'a;
@@ -31,18 +31,18 @@ pub trait Queue: Sized + Send + Sync + 'static {
     fn apply<'a>(&'a self, handle: &mut Self::Handle<'a>, op: Op) -> Option<u64>;
 }
 
-/// How a contestant lets threads share.
+/// The way in which threads share a contestant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// This project's object: k work at once, k - 1 of which may stop.
     Resilient {
-        /// How many work at once.
+        /// Number of threads that work at once.
         k: usize,
     },
-    /// The same construction without a door: each of so many threads has a place of its own.
+    /// The same construction without a turnstile: each thread has a place of its own.
     WaitFree {
-        /// How many places.
+        /// Number of places.
         places: usize,
     },
     /// One at a time, and who waits spins.
@@ -58,9 +58,9 @@ type Answer = dyn Fn(usize, &[Op]) -> Vec<Option<u64>>;
 
 /// One queue, and how to run threads on it.
 pub struct Contestant {
-    /// What it is called, without spaces.
+    /// The name, without spaces.
     pub name: &'static str,
-    /// How threads share it.
+    /// The way in which threads share it.
     pub kind: Kind,
     run: Box<Run>,
     answer: Box<Answer>,
@@ -96,7 +96,7 @@ impl Contestant {
         (self.run)(crew, direct)
     }
 
-    /// What one thread is told that applies these operations to a queue of this size.
+    /// The answers that one thread gets when it applies these operations to a queue of this size.
     pub fn answers(&self, size: usize, ops: &[Op]) -> Vec<Option<u64>> {
         (self.answer)(size, ops)
     }
@@ -109,7 +109,7 @@ impl Contestant {
         }
     }
 
-    /// How many threads may stop inside while others go on, if it is a number that one chooses.
+    /// Number of threads that may stop inside while others continue, if that is configurable.
     pub fn tolerates(&self) -> Option<usize> {
         match self.kind {
             Kind::Resilient { k } => Some(k - 1),

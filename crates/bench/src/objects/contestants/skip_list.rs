@@ -58,7 +58,7 @@ impl Queue for SkipList {
             Op::Pop => self.elements.pop_front().map(|entry| entry.value().0),
         };
         if stall::is_armed() {
-            // Whoever stops anywhere inside keeps from being freed what is taken out from then on.
+            // A thread that stops inside keeps everything from being freed that is removed later.
             let _inside = crossbeam_epoch::pin();
             stall::point();
         }

@@ -17,7 +17,7 @@ impl Venue for Hall {
 
     fn make(k: usize, folder: &Path) -> Result<Self, String> {
         let hall = Hall { k, folder: folder.to_path_buf() };
-        // Whether it can be made; each process opens it for itself.
+        // Fails early if it cannot be created; each process opens it itself.
         HallDir::at(folder).open("bench", k).map_err(|error| error.to_string())?;
         Ok(hall)
     }

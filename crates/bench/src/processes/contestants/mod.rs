@@ -1,4 +1,4 @@
-//! Who competes among processes. A new contestant costs a small file and one line in [`field`].
+//! The contestants among processes. A new one costs a small file and one line in [`field`].
 
 mod files;
 mod floor;
@@ -12,12 +12,12 @@ use std::{fmt, path::Path};
 use super::race::{self, Load};
 use crate::common::{Order, Sample, Semaphore};
 
-/// What processes share, made before they are.
+/// Shared state, created before the processes.
 pub trait Venue: Sized {
-    /// What each process uses.
+    /// Handle of one process.
     type Handle: Semaphore;
 
-    /// For `k` at once; files go to `folder`, which nobody else uses. An error if there is none of
+    /// Creates it with `k` slots; files go to `folder`, which is private. Fails if there is none of
     /// that size, or if it cannot be made.
     fn make(k: usize, folder: &Path) -> Result<Self, String>;
 
@@ -25,7 +25,7 @@ pub trait Venue: Sized {
     fn join(&self) -> Self::Handle;
 }
 
-/// What all others are compared with: the least that any of them can cost.
+/// The contestant that all others are compared with: a lower bound on their cost.
 pub const FLOOR: &str = "floor";
 /// This project's semaphore.
 pub const HALLPASS: &str = "hallpass";
@@ -38,11 +38,11 @@ type Run = fn(&Load) -> Result<Sample, String>;
 
 /// One semaphore, and how to run it.
 pub struct Contestant {
-    /// What it is called, without spaces.
+    /// The name, without spaces.
     pub name: &'static str,
     /// In which order it lets processes in.
     pub order: Order,
-    /// What becomes of a slot whose holder is killed.
+    /// What happens to a slot whose holder is killed.
     pub after_death: &'static str,
     run: Run,
 }

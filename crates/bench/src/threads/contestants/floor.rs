@@ -1,10 +1,10 @@
-//! What no semaphore can beat: one atomic access in, one out, and everybody is admitted.
+//! A lower bound on the cost of any semaphore: one atomic access to enter, one to leave, no exclusion.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::common::Semaphore;
 
-/// Counts who is in and keeps nobody out.
+/// Counts the holders and admits everyone.
 #[derive(Default)]
 pub struct Floor(AtomicUsize);
 

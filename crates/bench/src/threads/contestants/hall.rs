@@ -9,7 +9,7 @@ impl Semaphore for Hall {
 
     #[inline]
     fn enter(&self, _: usize) -> Pass<'_> {
-        self.acquire().expect("nobody closes it")
+        self.acquire().expect("it is never closed")
     }
 
     #[inline]

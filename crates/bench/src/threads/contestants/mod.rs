@@ -1,4 +1,4 @@
-//! Who competes. A new contestant costs a small file and one line in [`field`].
+//! The contestants. A new one costs a small file and one line in [`field`].
 
 mod floor;
 mod hall;
@@ -23,11 +23,11 @@ use crate::common::{Order, Sample, Semaphore};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Camp {
-    /// What the others are measured against.
+    /// The lower bound that the others are compared with.
     Floor,
     /// This project's semaphore.
     Hallpass,
-    /// What others offer.
+    /// A semaphore of another project.
     Rival,
     /// An algorithm of a paper.
     Paper,
@@ -42,7 +42,7 @@ type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
 
 /// One semaphore, and how to run it.
 pub struct Contestant {
-    /// What it is called, without spaces.
+    /// The name, without spaces.
     pub name: &'static str,
     /// Where it comes from.
     pub camp: Camp,
@@ -58,7 +58,7 @@ impl fmt::Debug for Contestant {
 }
 
 impl Contestant {
-    /// A contestant that `make` makes for so many threads, of which k may be in.
+    /// Creates a contestant; `make` creates its semaphore for a number of threads and k slots.
     pub fn new<S: Semaphore>(
         name: &'static str,
         camp: Camp,

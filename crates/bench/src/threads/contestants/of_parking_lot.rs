@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::common::Semaphore;
 
-/// How many more may come in.
+/// Number of free slots.
 pub struct ParkingLot {
     free: Mutex<usize>,
     freed: Condvar,

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::common::Semaphore;
 
-/// How many more may come in.
+/// Number of free slots.
 pub struct StdCondvar {
     free: Mutex<usize>,
     freed: Condvar,

@@ -12,6 +12,6 @@ impl Semaphore for Tokio {
 
     #[inline]
     fn enter(&self, _: usize) -> SemaphorePermit<'_> {
-        block_on(self.acquire()).expect("nobody closes it")
+        block_on(self.acquire()).expect("it is never closed")
     }
 }

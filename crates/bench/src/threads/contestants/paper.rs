@@ -21,7 +21,7 @@ impl Semaphore for PaperHall {
     }
 }
 
-/// Runs an algorithm, unless it does not exist for so many threads or that k.
+/// Runs an algorithm. Fails if it does not exist for this number of threads and this k.
 ///
 /// Where all threads could be in at once no paper has an algorithm: it is then built for as many
 /// processes as it can be, and some of them never compete.

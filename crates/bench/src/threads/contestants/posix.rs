@@ -25,7 +25,7 @@ impl Posix {
         // SAFETY: all zeros are a valid sem_t, which is a union of integers; sem_init makes it one
         // to be used.
         let semaphore = Box::new(UnsafeCell::new(unsafe { std::mem::zeroed() }));
-        // SAFETY: the pointer is to memory that this box owns and nobody else knows of yet.
+        // SAFETY: the pointer is to memory that this box owns and nothing else refers to yet.
         let result = unsafe { libc::sem_init(semaphore.get(), 0, value) };
         assert_eq!(result, 0, "sem_init: {}", io::Error::last_os_error());
         Posix(semaphore)
@@ -34,7 +34,7 @@ impl Posix {
 
 impl Drop for Posix {
     fn drop(&mut self) {
-        // SAFETY: it was initialised by `new`, and guards borrow it, so nobody is in or waiting.
+        // SAFETY: it was initialised by `new`, and guards borrow it, so there is no holder and no waiter.
         unsafe { libc::sem_destroy(self.0.get()) };
     }
 }

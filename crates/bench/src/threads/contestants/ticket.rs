@@ -1,12 +1,12 @@
 //! A semaphore of tickets: first come, first served, each waiter at a place of its own.
 //!
 //! `tickets` is the next ticket; who holds ticket t is in once t < `granted`, which starts at k.
-//! Who leaves grants one more and wakes the thread at that ticket's place, if one is there. A
+//! A leaver grants one more and wakes the thread at that ticket's place, if one is there. A
 //! waiter looks at `granted` for a while and then parks at place t mod n, as in MCS each waits at
 //! its own node.
 //!
 //! I1: at most n tickets are not granted yet, for each belongs to another thread. So while t is not
-//!     granted, no ticket t + n is out, and nobody else is parked at t's place.
+//!     granted, no ticket t + n is out, and no other thread is parked at t's place.
 //! I2: who registers at a place sees, under the place's lock, that its ticket is not granted.
 //! I3: who is parked with ticket t is woken: by who grants t, which looks at the place afterwards;
 //!     or, if t + n has come to the place before that, by t + n.
@@ -24,7 +24,7 @@ use std::{
 
 use crate::common::{Padded, Semaphore};
 
-/// How often a waiter looks before it parks: as long as a short critical section takes.
+/// Number of looks before a waiter parks: about the length of a short critical section.
 const LOOKS: usize = 100;
 
 /// A ticket, and who waits with it.
@@ -54,7 +54,7 @@ impl Ticket {
         ticket < self.granted.0.load(SeqCst)
     }
 
-    /// What is at the place of a ticket.
+    /// The parking spot of a ticket.
     fn at_place<T>(
         &self,
         ticket: usize,

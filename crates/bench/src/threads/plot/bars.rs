@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// What a contestant takes.
+/// Height of a contestant's row.
 const ROW: i32 = 24;
 const BAR: i32 = 15;
 /// Between the upper edge of a panel and its first row: what it is, and the headings.
@@ -27,7 +27,7 @@ const ABOVE: i32 = 52;
 const BELOW: i32 = 40;
 /// Where names end and bars begin.
 const NAMES: i32 = 170;
-/// What a bar leaves to the text behind it.
+/// Space for the text after a bar.
 const VALUE: i32 = 130;
 /// Where fairness is drawn, if it is.
 const FAIRNESS: (i32, i32) = (730, WIDTH - MARGIN - 30);

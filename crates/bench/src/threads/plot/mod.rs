@@ -1,4 +1,4 @@
-//! What was measured, as pictures: bars for each group of workloads, lines for waits.
+//! The report as pictures: bars for each group of workloads, lines for waits.
 
 mod bars;
 mod latency;
@@ -45,7 +45,7 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     Ok(plots)
 }
 
-/// Whether there is something to draw of it.
+/// Returns `true` if there is something to draw.
 fn shown(outcome: &Outcome, row: &Row) -> bool {
     match outcome.workload.measures_waits() {
         true => row.waits.is_some(),
@@ -53,7 +53,7 @@ fn shown(outcome: &Outcome, row: &Row) -> bool {
     }
 }
 
-/// What colours tell apart, in the order of the legend. The colours are Okabe and Ito's, which
+/// The meaning of the colours, in the order of the legend. The colours are Okabe and Ito's, which
 /// colour-blind people can tell apart.
 const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Hallpass, RGBColor(0, 158, 115), "hallpass"),
@@ -61,10 +61,10 @@ const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Fifo, RGBColor(0, 114, 178), "first come, first served"),
     (Category::Everybody, RGBColor(204, 121, 167), "in no set order"),
     (Category::Barging, RGBColor(230, 159, 0), "barging"),
-    (Category::Open, RGBColor(150, 150, 150), "floor (keeps nobody out)"),
+    (Category::Open, RGBColor(150, 150, 150), "floor (no exclusion)"),
 ];
 
-/// What one colour stands for.
+/// Meaning of one colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Category {
     Hallpass,
