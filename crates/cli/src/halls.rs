@@ -3,41 +3,41 @@
 use std::process::ExitCode;
 
 use crate::{
+    location::{Error, Halls},
     output::say,
     people::{Users, View, printable},
-    place::{Error, Place},
 };
 
 /// Exit status: at least one of the halls could not be served.
 const FAILED: u8 = 1;
 
 /// Those that were named, or all there are.
-pub fn chosen(place: &Place, names: Vec<String>) -> Result<Vec<String>, Error> {
+pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {
     match names.is_empty() {
-        true => place.names(),
+        true => halls.names(),
         false => Ok(names),
     }
 }
 
 /// Each hall as it is now, or why that cannot be said, with its name.
 pub fn look(
-    place: &Place,
+    halls: &Halls,
     names: Vec<String>,
     users: &mut Users,
 ) -> impl Iterator<Item = (String, Result<View, Error>)> {
     names.into_iter().map(|name| {
-        let hall = place.look(&name, users);
+        let hall = halls.look(&name, users);
         (name, hall)
     })
 }
 
 /// Says what went wrong, and counts it.
 #[derive(Default)]
-pub struct Complaints {
+pub struct ErrorReport {
     any: bool,
 }
 
-impl Complaints {
+impl ErrorReport {
     pub fn about(&mut self, error: &Error) {
         say(format_args!("{}", printable(&error.to_string())));
         self.any = true;
@@ -51,8 +51,8 @@ impl Complaints {
 /// Ends a command that could not even begin.
 pub fn finish(done: Result<ExitCode, Error>) -> ExitCode {
     done.unwrap_or_else(|error| {
-        let mut complaints = Complaints::default();
-        complaints.about(&error);
-        complaints.exit_code()
+        let mut errors = ErrorReport::default();
+        errors.about(&error);
+        errors.exit_code()
     })
 }

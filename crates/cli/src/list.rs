@@ -6,29 +6,29 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::{
-    halls::{self, Complaints},
+    halls::{self, ErrorReport},
+    location::{Error, LocationArgs},
     output::outln,
     people::{self, Users},
-    place::{Error, Location},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    let place = args.location.place()?;
-    let names = place.names()?;
+    let halls = args.location.open()?;
+    let names = halls.names()?;
     let mut users = Users::default();
-    let mut complaints = Complaints::default();
+    let mut errors = ErrorReport::default();
     let mut objects = Vec::new();
     let mut rows = vec![["NAME", "SLOTS", "HELD", "WAITING", ""].map(str::to_string)];
-    for (name, hall) in halls::look(&place, names, &mut users) {
+    for (name, hall) in halls::look(&halls, names, &mut users) {
         match hall {
             Ok(hall) => {
                 objects.push(hall.summary());
@@ -38,13 +38,13 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
                 rows.push([people::printable(&name), slots, held, waiting, closed.into()]);
             }
             Err(error) => {
-                complaints.about(&error);
+                errors.about(&error);
                 objects.push(people::unreadable(&name, &error));
             }
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": place.shown(), "halls": objects }));
+        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
     } else if rows.len() > 1 {
         let widest = rows.iter().map(|[name, ..]| console::measure_text_width(name)).max();
         for [name, slots, held, waiting, closed] in rows {
@@ -52,5 +52,5 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
             outln!("{name}  {slots:>5}  {held:>4}  {waiting:>7}{closed}");
         }
     }
-    Ok(complaints.exit_code())
+    Ok(errors.exit_code())
 }

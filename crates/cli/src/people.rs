@@ -9,7 +9,7 @@ use std::{
 use hallpass_common::{Participant, Status};
 use serde_json::{Value, json};
 
-use crate::{place::Error, time, users};
+use crate::{location::Error, time, users};
 
 /// Names of users; each is looked up once.
 #[derive(Default)]

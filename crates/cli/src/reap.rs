@@ -5,29 +5,29 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 
 use crate::{
-    halls::{self, Complaints},
+    halls::{self, ErrorReport},
+    location::{Error, LocationArgs},
     output::outln,
     people::printable,
-    place::{Error, Location},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// The halls [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    let place = args.location.place()?;
-    let mut complaints = Complaints::default();
-    for name in halls::chosen(&place, args.names)? {
-        match place.reap(&name) {
+    let halls = args.location.open()?;
+    let mut errors = ErrorReport::default();
+    for name in halls::chosen(&halls, args.names)? {
+        match halls.reap(&name) {
             Ok(dead) => outln!("{}: {dead} dead", printable(&name)),
-            Err(error) => complaints.about(&error),
+            Err(error) => errors.about(&error),
         }
     }
-    Ok(complaints.exit_code())
+    Ok(errors.exit_code())
 }

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 
-use crate::place::{Error, Location};
+use crate::location::{Error, LocationArgs};
 
-/// Who holds a slot that is no more keeps it until it leaves.
+/// Who holds a slot that is no more survive_kill it until it leaves.
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// The hall
     #[arg(value_name = "NAME")]
     name: String,
@@ -20,6 +20,6 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    args.location.place()?.resize(&args.name, args.slots)?;
+    args.location.open()?.resize(&args.name, args.slots)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 
 use crate::{
-    halls::Complaints,
-    place::{Error, Location},
+    halls::ErrorReport,
+    location::{Error, LocationArgs},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// Remove them even if somebody holds a slot or waits for one, or if they are damaged; on etcd, who
     /// holds one is stopped
     #[arg(short, long)]
@@ -23,12 +23,12 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    let place = args.location.place()?;
-    let mut complaints = Complaints::default();
+    let halls = args.location.open()?;
+    let mut errors = ErrorReport::default();
     for name in args.names {
-        if let Err(error) = place.remove(&name, args.force) {
-            complaints.about(&error);
+        if let Err(error) = halls.remove(&name, args.force) {
+            errors.about(&error);
         }
     }
-    Ok(complaints.exit_code())
+    Ok(errors.exit_code())
 }

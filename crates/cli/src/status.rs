@@ -6,16 +6,16 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::{
-    halls::{self, Complaints},
+    halls::{self, ErrorReport},
+    location::{Error, LocationArgs},
     output::outln,
     people::{self, Users},
-    place::{Error, Location},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -25,12 +25,12 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    let place = args.location.place()?;
-    let names = halls::chosen(&place, args.names)?;
+    let halls = args.location.open()?;
+    let names = halls::chosen(&halls, args.names)?;
     let mut users = Users::default();
-    let mut complaints = Complaints::default();
+    let mut errors = ErrorReport::default();
     let mut objects = Vec::new();
-    for (name, hall) in halls::look(&place, names, &mut users) {
+    for (name, hall) in halls::look(&halls, names, &mut users) {
         match hall {
             Ok(hall) if args.json => objects.push(hall.to_json()),
             Ok(hall) => {
@@ -39,13 +39,13 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
                 }
             }
             Err(error) => {
-                complaints.about(&error);
+                errors.about(&error);
                 objects.push(people::unreadable(&name, &error));
             }
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": place.shown(), "halls": objects }));
+        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
     }
-    Ok(complaints.exit_code())
+    Ok(errors.exit_code())
 }

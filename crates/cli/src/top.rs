@@ -25,9 +25,9 @@ use signal_hook::{
 
 use crate::{
     halls,
+    location::{Error, Halls, LocationArgs},
     output::say,
     people::{Users, printable},
-    place::{Error, Location, Place},
     time,
 };
 
@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
-    location: Location,
+    location: LocationArgs,
     /// Look anew after this time
     #[arg(short, long, value_name = "TIME", default_value = "1", value_parser = time::parse)]
     delay: Duration,
@@ -53,8 +53,8 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         say(format_args!("top needs a terminal; `hallpass status` prints the same once"));
         return Ok(ExitCode::FAILURE);
     }
-    let place = args.location.place()?;
-    let view = Screenful { place, names: args.names, users: Users::default(), skipped: 0 };
+    let halls = args.location.open()?;
+    let view = Screenful { halls, names: args.names, users: Users::default(), skipped: 0 };
     match show(view, args.delay.max(FASTEST)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(error) => {
@@ -125,7 +125,7 @@ enum Obeyed {
 }
 
 struct Screenful {
-    place: Place,
+    halls: Halls,
     names: Vec<String>,
     users: Users,
     /// How many lines are above the screen.
@@ -162,7 +162,7 @@ impl Screenful {
         self.skipped = self.skipped.min(lines.len().saturating_sub(room));
         let mut out = io::stdout().lock();
         queue!(out, terminal::BeginSynchronizedUpdate, cursor::MoveTo(0, 0))?;
-        let title = format!("{} (q quits)", printable(&self.place.shown()));
+        let title = format!("{} (q quits)", printable(&self.halls.shown()));
         let shown = lines.iter().skip(self.skipped).take(room);
         for (row, line) in std::iter::once(&title).chain(shown).enumerate() {
             let line = console::truncate_str(line, width as usize, "");
@@ -175,7 +175,7 @@ impl Screenful {
     }
 
     fn lines(&mut self) -> Vec<String> {
-        let names = match halls::chosen(&self.place, self.names.clone()) {
+        let names = match halls::chosen(&self.halls, self.names.clone()) {
             Ok(names) => names,
             Err(error) => return vec![String::new(), printable(&error.to_string())],
         };
@@ -183,7 +183,7 @@ impl Screenful {
             return vec![String::new(), "no halls".into()];
         }
         let mut lines = Vec::new();
-        for (name, hall) in halls::look(&self.place, names, &mut self.users) {
+        for (name, hall) in halls::look(&self.halls, names, &mut self.users) {
             lines.push(String::new());
             match hall {
                 Ok(hall) => lines.extend(hall.table()),

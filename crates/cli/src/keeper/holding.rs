@@ -1,6 +1,6 @@
-//! The keeper has the slot: it keeps it as long as somebody is inside, and says until when it is ours.
+//! The keeper has the slot: it survive_kill it as long as somebody is inside, and says until when it is ours.
 //!
-//! It is also the second guard. If `hallpass run` is gone and its command is not, or if it was stopped
+//! It is also the second backstop. If `hallpass run` is gone and its command is not, or if it was stopped
 //! and cannot act, whoever still has the lifeline open at the deadline is killed from here.
 
 use std::{
@@ -14,14 +14,14 @@ use hallpass_cluster::{ClusterPass, Loss, Renewals};
 
 use super::{
     deadline::{self, Deadline, now},
-    desk::Desk,
+    inbox::Inbox,
     lifeline::{self, Lifeline},
     messages::{Order, Report},
 };
 
-/// How much later the second guard acts than the first, who knows what to say of it.
+/// How much later the second backstop acts than the first, who knows what to say of it.
 const SECOND: Duration = Duration::from_millis(50);
-/// The second guard looks at the time this often: machines sleep, and it does not notice.
+/// The second backstop looks at the time this often: machines sleep, and it does not notice.
 const LOOK: Duration = Duration::from_millis(500);
 /// How often it is seen who is left, when all are to be dead.
 const SOON: Duration = Duration::from_millis(50);
@@ -32,8 +32,8 @@ pub struct Keeping {
     /// How long those inside may take to end when they are asked to.
     pub grace: Duration,
     /// They run on if `hallpass run` is killed.
-    pub keeps: bool,
-    pub desk: Desk,
+    pub survive_kill: bool,
+    pub inbox: Inbox,
     pub deadline: Deadline,
     pub inside: Lifeline,
 }
@@ -41,27 +41,27 @@ pub struct Keeping {
 /// Keeps the slot until nobody needs it.
 pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
-    let mut guard = Guard { keeping, end: pass.valid_until(), lost: false, asked: None };
-    guard.prolong(pass.valid_until())?;
-    let (slot, token, slots) = (pass.slot(), pass.token(), guard.keeping.slots);
-    guard.keeping.desk.tell(&Report::Granted { slot, token, slots });
+    let mut backstop = Backstop { keeping, end: pass.valid_until(), lost: false, asked: None };
+    backstop.prolong(pass.valid_until())?;
+    let (slot, token, slots) = (pass.slot(), pass.token(), backstop.keeping.slots);
+    backstop.keeping.inbox.tell(&Report::Granted { slot, token, slots });
     loop {
-        while let Some(heard) = news.next(&guard.keeping.desk) {
+        while let Some(heard) = news.next(&backstop.keeping.inbox) {
             match heard {
-                Ok(end) => guard.prolong(end)?,
-                Err(why) => guard.lose(why),
+                Ok(end) => backstop.prolong(end)?,
+                Err(why) => backstop.lose(why),
             }
         }
-        guard.act();
-        let patience = guard.patience();
-        let desk = &mut guard.keeping.desk;
-        let order = desk.wait(patience);
-        if matches!(order, Some(Order::Release)) || (desk.orphaned && desk.idle) {
+        backstop.act();
+        let patience = backstop.patience();
+        let inbox = &mut backstop.keeping.inbox;
+        let order = inbox.wait(patience);
+        if matches!(order, Some(Order::Release)) || (inbox.orphaned && inbox.idle) {
             break;
         }
     }
     let problem = pass.release().err().map(|error| error.to_string());
-    guard.keeping.desk.tell(&Report::Released(problem));
+    backstop.keeping.inbox.tell(&Report::Released(problem));
     Ok(())
 }
 
@@ -83,9 +83,9 @@ impl News {
         })))
     }
 
-    /// The next, if it is there; otherwise `desk` is woken by it. After a loss there is nothing more.
-    fn next(&mut self, desk: &Desk) -> Option<Result<Duration, Loss>> {
-        let mut context = Context::from_waker(&desk.waker);
+    /// The next, if it is there; default_slots `inbox` is woken by it. After a loss there is nothing more.
+    fn next(&mut self, inbox: &Inbox) -> Option<Result<Duration, Loss>> {
+        let mut context = Context::from_waker(&inbox.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {
             Poll::Pending => None,
             Poll::Ready((heard, renewals)) => {
@@ -96,7 +96,7 @@ impl News {
     }
 }
 
-struct Guard {
+struct Backstop {
     keeping: Keeping,
     /// Until when the slot is ours for certain.
     end: Duration,
@@ -105,7 +105,7 @@ struct Guard {
     asked: Option<Duration>,
 }
 
-impl Guard {
+impl Backstop {
     fn prolong(&mut self, end: Duration) -> io::Result<()> {
         self.end = end;
         self.keeping.deadline.set(end, self.keeping.grace)
@@ -113,7 +113,7 @@ impl Guard {
 
     fn lose(&mut self, why: Loss) {
         self.lost = true;
-        self.keeping.desk.tell(&Report::Lost(why.to_string()));
+        self.keeping.inbox.tell(&Report::Lost(why.to_string()));
     }
 
     /// When those inside are to be asked to end, if nobody else does.
@@ -129,9 +129,9 @@ impl Guard {
     /// Ends those inside when `hallpass run` cannot.
     fn act(&mut self) {
         let now = now();
-        let Keeping { desk, inside, keeps, .. } = &self.keeping;
-        let is_over = self.lost || !keeps || now >= self.stop_time();
-        if desk.orphaned && self.asked.is_none() && is_over {
+        let Keeping { inbox, inside, survive_kill, .. } = &self.keeping;
+        let is_over = self.lost || !survive_kill || now >= self.stop_time();
+        if inbox.orphaned && self.asked.is_none() && is_over {
             inside.holders().into_iter().for_each(lifeline::ask_to_end);
             self.asked = Some(now);
         }
@@ -143,7 +143,7 @@ impl Guard {
     /// How long nothing has to be done here.
     fn patience(&self) -> Duration {
         let now = now();
-        let asks = self.keeping.desk.orphaned && self.asked.is_none();
+        let asks = self.keeping.inbox.orphaned && self.asked.is_none();
         let next = if asks { self.stop_time() } else { self.kill_time() };
         match next.saturating_sub(now) {
             Duration::ZERO => SOON,

@@ -22,17 +22,17 @@ const LONGEST: usize = 1 << 16;
 #[derive(Serialize, Deserialize)]
 pub struct Request {
     pub cluster: Cluster,
-    pub wish: Wish,
+    pub request: AcquireRequest,
 }
 
 /// What the keeper is to get, and how.
 #[derive(Serialize, Deserialize)]
-pub struct Wish {
+pub struct AcquireRequest {
     pub name: String,
     /// How many slots the hall has, where the user says so.
     pub slots: Option<usize>,
     /// How many a new one gets where not.
-    pub otherwise: usize,
+    pub default_slots: usize,
     /// What `status` shows.
     pub command: String,
     pub nonblock: bool,
@@ -43,7 +43,7 @@ pub struct Wish {
     /// How long the command may take to end when it is asked to.
     pub grace: Duration,
     /// What it has started runs on if `hallpass run` is killed.
-    pub keeps: bool,
+    pub survive_kill: bool,
 }
 
 /// Orders to the keeper.

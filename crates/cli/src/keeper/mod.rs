@@ -7,9 +7,9 @@
 //! `hallpass run` is gone and so is everybody who has the lifeline open.
 
 mod deadline;
-mod desk;
+mod descriptors;
 mod holding;
-mod inherited;
+mod inbox;
 pub mod lifeline;
 pub mod messages;
 mod start;
@@ -22,14 +22,14 @@ use rustix::process::{Pid, Signal, getpid, getppid, getuid, setsid};
 
 pub use self::{deadline::Deadline, start::Keeper};
 use self::{
-    desk::Desk,
+    descriptors::Descriptors,
     holding::Keeping,
-    inherited::Inherited,
+    inbox::Inbox,
     lifeline::Lifeline,
-    messages::{Report, Request, Wish},
+    messages::{AcquireRequest, Report, Request},
 };
 use crate::{
-    place::{Error, open_or_make},
+    location::{Error, open_or_create},
     signals::SignalSet,
     users,
 };
@@ -39,53 +39,53 @@ use crate::{
 const WORD: &str = "keeper";
 
 /// The numbers of the descriptors, if that is what the command line says.
-pub fn called() -> Option<[i32; inherited::COUNT]> {
+pub fn called() -> Option<[i32; descriptors::COUNT]> {
     let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
     let numbers: Option<Vec<_>> = words.map(|word| word.to_str()?.parse().ok()).collect();
     numbers?.try_into().ok()
 }
 
-pub fn run(numbers: [i32; inherited::COUNT]) -> ExitCode {
+pub fn run(numbers: [i32; descriptors::COUNT]) -> ExitCode {
     // What goes wrong here `hallpass run` notices, and says so: nobody else hears us.
-    match Inherited::take(numbers).and_then(keep) {
+    match Descriptors::take(numbers).and_then(keep) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn keep(inherited: Inherited) -> io::Result<()> {
-    let Inherited { channel, lifeline, deadline } = inherited;
+fn keep(descriptors: Descriptors) -> io::Result<()> {
+    let Descriptors { channel, lifeline, deadline } = descriptors;
     let inside = Lifeline::of(&lifeline, parent()?, getpid())?;
     setsid()?;
     // Whoever ends all processes of a job or a service means the command. We have to outlive it.
     SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
-    let Some(Request { cluster, wish }) = channel.receive()? else { return Ok(()) };
-    let mut desk = Desk::open(channel, lifeline)?;
-    let failed = |desk: &Desk, error: Error| desk.tell(&Report::Failed(error.to_string()));
+    let Some(Request { cluster, request }) = channel.receive()? else { return Ok(()) };
+    let mut inbox = Inbox::open(channel, lifeline)?;
+    let failed = |inbox: &Inbox, error: Error| inbox.tell(&Report::Failed(error.to_string()));
     let etcd = match Cluster::connect(cluster.into()) {
         Ok(etcd) => etcd,
         Err(error) => {
-            failed(&desk, error.into());
+            failed(&inbox, error.into());
             return Ok(());
         }
     };
-    let hall = match open(&etcd, &wish) {
+    let hall = match open(&etcd, &request) {
         Ok(hall) => hall,
         Err(error) => {
-            failed(&desk, error);
+            failed(&inbox, error);
             return Ok(());
         }
     };
-    desk.tell(&Report::Opened { slots: hall.slots() });
-    hall.describe_as(&wish.command);
+    inbox.tell(&Report::Opened { slots: hall.slots() });
+    hall.describe_as(&request.command);
     hall.act_for(inside.run.as_raw_pid().unsigned_abs(), &user());
-    match waiting::wait(&hall, &wish, inside.run, &mut desk) {
+    match waiting::wait(&hall, &request, inside.run, &mut inbox) {
         Ok(pass) => {
-            let (slots, Wish { grace, keeps, .. }) = (hall.slots(), wish);
-            holding::hold(pass, Keeping { slots, grace, keeps, desk, deadline, inside })?;
+            let (slots, AcquireRequest { grace, survive_kill, .. }) = (hall.slots(), request);
+            holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, inside })?;
         }
-        Err(refusal) => desk.tell(&refusal),
+        Err(refusal) => inbox.tell(&refusal),
     }
     // Leaving the queue takes as long as an answer of the cluster; those we have told need not wait.
     etcd.settle();
@@ -103,8 +103,8 @@ fn user() -> String {
     users::name_of(uid).unwrap_or_else(|| uid.to_string())
 }
 
-fn open(etcd: &Cluster, wish: &Wish) -> Result<ClusterHall, Error> {
+fn open(etcd: &Cluster, request: &AcquireRequest) -> Result<ClusterHall, Error> {
     let (existing, with) =
-        (|| etcd.open_existing(&wish.name), |slots| etcd.open(&wish.name, slots));
-    open_or_make(wish.slots, wish.otherwise, existing, with)
+        (|| etcd.open_existing(&request.name), |slots| etcd.open(&request.name, slots));
+    open_or_create(request.slots, request.default_slots, existing, with)
 }

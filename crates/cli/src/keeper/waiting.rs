@@ -13,8 +13,8 @@ use hallpass_common::Participant;
 use rustix::process::Pid;
 
 use super::{
-    desk::Desk,
-    messages::{Order, Report, Wish},
+    inbox::Inbox,
+    messages::{AcquireRequest, Order, Report},
 };
 use crate::{
     people::{Users, View},
@@ -31,24 +31,24 @@ const ANSWER: Duration = Duration::from_secs(1);
 /// A pass, or what to say instead.
 pub fn wait(
     hall: &ClusterHall,
-    wish: &Wish,
+    request: &AcquireRequest,
     run: Pid,
-    desk: &mut Desk,
+    inbox: &mut Inbox,
 ) -> Result<ClusterPass, Report> {
-    let until = Instant::now().checked_add(wish.limit.unwrap_or(LONG));
-    let in_a_hurry = wish.limit.is_some_and(|limit| limit < ANSWER);
-    if wish.nonblock || wish.verbose || in_a_hurry {
+    let until = Instant::now().checked_add(request.limit.unwrap_or(LONG));
+    let in_a_hurry = request.limit.is_some_and(|limit| limit < ANSWER);
+    if request.nonblock || request.verbose || in_a_hurry {
         match hall.try_acquire() {
-            Err(Error::NoPermits) if wish.nonblock => return Err(Report::NoSlot),
-            Err(Error::NoPermits) if !wish.verbose => {}
+            Err(Error::NoPermits) if request.nonblock => return Err(Report::NoSlot),
+            Err(Error::NoPermits) if !request.verbose => {}
             Err(Error::NoPermits) => {
                 let waiting = hall.status().map_err(refusal)?.waiters.len();
-                desk.tell(&Report::Full { waiting });
+                inbox.tell(&Report::Full { waiting });
             }
             done => return done.map_err(refusal),
         }
     }
-    let waited = wait_in_line(hall, until, run, desk);
+    let waited = wait_in_line(hall, until, run, inbox);
     // Who was not let in for want of a cluster had no chance.
     waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
@@ -58,29 +58,29 @@ fn wait_in_line(
     hall: &ClusterHall,
     until: Option<Instant>,
     run: Pid,
-    desk: &mut Desk,
+    inbox: &mut Inbox,
 ) -> Option<Result<ClusterPass, Error>> {
     let mut passing = pin!(hall.acquire_async());
     let mut display = None;
     loop {
-        if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&desk.waker)) {
+        if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&inbox.waker)) {
             return Some(done);
         }
         let left = until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()));
-        if desk.orphaned || left.is_zero() {
+        if inbox.orphaned || left.is_zero() {
             return None;
         }
-        if let Some(Order::Show) = desk.wait(left) {
-            let display = display.get_or_insert_with(|| show(hall.clone(), run, desk));
+        if let Some(Order::Show) = inbox.wait(left) {
+            let display = display.get_or_insert_with(|| show(hall.clone(), run, inbox));
             let _ = display.send(());
         }
     }
 }
 
 /// Tells who is ahead whenever it is asked. A thread, for it may take long.
-fn show(hall: ClusterHall, run: Pid, desk: &Desk) -> Sender<()> {
+fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
-    let channel = desk.channel();
+    let channel = inbox.channel();
     let mut users = Users::default();
     let answer = move || {
         for () in asked {

@@ -15,21 +15,21 @@ use rustix::{
 };
 
 use super::{
-    Refusal, Wanted,
-    display::{AT_FIRST, EVERY, Slate, in_foreground},
+    Refusal, RunRequest,
+    display::{AT_FIRST, EVERY, StatusLine, in_foreground},
     environment::Environment,
     guard::{Guard, NOT_RENEWED, Outcome},
     not_started,
     options::{Lease, OnKill},
     shown,
-    supervise::{Ended, Post},
+    supervisor::{Ended, Supervisor},
     to_inherit,
     waiting::{NO_SLOT, TIMED_OUT, Waiting},
 };
 use crate::{
     keeper::{
         Keeper, lifeline,
-        messages::{Order, Report, Request, Wish},
+        messages::{AcquireRequest, Order, Report, Request},
     },
     output::say,
 };
@@ -37,8 +37,8 @@ use crate::{
 /// As much of a command as `status` shows.
 const SHOWN: usize = 4096;
 
-pub fn run(mut options: ClusterOptions, wanted: Wanted) -> Result<Ended, Refusal> {
-    let Wanted { args, name, command, environment, waiting } = wanted;
+pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Refusal> {
+    let RunRequest { args, name, command, environment, waiting } = request;
     if args.no_fork {
         let why = "--no-fork cannot be with --on: hallpass has to be there to stop CMD in time if the \
                    slot is lost";
@@ -46,18 +46,18 @@ pub fn run(mut options: ClusterOptions, wanted: Wanted) -> Result<Ended, Refusal
     }
     let Lease { ttl, grace } = args.lease(options.ttl)?;
     options.ttl = ttl;
-    let wish = Wish {
+    let request = AcquireRequest {
         name: name.clone(),
         slots: args.slots,
-        otherwise: environment.slots().unwrap_or(1),
+        default_slots: environment.slots().unwrap_or(1),
         command: shown(&command).chars().take(SHOWN).collect(),
         nonblock: waiting.nonblock,
         limit: waiting.limit,
         verbose: waiting.verbose && !io::stderr().is_terminal(),
         grace,
-        keeps: args.on_kill == Some(OnKill::Keep),
+        survive_kill: args.on_kill == Some(OnKill::Keep),
     };
-    let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), wish })
+    let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), request })
         .map_err(|error| Refusal::failure(format!("cannot start the keeper: {error}")))?;
     let granted =
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
@@ -68,22 +68,23 @@ pub fn run(mut options: ClusterOptions, wanted: Wanted) -> Result<Ended, Refusal
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
-    let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
+    let signal_settings = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
     // We may have been stopped since we were let in.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
-    let post = match Post::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
-        Ok(post) => post,
-        Err(error) => {
-            // If that fails too, the slot is free later.
-            let _ = keeper.release();
-            return Err(not_started(&command[0], &error));
-        }
-    };
-    // We are not one of those for whom the keeper keeps the slot when we are gone.
+    let supervisor =
+        match Supervisor::start(run, signal_settings, args.on_kill != Some(OnKill::Keep)) {
+            Ok(supervisor) => supervisor,
+            Err(error) => {
+                // If that fails too, the slot is free later.
+                let _ = keeper.release();
+                return Err(not_started(&command[0], &error));
+            }
+        };
+    // We are not one of those for whom the keeper survive_kill the slot when we are gone.
     drop(lifeline);
-    match Guard::new(post, keeper, grace, args.descendants).watch()? {
+    match Guard::new(supervisor, keeper, grace, args.descendants).watch()? {
         Outcome::Ended(ended, keeper) => {
             // The command has done its work in time, whatever becomes of the slot.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
@@ -175,7 +176,7 @@ impl Entry<'_> {
 /// What is shown at a terminal while we wait.
 struct Display {
     /// None where nobody sees it.
-    slate: Option<Slate>,
+    status_line: Option<StatusLine>,
     /// When to ask the keeper; never while it owes us an answer.
     pause: Option<Duration>,
 }
@@ -183,7 +184,7 @@ struct Display {
 impl Display {
     fn new() -> Self {
         let watched = io::stderr().is_terminal();
-        Display { slate: watched.then(Slate::new), pause: watched.then_some(AT_FIRST) }
+        Display { status_line: watched.then(StatusLine::new), pause: watched.then_some(AT_FIRST) }
     }
 
     /// Waits until the keeper says something, and asks it to when it is time.
@@ -202,8 +203,8 @@ impl Display {
 
     fn show(&mut self, sentence: String) {
         self.pause = Some(EVERY);
-        if let Some(slate) = self.slate.as_ref().filter(|_| in_foreground()) {
-            slate.write(sentence);
+        if let Some(status_line) = self.status_line.as_ref().filter(|_| in_foreground()) {
+            status_line.write(sentence);
         }
     }
 }

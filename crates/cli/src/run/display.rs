@@ -19,21 +19,21 @@ pub const AT_FIRST: Duration = Duration::from_millis(150);
 pub const EVERY: Duration = Duration::from_millis(500);
 
 /// A line on standard error; gone when this is dropped.
-pub struct Line {
+pub struct WaitDisplay {
     done: Option<Sender<()>>,
     painter: Option<JoinHandle<()>>,
 }
 
 /// Where it is written; wiped out when this is dropped.
-pub struct Slate(ProgressBar);
+pub struct StatusLine(ProgressBar);
 
-impl Slate {
+impl StatusLine {
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("hallpass: {wide_msg}") {
             bar.set_style(style);
         }
-        Slate(bar)
+        StatusLine(bar)
     }
 
     pub fn write(&self, sentence: String) {
@@ -41,34 +41,34 @@ impl Slate {
     }
 }
 
-impl Drop for Slate {
+impl Drop for StatusLine {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
 }
 
-impl Line {
+impl WaitDisplay {
     pub fn show(hall: SharedHall) -> Self {
         let (done, is_done) = mpsc::channel();
         let paint = move || {
-            let slate = Slate::new();
+            let status_line = StatusLine::new();
             let mut users = Users::default();
             let mut pause = AT_FIRST;
             while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(pause) {
                 pause = EVERY;
                 if in_foreground() {
                     let hall = View::new(hall.status(), &mut users);
-                    slate.write(sentence(&hall, |one| one.pid == process::id()));
+                    status_line.write(sentence(&hall, |one| one.pid == process::id()));
                 }
             }
         };
         // Without a thread there is no line, and one waits all the same.
         let painter = thread::Builder::new().name("display".into()).spawn(paint).ok();
-        Line { done: Some(done), painter }
+        WaitDisplay { done: Some(done), painter }
     }
 }
 
-impl Drop for Line {
+impl Drop for WaitDisplay {
     fn drop(&mut self) {
         self.done = None;
         if let Some(painter) = self.painter.take() {

@@ -13,7 +13,7 @@ use rustix::{
     process::Pid,
 };
 
-use super::supervise::{Ended, Post};
+use super::supervisor::{Ended, Supervisor};
 use crate::keeper::{Keeper, lifeline, messages::Report};
 
 /// How often it is seen who is left, when all are to end.
@@ -31,7 +31,7 @@ pub enum Outcome {
 }
 
 pub struct Guard {
-    post: Post,
+    supervisor: Supervisor,
     keeper: Keeper,
     grace: Duration,
     /// How the command ended.
@@ -59,10 +59,10 @@ struct Woken {
 }
 
 impl Guard {
-    /// Guards the command at `post`; with `descendants`, also what it leaves running.
-    pub fn new(post: Post, keeper: Keeper, grace: Duration, descendants: bool) -> Self {
+    /// Guards the command at `supervisor`; with `descendants`, also what it leaves running.
+    pub fn new(supervisor: Supervisor, keeper: Keeper, grace: Duration, descendants: bool) -> Self {
         Guard {
-            post,
+            supervisor,
             keeper,
             grace,
             ended: None,
@@ -81,14 +81,14 @@ impl Guard {
                 self.kill();
             }
             if woken.signal {
-                self.ended = self.post.attend()?;
+                self.ended = self.supervisor.attend()?;
             }
             if self.ended.is_some() {
                 // What is heard now was said too late to matter.
                 if self.is_over() {
                     break;
                 }
-                self.post.relieve()?;
+                self.supervisor.relieve()?;
             }
             if woken.report {
                 self.hear()?;
@@ -110,15 +110,15 @@ impl Guard {
     /// Waits until there is something to attend to.
     fn sleep(&self) -> io::Result<Woken> {
         let killing = self.stopping.as_ref().is_some_and(|it| it.killing);
-        let wanted = [
-            (self.post.signals(), self.ended.is_none()),
+        let request = [
+            (self.supervisor.signals(), self.ended.is_none()),
             (self.keeper.channel.as_fd(), !self.keeper_gone),
             (self.keeper.deadline.stop(), self.stopping.is_none()),
             (self.keeper.deadline.kill(), !killing),
         ];
-        let mut files = wanted.map(|(file, is_wanted)| match is_wanted {
+        let mut files = request.map(|(file, is_wanted)| match is_wanted {
             true => PollFd::from_borrowed_fd(file, PollFlags::IN),
-            false => PollFd::from_borrowed_fd(self.post.signals(), PollFlags::empty()),
+            false => PollFd::from_borrowed_fd(self.supervisor.signals(), PollFlags::empty()),
         });
         let patience = self.stopping.as_ref().map(|it| match killing || self.ended.is_some() {
             true => SOON,
@@ -162,7 +162,7 @@ impl Guard {
         }
         let patience = Instant::now() + self.grace;
         self.stopping = Some(Stopping { why: why.into(), patience, killing: false });
-        self.post.stand_fast();
+        self.supervisor.stand_fast();
         self.tell_all(lifeline::ask_to_end);
     }
 
@@ -175,7 +175,7 @@ impl Guard {
 
     /// The command, and all who have the lifeline open.
     fn tell_all(&self, tell: fn(Pid)) {
-        let command = self.ended.is_none().then(|| self.post.child());
+        let command = self.ended.is_none().then(|| self.supervisor.child());
         // First: to find the others takes a while.
         command.into_iter().for_each(tell);
         let others = self.keeper.inside.holders().into_iter();

@@ -4,9 +4,9 @@ mod cluster;
 mod display;
 mod environment;
 mod guard;
-mod inherited;
 mod options;
-mod supervise;
+mod signal_settings;
+mod supervisor;
 mod waiting;
 
 use std::{
@@ -22,14 +22,14 @@ use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 pub use self::{display::sentence, options::Args};
 use self::{
     environment::Environment,
-    options::{Errand, OnKill},
-    supervise::{Ended, Post, become_command},
+    options::{Invocation, OnKill},
+    supervisor::{Ended, Supervisor, become_command},
     waiting::Waiting,
 };
 use crate::{
+    location::{Error, Location, open_or_create},
     output::say,
     people::printable,
-    place::{Error, Site, open_or_make},
 };
 
 /// Exit status: we failed, not the command. This and the others as `timeout(1)` and `env(1)` have it.
@@ -94,7 +94,7 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 /// What the user wants, wherever the hall is.
-struct Wanted {
+struct RunRequest {
     args: Args,
     name: String,
     /// The program and its arguments.
@@ -104,7 +104,7 @@ struct Wanted {
 }
 
 fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
-    let Errand { name, command } = args.errand()?;
+    let Invocation { name, command } = args.invocation()?;
     let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
     if let Some(slots) = args.slots {
         // Before a hall is made that this command could not use.
@@ -116,22 +116,22 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
         conflict_code: args.conflict_exit_code,
         verbose: args.verbose,
     };
-    let site = args.location.site()?;
-    let wanted = Wanted { args, name, command, environment, waiting };
+    let site = args.location.location()?;
+    let request = RunRequest { args, name, command, environment, waiting };
     match site {
-        Site::Here(place) => here(&place, wanted),
-        Site::Cluster(options) => cluster::run(*options, wanted),
+        Location::Machine(dir) => on_machine(&dir, request),
+        Location::Cluster(options) => cluster::run(*options, request),
     }
 }
 
-fn here(place: &HallDir, wanted: Wanted) -> Result<Ended, Refusal> {
-    let Wanted { args, name, command, environment, waiting } = wanted;
+fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
+    let RunRequest { args, name, command, environment, waiting } = request;
     args.no_cluster_options()?;
-    let hall = open_or_make(
+    let hall = open_or_create(
         args.slots,
         environment.slots().unwrap_or(1),
-        || place.open_existing(&name),
-        |slots| place.open(&name, slots),
+        || dir.open_existing(&name),
+        |slots| dir.open(&name, slots),
     )?;
     environment.check(hall.slots())?;
     hall.describe_as(&shown(&command));
@@ -147,7 +147,7 @@ fn here(place: &HallDir, wanted: Wanted) -> Result<Ended, Refusal> {
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = Post::start(run, lifeline, args.on_kill == Some(OnKill::Kill))
+    let ended = Supervisor::start(run, lifeline, args.on_kill == Some(OnKill::Kill))
         .map_err(|error| not_started(&command[0], &error))?
         .wait()?;
     match args.descendants {

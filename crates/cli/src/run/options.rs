@@ -1,11 +1,11 @@
 //! What the user asked `hallpass run` for.
 
-use std::{env, ffi::OsString, num::NonZero, time::Duration};
+use std::{env, ffi::OsString, iter, num::NonZero, os::unix::ffi::OsStrExt, time::Duration};
 
 use clap::{Args as ClapArgs, Parser, ValueEnum};
 
 use super::environment::Mapping;
-use crate::{place::Location, time};
+use crate::{location::LocationArgs, time};
 
 const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
        hallpass run [OPTIONS] NAME -c STRING";
@@ -27,11 +27,11 @@ ran out (both as -E says, if given), 125 if hallpass itself failed, 126 if CMD c
 /// How long a command may take to end, unless the user says so.
 const GRACE: Duration = Duration::from_secs(3);
 
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Default, Debug, PartialEq, Eq)]
 #[command(override_usage = USAGE, after_long_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
-    pub location: Location,
+    pub location: LocationArgs,
     /// How many may be in at once [default: as many as the hall has; 1, or as many as --env has
     /// values for, if it is new]
     #[arg(short = 'k', long, value_name = "K")]
@@ -72,7 +72,7 @@ pub struct Args {
     /// Let neither CMD nor its children keep the slot: it is free as soon as hallpass is gone
     #[arg(short = 'o', long, conflicts_with = "no_fork")]
     pub close: bool,
-    /// Become CMD instead of starting it; what CMD leaves running keeps the slot
+    /// Become CMD instead of starting it; what CMD leaves running survive_kill the slot
     #[arg(short = 'F', long, conflicts_with = "on_kill")]
     pub no_fork: bool,
     /// Say on standard error what hallpass does
@@ -86,7 +86,7 @@ pub struct Args {
 
 /// A command line without the other commands.
 #[derive(Parser)]
-struct Line {
+struct RunCommandLine {
     #[command(flatten)]
     args: Args,
 }
@@ -95,8 +95,41 @@ impl Args {
     /// What the command line says, if it is that of `run` and nothing is wrong with it.
     pub fn of_command_line() -> Option<Self> {
         let mut words = env::args_os().skip(1);
-        let first = words.next().filter(|word| word == "run")?;
-        Some(Line::try_parse_from([first].into_iter().chain(words)).ok()?.args)
+        words.next().filter(|word| word == "run")?;
+        let words: Vec<_> = words.collect();
+        Args::plain(&words).or_else(|| Args::parsed(words))
+    }
+
+    fn parsed(words: Vec<OsString>) -> Option<Self> {
+        let words = iter::once("run".into()).chain(words);
+        Some(RunCommandLine::try_parse_from(words).ok()?.args)
+    }
+
+    /// Reads the plainest command lines: `[-k K] [-n] [--dir PATH] NAME ...`. Returns `None` for all
+    /// others, which only the parser understands. To describe all options to the parser takes a tenth
+    /// of the time of a run of a short command.
+    fn plain(words: &[OsString]) -> Option<Self> {
+        let mut args = Args::default();
+        let mut words = words.iter();
+        loop {
+            let word = words.next()?;
+            match word.to_str()? {
+                "-k" if args.slots.is_none() => {
+                    args.slots = Some(words.next()?.to_str()?.parse().ok()?);
+                }
+                "-n" if !args.nonblock => args.nonblock = true,
+                "--dir" if args.location == LocationArgs::default() => {
+                    let value = words.next()?;
+                    let is_plain = !value.is_empty() && !value.as_bytes().starts_with(b"-");
+                    args.location = LocationArgs::in_dir(is_plain.then(|| value.into())?);
+                }
+                name if name.is_empty() || name.starts_with('-') => return None,
+                _ => {
+                    args.operands = iter::once(word).chain(words).cloned().collect();
+                    return Some(args);
+                }
+            }
+        }
     }
 }
 
@@ -110,9 +143,9 @@ pub struct Lease {
 }
 
 impl Args {
-    /// What the options say of it; `otherwise` is how long it lasts without them.
-    pub fn lease(&self, otherwise: Duration) -> Result<Lease, String> {
-        let ttl = self.ttl.unwrap_or(otherwise);
+    /// What the options say of it; `default_slots` is how long it lasts without them.
+    pub fn lease(&self, default_slots: Duration) -> Result<Lease, String> {
+        let ttl = self.ttl.unwrap_or(default_slots);
         let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl * 3 / 10));
         match grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
@@ -135,7 +168,7 @@ impl Args {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
     /// It runs on, and the slot stays taken until it has exited
     Keep,
@@ -145,14 +178,14 @@ pub enum OnKill {
 
 /// What the operands say.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Errand {
+pub struct Invocation {
     pub name: String,
     /// The program and its arguments; never empty.
     pub command: Vec<OsString>,
 }
 
 impl Args {
-    pub fn errand(&mut self) -> Result<Errand, String> {
+    pub fn invocation(&mut self) -> Result<Invocation, String> {
         let mut operands = std::mem::take(&mut self.operands).into_iter();
         let name = operands.next().unwrap_or_default();
         let name = name.into_string().map_err(|name| {
@@ -164,7 +197,7 @@ impl Args {
             Some(line) if rest.is_empty() => in_shell(line),
             Some(_) => return Err("-c takes the place of a command; drop one of them".into()),
         };
-        Ok(Errand { name, command })
+        Ok(Invocation { name, command })
     }
 }
 
@@ -205,31 +238,65 @@ fn in_shell(line: OsString) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<(Args, Errand), String> {
-        let line = Line::try_parse_from([&["run"], words].concat());
+    fn parse(words: &[&str]) -> Result<(Args, Invocation), String> {
+        let line = RunCommandLine::try_parse_from([&["run"], words].concat());
         let mut args = line.map_err(|error| error.to_string())?.args;
-        let errand = args.errand()?;
-        Ok((args, errand))
+        let invocation = args.invocation()?;
+        Ok((args, invocation))
     }
 
     /// The command that comes of the words after the options.
     fn runs(words: &[&str]) -> Result<Vec<String>, String> {
-        let (_, errand) = parse(words)?;
-        assert_eq!(errand.name, "gpu");
-        Ok(errand.command.into_iter().map(|word| word.into_string().expect("text")).collect())
+        let (_, invocation) = parse(words)?;
+        assert_eq!(invocation.name, "gpu");
+        Ok(invocation.command.into_iter().map(|word| word.into_string().expect("text")).collect())
     }
 
     #[test]
     fn options_end_at_the_name() {
-        let (args, errand) =
+        let (args, invocation) =
             parse(&["-k", "4", "gpu", "python", "-n", "-E", "x", "--wait"]).expect("fine");
         assert_eq!(args.slots, Some(4));
         assert!(!args.nonblock && args.wait.is_none() && args.conflict_exit_code.is_none());
-        assert_eq!(errand.command, ["python", "-n", "-E", "x", "--wait"].map(OsString::from));
+        assert_eq!(invocation.command, ["python", "-n", "-E", "x", "--wait"].map(OsString::from));
         assert_eq!(runs(&["gpu", "--", "-n", "x"]), Ok(vec!["-n".into(), "x".into()]));
         for words in [&["gpu", "-k", "4", "--", "true"][..], &["gpu", "--help"]] {
             let error = runs(words).expect_err("no option follows the name");
             assert!(error.starts_with("options go before NAME"), "{error}");
+        }
+    }
+
+    #[test]
+    fn plain_command_lines_are_read_as_the_parser_reads_them() {
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        for line in [
+            &["gpu", "true"][..],
+            &["-k", "4", "gpu", "--", "a", "-k", "5"],
+            &["-n", "-k", "1", "--dir", "/x y", "gpu", "-c", "a b"],
+            &["gpu"],
+            &["gpu", "--"],
+            &["--dir", "x", "gpu", "--dir", "y"],
+        ] {
+            let plain = Args::plain(&words(line));
+            assert!(plain.is_some() && plain == Args::parsed(words(line)), "{line:?}");
+        }
+        for line in [
+            &[][..],
+            &["--", "gpu", "a"],
+            &["-k4", "gpu", "a"],
+            &["-k", "-1", "gpu", "a"],
+            &["-k", "many", "gpu", "a"],
+            &["-k", "1", "-k", "2", "gpu", "a"],
+            &["-n", "-n", "gpu", "a"],
+            &["--dir", "-x", "gpu", "a"],
+            &["--dir", "", "gpu", "a"],
+            &["--dir", "a", "--dir", "b", "gpu", "a"],
+            &["--system", "gpu", "a"],
+            &["-nk", "1", "gpu", "a"],
+            &["", "a"],
+            &["--help"],
+        ] {
+            assert!(Args::plain(&words(line)).is_none(), "{line:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use hallpass_processes::{Error, SharedHall, SharedPass};
 
-use super::{Refusal, display::Line};
+use super::{Refusal, display::WaitDisplay};
 use crate::output::say;
 
 /// Exit status: `-n`, and no slot is free. As `flock(1)`.
@@ -38,7 +38,7 @@ impl Waiting {
             return Err(self.conflict(NO_SLOT, || format!("{name}: no slot is free")));
         }
         let begun = Instant::now();
-        let line = watched.then(|| Line::show(hall.clone()));
+        let line = watched.then(|| WaitDisplay::show(hall.clone()));
         if self.verbose && !watched {
             say(format_args!("{name}: no slot is free; {} in line before us", hall.waiting()));
         }

@@ -13,14 +13,14 @@ use super::{deadline::Deadline, messages::Channel};
 /// How many descriptors they are.
 pub const COUNT: usize = 4;
 
-pub struct Inherited {
+pub struct Descriptors {
     pub channel: Channel,
     /// The end that is read.
     pub lifeline: OwnedFd,
     pub deadline: Deadline,
 }
 
-impl Inherited {
+impl Descriptors {
     /// Called once, and before anything else is opened.
     pub fn take(numbers: [i32; COUNT]) -> io::Result<Self> {
         let mut sorted = numbers;
@@ -31,7 +31,7 @@ impl Inherited {
         }
         close_all_but(&numbers)?;
         let [channel, lifeline, stop, kill] = numbers.map(own);
-        Ok(Inherited {
+        Ok(Descriptors {
             channel: Channel::of(channel?),
             lifeline: lifeline?,
             deadline: Deadline::of(stop?, kill?),
@@ -56,7 +56,7 @@ fn own(number: i32) -> io::Result<OwnedFd> {
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_getfd(descriptor.as_fd())?;
     fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    // SAFETY: it is open, and nobody in this process has opened anything yet: it was inherited, and
+    // SAFETY: it is open, and nobody in this process has opened anything yet: it was descriptors, and
     // `take` hands out each number once.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

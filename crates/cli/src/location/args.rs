@@ -8,13 +8,14 @@ use std::{
 
 use clap::Args;
 use hallpass_cluster::{Cluster, ClusterOptions, Tls};
+use hallpass_processes::HallDir;
 
-use super::{Error, Place};
+use super::{Error, Halls, Location};
 use crate::time;
 
 /// The options that all commands on halls share.
-#[derive(Args)]
-pub struct Location {
+#[derive(Args, Default, Debug, PartialEq, Eq)]
+pub struct LocationArgs {
     /// Use the halls that all users of this machine share
     #[arg(long, conflicts_with = "dir")]
     system: bool,
@@ -46,36 +47,38 @@ pub struct Location {
     dial_timeout: Option<Duration>,
 }
 
-/// Where halls are, and nobody has been there yet.
-pub enum Site {
-    Here(hallpass_processes::HallDir),
-    Cluster(Box<ClusterOptions>),
-}
+impl LocationArgs {
+    /// The halls in this directory, as `--dir` says.
+    pub fn in_dir(dir: PathBuf) -> Self {
+        LocationArgs { dir: Some(dir), ..LocationArgs::default() }
+    }
 
-impl Location {
-    pub fn site(&self) -> Result<Site, Error> {
+    /// Returns the location that the options name.
+    pub fn location(&self) -> Result<Location, Error> {
         match self {
-            Location { dir: Some(path), .. } => self.here(hallpass_processes::HallDir::at(path)),
-            Location { system: true, .. } => self.here(hallpass_processes::HallDir::system()),
+            LocationArgs { dir: Some(path), .. } => self.on_machine(HallDir::at(path)),
+            LocationArgs { system: true, .. } => self.on_machine(HallDir::system()),
             _ => match self.on.clone().or_else(on_in_environment) {
-                Some(url) => Ok(Site::Cluster(Box::new(self.options(&url)?))),
-                None => self.here(hallpass_processes::HallDir::user()?),
+                Some(url) => Ok(Location::Cluster(Box::new(self.options(&url)?))),
+                None => self.on_machine(HallDir::user()?),
             },
         }
     }
 
-    pub fn place(self) -> Result<Place, Error> {
-        Ok(match self.site()? {
-            Site::Here(place) => Place::Here(place),
-            Site::Cluster(options) => Place::Cluster(Cluster::connect(*options)?),
+    /// Opens the location: connects to the cluster, if it is one.
+    pub fn open(self) -> Result<Halls, Error> {
+        Ok(match self.location()? {
+            Location::Machine(dir) => Halls::OnMachine(dir),
+            Location::Cluster(options) => Halls::OnCluster(Cluster::connect(*options)?),
         })
     }
 
-    fn here(&self, place: hallpass_processes::HallDir) -> Result<Site, Error> {
+    /// Fails if an option was given that only clusters have.
+    fn on_machine(&self, dir: HallDir) -> Result<Location, Error> {
         match self.only_for_clusters() {
-            None => Ok(Site::Here(place)),
+            None => Ok(Location::Machine(dir)),
             Some(option) => {
-                Err(Error::Asked(format!("{option} is for halls on etcd: add --on URL")))
+                Err(Error::Options(format!("{option} is for halls on etcd: add --on URL")))
             }
         }
     }
@@ -119,7 +122,7 @@ impl Location {
         if self.user.as_ref().is_some_and(|user| user.contains(':')) {
             let why = "--user takes a name only: a password on the command line can be read by \
                        everybody on this machine; put it into $ETCDCTL_PASSWORD or a --password-file";
-            return Err(Error::Asked(why.into()));
+            return Err(Error::Options(why.into()));
         }
         if self.user.is_none() && self.password_file.is_none() {
             return Ok(None);
@@ -129,14 +132,14 @@ impl Location {
         let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
         let user = self.user.as_deref().unwrap_or(name);
         if user.is_empty() {
-            return Err(Error::Asked("--password-file is whose? Add --user NAME".into()));
+            return Err(Error::Options("--password-file is whose? Add --user NAME".into()));
         }
         let password = match (&self.password_file, env::var("ETCDCTL_PASSWORD")) {
             (Some(file), _) => first_line(file)?,
             (None, Ok(password)) if !password.is_empty() => password,
             (None, _) if user == name && !its_password.is_empty() => its_password.into(),
             (None, _) => {
-                return Err(Error::Asked(format!(
+                return Err(Error::Options(format!(
                     "there is no password for --user {user}: put it into $ETCDCTL_PASSWORD or a \
                      --password-file"
                 )));
@@ -155,15 +158,15 @@ fn on_in_environment() -> Option<String> {
 /// The path from the root on: the keeper is at home there.
 fn make_whole(file: &mut PathBuf) -> Result<(), Error> {
     *file =
-        absolute(&*file).map_err(|error| Error::Asked(format!("{}: {error}", file.display())))?;
+        absolute(&*file).map_err(|error| Error::Options(format!("{}: {error}", file.display())))?;
     Ok(())
 }
 
 fn first_line(file: &Path) -> Result<String, Error> {
     let text = fs::read_to_string(file)
-        .map_err(|error| Error::Asked(format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| Error::Options(format!("cannot read {}: {error}", file.display())))?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.into()),
-        _ => Err(Error::Asked(format!("there is no password in {}", file.display()))),
+        _ => Err(Error::Options(format!("there is no password in {}", file.display()))),
     }
 }

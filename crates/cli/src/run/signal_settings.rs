@@ -32,22 +32,22 @@ static BEFORE_MAIN: extern "C" fn() = remember_pipe;
 
 /// What the command shall find.
 #[derive(Clone, Copy)]
-pub struct Inherited {
+pub struct SignalSettings {
     blocked: SignalSet,
     pipe_ignored: bool,
     child_ignored: bool,
 }
 
-impl Inherited {
+impl SignalSettings {
     pub fn now() -> io::Result<Self> {
-        Ok(Inherited {
+        Ok(SignalSettings {
             blocked: SignalSet::blocked()?,
             pipe_ignored: PIPE_IGNORED.load(Ordering::Relaxed),
             child_ignored: is_ignored(Signal::CHILD),
         })
     }
 
-    /// Lets a child's end be known to us: while SIGCHLD is ignored the system keeps it to itself.
+    /// Lets a child's end be known to us: while SIGCHLD is ignored the system survive_kill it to itself.
     pub fn notice_children(self) -> io::Result<()> {
         if self.child_ignored {
             set_default(Signal::CHILD)?;

@@ -17,7 +17,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, getsid, kill_process, waitpid,
 };
 
-use super::inherited::{self, Inherited};
+use super::signal_settings::{self, SignalSettings};
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
 /// What is sent on to the command.
@@ -62,15 +62,15 @@ impl Ended {
 
 /// Takes the command's place. Comes back only if that failed.
 pub fn become_command(mut command: Command) -> io::Error {
-    match Inherited::now() {
-        Ok(inherited) => inherited.pass_on(&mut command),
+    match SignalSettings::now() {
+        Ok(signal_settings) => signal_settings.pass_on(&mut command),
         Err(error) => return error,
     }
     command.exec()
 }
 
 /// Our place between the command, which runs, and the world.
-pub struct Post {
+pub struct Supervisor {
     child: Pid,
     signals: SignalFd,
     /// The command has stopped.
@@ -81,7 +81,7 @@ pub struct Post {
     steadfast: bool,
 }
 
-impl Post {
+impl Supervisor {
     /// Starts the command. `lifeline` is what it inherits beyond standard input and output; we let
     /// go of it.
     pub fn start(
@@ -89,19 +89,19 @@ impl Post {
         lifeline: Option<OwnedFd>,
         die_with_us: bool,
     ) -> io::Result<Self> {
-        let inherited = Inherited::now()?;
-        inherited.notice_children()?;
+        let signal_settings = SignalSettings::now()?;
+        signal_settings.notice_children()?;
         let ours = SignalSet::of(FORWARDED.into_iter().chain([Signal::CHILD, Signal::CONT]));
         ours.block()?;
         let signals = SignalFd::new(&ours)?;
-        inherited.pass_on(&mut command);
+        signal_settings.pass_on(&mut command);
         if die_with_us {
-            inherited::die_with_us(&mut command);
+            signal_settings::die_with_us(&mut command);
         }
         let child = command.spawn()?;
         drop(lifeline);
         let child = Pid::from_child(&child);
-        Ok(Post { child, signals, stopped: false, interrupted: false, steadfast: false })
+        Ok(Supervisor { child, signals, stopped: false, interrupted: false, steadfast: false })
     }
 
     /// Waits for the command's end.

@@ -1,4 +1,4 @@
-//! Where the keeper hears of everything: orders, the end of those it keeps the slot for, and the
+//! Where the keeper hears of everything: orders, the end of those it survive_kill the slot for, and the
 //! library's calls.
 
 use std::{
@@ -23,7 +23,7 @@ enum Event {
     Woken,
 }
 
-pub struct Desk {
+pub struct Inbox {
     channel: Arc<Channel>,
     events: Receiver<Event>,
     /// Ends the waiting when it is called.
@@ -34,7 +34,7 @@ pub struct Desk {
     pub idle: bool,
 }
 
-impl Desk {
+impl Inbox {
     pub fn open(channel: Channel, lifeline: OwnedFd) -> io::Result<Self> {
         let channel = Arc::new(channel);
         let (bell, events) = mpsc::channel();
@@ -53,7 +53,7 @@ impl Desk {
             let _ = heard.send(Event::Idle);
         })?;
         let waker = Arc::new(Bell(bell)).into();
-        Ok(Desk { channel, events, waker, orphaned: false, idle: false })
+        Ok(Inbox { channel, events, waker, orphaned: false, idle: false })
     }
 
     /// Waits until something has happened, for this time at most. An order, if it was one. That nobody

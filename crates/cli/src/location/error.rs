@@ -1,0 +1,62 @@
+//! Errors of commands on halls, at any location.
+
+use std::{error, fmt};
+
+#[derive(Debug)]
+pub enum Error {
+    Machine(hallpass_processes::Error),
+    Cluster(hallpass_cluster::Error),
+    /// Invalid options.
+    Options(String),
+}
+
+impl Error {
+    /// Returns `true` if there is no hall with this name.
+    pub(super) fn is_missing(&self) -> bool {
+        use hallpass_cluster::Error as OnCluster;
+        use hallpass_processes::Error as OnMachine;
+        matches!(
+            self,
+            Error::Machine(OnMachine::Missing { .. }) | Error::Cluster(OnCluster::Missing { .. })
+        )
+    }
+
+    /// Returns `true` if the cluster does not answer, so that it would not answer for another hall.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Error::Cluster(hallpass_cluster::Error::Unreachable { .. }))
+    }
+
+    /// Returns `true` if the hall has another number of slots.
+    pub(super) fn is_other_size(&self) -> bool {
+        use hallpass_cluster::Error as OnCluster;
+        use hallpass_processes::Error as OnMachine;
+        matches!(
+            self,
+            Error::Machine(OnMachine::Slots { .. }) | Error::Cluster(OnCluster::Slots { .. })
+        )
+    }
+}
+
+impl From<hallpass_processes::Error> for Error {
+    fn from(error: hallpass_processes::Error) -> Self {
+        Error::Machine(error)
+    }
+}
+
+impl From<hallpass_cluster::Error> for Error {
+    fn from(error: hallpass_cluster::Error) -> Self {
+        Error::Cluster(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Machine(error) => error.fmt(f),
+            Error::Cluster(error) => error.fmt(f),
+            Error::Options(why) => f.write_str(why),
+        }
+    }
+}
+
+impl error::Error for Error {}

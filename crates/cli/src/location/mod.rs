@@ -1,0 +1,75 @@
+//! The location of halls: a directory on this machine, or a cluster.
+
+mod args;
+mod error;
+mod open;
+
+use hallpass_cluster::{Cluster, ClusterOptions};
+use hallpass_processes::HallDir;
+
+pub use self::{args::LocationArgs, error::Error, open::open_or_create};
+use crate::people::{Users, View};
+
+/// A location, before anything there is opened.
+pub enum Location {
+    Machine(HallDir),
+    Cluster(Box<ClusterOptions>),
+}
+
+/// The halls at a location.
+pub enum Halls {
+    OnMachine(HallDir),
+    OnCluster(Cluster),
+}
+
+impl Halls {
+    /// The path of the directory, or the URL of the cluster.
+    pub fn shown(&self) -> String {
+        match self {
+            Halls::OnMachine(dir) => dir.path().to_string_lossy().into_owned(),
+            Halls::OnCluster(cluster) => cluster.url(),
+        }
+    }
+
+    /// The names of all halls, sorted.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        Ok(match self {
+            Halls::OnMachine(dir) => dir.names()?,
+            Halls::OnCluster(cluster) => cluster.names()?,
+        })
+    }
+
+    /// Returns a snapshot of a hall.
+    pub fn look(&self, name: &str, users: &mut Users) -> Result<View, Error> {
+        Ok(match self {
+            Halls::OnMachine(dir) => View::new(dir.open_existing(name)?.status(), users),
+            Halls::OnCluster(cluster) => View::new(cluster.open_existing(name)?.status()?, users),
+        })
+    }
+
+    /// Releases the slots of dead processes. Returns their number.
+    pub fn reap(&self, name: &str) -> Result<usize, Error> {
+        Ok(match self {
+            Halls::OnMachine(dir) => dir.open_existing(name)?.reap()?,
+            Halls::OnCluster(cluster) => cluster.open_existing(name)?.reap()?,
+        })
+    }
+
+    /// Changes the number of slots.
+    pub fn resize(&self, name: &str, slots: usize) -> Result<(), Error> {
+        match self {
+            Halls::OnMachine(dir) => dir.open_existing(name)?.resize(slots)?,
+            Halls::OnCluster(cluster) => cluster.open_existing(name)?.resize(slots)?,
+        }
+        Ok(())
+    }
+
+    /// Removes a hall.
+    pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
+        match self {
+            Halls::OnMachine(dir) => dir.remove(name, force)?,
+            Halls::OnCluster(cluster) => cluster.remove(name, force)?,
+        }
+        Ok(())
+    }
+}
