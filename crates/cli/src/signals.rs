@@ -6,6 +6,7 @@ use std::{
     io, mem,
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
     ptr,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use rustix::process::Signal;
@@ -100,6 +101,15 @@ pub fn raise(signal: Signal) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set instead of ending this process.
+pub fn flag_on_termination() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        signal_hook::flag::register(signal.as_raw(), Arc::clone(&flag))?;
+    }
+    Ok(flag)
 }
 
 /// A descriptor from which signals are read that are blocked everywhere else.

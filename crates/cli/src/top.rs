@@ -3,10 +3,7 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -18,16 +15,13 @@ use crossterm::{
     style::Print,
     terminal::{self, Clear, ClearType},
 };
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
-    flag,
-};
 
 use crate::{
     halls,
     location::{Error, Halls, LocationArgs},
     output::say,
     people::{Users, printable},
+    signals::flag_on_termination,
     time,
 };
 
@@ -83,17 +77,9 @@ impl Drop for Screen {
     }
 }
 
-/// Returns a flag that is set when a signal asks us to end: the terminal has to be given back first.
-fn ended_by_signal() -> io::Result<Arc<AtomicBool>> {
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register(signal, Arc::clone(&ended))?;
-    }
-    Ok(ended)
-}
-
 fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
-    let ended = ended_by_signal()?;
+    // The terminal has to be given back before we end.
+    let ended = flag_on_termination()?;
     let _screen = Screen::take()?;
     let mut drawn = None;
     while !ended.load(Ordering::Relaxed) {

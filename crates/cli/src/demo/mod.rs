@@ -12,7 +12,7 @@ mod workers;
 use std::{
     io,
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -23,7 +23,7 @@ use self::{
     witness::{Event, Witness},
     workers::Workers,
 };
-use crate::output::say;
+use crate::{output::say, signals::flag_on_termination};
 
 pub use visit::SUBCOMMAND as VISIT;
 pub use visit::run as visit;
@@ -47,9 +47,6 @@ pub struct Args {
     seconds: u64,
 }
 
-/// Set by SIGINT and SIGTERM: the demo then stops its workers and removes its directory.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 pub fn run(args: Args) -> ExitCode {
     match show(Duration::from_secs(args.seconds)) {
         Ok(code) => code,
@@ -61,7 +58,7 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 fn show(time: Duration) -> io::Result<ExitCode> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
+    let interrupted = flag_on_termination()?;
     let directory = tempfile::Builder::new().prefix("hallpass-demo-").tempdir()?;
     let mut witness = Witness::listen(directory.path(), SLOTS)?;
     let mut workers = Workers::new(directory.path(), SLOTS)?;
@@ -70,7 +67,7 @@ fn show(time: Duration) -> io::Result<ExitCode> {
     let mut next_kill = KILL_EVERY;
     loop {
         let now = start.elapsed();
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) {
             picture.finish();
             say(format_args!("demo interrupted"));
             return Ok(ExitCode::from(130)); // `workers` kills what is left when it is dropped
