@@ -264,7 +264,7 @@ impl Passage {
                     self.view.own = own;
                     return Ok(self.core.picture(&self.view));
                 }
-                News::Seen { asked, view } => return Ok(self.note(asked, view)),
+                News::Seen { asked, view } => return Ok(self.note(asked, *view)),
                 News::Changed => Ask::Look,
             },
             ask => ask,

@@ -44,7 +44,7 @@ pub(crate) enum News {
     /// Where its claim is now.
     Own(OwnClaim),
     /// The hall, as a request saw it that was sent at the time `asked`.
-    Seen { asked: Duration, view: View },
+    Seen { asked: Duration, view: Box<View> },
     /// Something changed that may concern the waiter: it has to look.
     Changed,
 }
@@ -134,7 +134,7 @@ impl WaitingRoom {
                     let same = old.filter(|old| old.predecessor == predecessor);
                     let watch = same.and_then(|old| old.watch);
                     self.position = Some(Position { predecessor, seen: view.revision, watch });
-                    return Ok(News::Seen { asked, view });
+                    return Ok(News::Seen { asked, view: Box::new(view) });
                 }
                 Err(error) => retry.after(error).await?,
             }

@@ -26,8 +26,8 @@ entries! {
     "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Cast::Plain, n, k), CLAIMS.fife().wrong("who frees a slot that others wait for tells the first of them alone");
     "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Cast::Expiry, n, k), CLAIMS.fife().wrong("a slot is given on as soon as a lease has ended");
     "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Cast::Expiry, n, k), CLAIMS.fife().wrong("who leaves does not look whether its slot is still its own");
-    "etcd-mortal:idle" => |n, k| wrong::idle(n, k), CLAIMS.fife().wrong("the first in line does not watch who is inside");
-    "etcd-mortal:dreaming" => |n, k| wrong::dreaming(n, k), CLAIMS.fife().wrong("who waits does not watch who is before it");
+    "etcd-mortal:idle" => wrong::idle, CLAIMS.fife().wrong("the first in line does not watch who is inside");
+    "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("who waits does not watch who is before it");
     "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Cast::Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again");
     "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Cast::Timeout, n, k), CLAIMS.fife().wrong("line E4 does not look whether it was given a slot");
 }

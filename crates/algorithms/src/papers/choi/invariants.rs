@@ -43,8 +43,11 @@ use crate::framework::{
     memory::Word,
 };
 
+/// An invariant: its name in the thesis, and whether it holds.
+type Invariant = (&'static str, fn(&Looking<'_>) -> bool);
+
 /// The invariants, in the order in which they are evaluated.
-const INVARIANTS: [(&str, fn(&Looking<'_>) -> bool); 11] = [
+const INVARIANTS: [Invariant; 11] = [
     ("O4", |at| at.critical <= at.enabled - at.missing),
     ("I1", |at| at.entry == at.exit + at.waiting + at.critical),
     ("I2", |at| (at.exit + at.k()..at.end).all(|t| !at.en(t))),

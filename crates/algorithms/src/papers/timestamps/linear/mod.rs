@@ -65,6 +65,9 @@ pub use scan::Scanning;
 
 use scan::colour;
 
+/// The types a system is built from, none of which it stores.
+type Parts<C, L, F> = PhantomData<fn() -> (C, L, F)>;
+
 /// The system. `C` is what a Scan collects, `L` the labels, and `F` the form of the registers.
 pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     n: usize,
@@ -77,7 +80,7 @@ pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     hand: Array,
     tog: Array,
     saved: Array,
-    parts: PhantomData<fn() -> (C, L, F)>,
+    parts: Parts<C, L, F>,
 }
 
 /// What a writer shows to one reader.
