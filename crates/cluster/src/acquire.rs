@@ -7,12 +7,13 @@ use std::{
     task::{Context, Poll},
 };
 
+use hallpass_common::Limit;
 use tokio::sync::oneshot;
 
 use crate::{
     ClusterHall, ClusterPass, Error,
     core::Core,
-    passage::{Held, Passage, WaitMode},
+    passage::{Held, Passage},
 };
 
 /// Resolves to a pass. Dropping it leaves the queue.
@@ -38,7 +39,7 @@ impl Begun {
         let (passage_core, task) = (core.clone(), core.begin_task());
         core.spawn(async move {
             let core = passage_core;
-            let held = Passage::enter(core.clone(), WaitMode::Wait, given_up).await;
+            let held = Passage::enter(core.clone(), Limit::Never, given_up).await;
             if let Err(Ok(held)) = done.send(held) {
                 let limit = core.ttl;
                 let _ = Passage::leave(core, held, limit).await;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_common::check_slots;
+use hallpass_common::{Limit, check_slots};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     acquire::Acquire,
     core::Core,
     manage,
-    passage::{Held, Passage, WaitMode},
+    passage::{Held, Passage},
     runtime::Runtime,
 };
 
@@ -124,10 +124,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn acquire(&self) -> Result<ClusterPass, Error> {
-        let (wanted, given_up) = oneshot::channel();
-        let pass = self.enter(WaitMode::Wait, given_up);
-        drop(wanted);
-        pass
+        self.enter(Limit::Never)
     }
 
     /// Takes a slot if one is free and nobody waits.
@@ -149,10 +146,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire(&self) -> Result<ClusterPass, Error> {
-        let (wanted, given_up) = oneshot::channel();
-        let pass = self.enter(WaitMode::Try, given_up);
-        drop(wanted);
-        pass
+        self.enter(Limit::Now)
     }
 
     /// Blocks until a slot is free or `time` has passed.
@@ -170,20 +164,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire_for(&self, time: Duration) -> Result<ClusterPass, Error> {
-        if time < SHORT {
-            match self.try_acquire() {
-                Err(Error::NoPermits) => {}
-                done => return done,
-            }
-        }
-        let (mut wanted, given_up) = oneshot::channel();
-        self.core.spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(time) => {}
-                () = wanted.closed() => {}
-            }
-        });
-        self.enter(WaitMode::Wait, given_up)
+        self.try_acquire_within(Limit::after(time))
     }
 
     /// Blocks until a slot is free or `deadline` has passed.
@@ -200,7 +181,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire_until(&self, deadline: Instant) -> Result<ClusterPass, Error> {
-        self.try_acquire_for(deadline.saturating_duration_since(Instant::now()))
+        self.try_acquire_within(Limit::Until(deadline))
     }
 
     /// Waits for a slot in an async task, with any executor.
@@ -219,8 +200,32 @@ impl ClusterHall {
         Acquire::new(self.clone())
     }
 
-    fn enter(&self, mode: WaitMode, given_up: oneshot::Receiver<()>) -> Result<ClusterPass, Error> {
-        let held = self.runtime.wait(Passage::enter(self.core.clone(), mode, given_up))?;
+    fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
+        if limit.remaining().is_some_and(|left| left < SHORT) {
+            match self.try_acquire() {
+                Err(Error::NoPermits) => {}
+                done => return done,
+            }
+        }
+        self.enter(limit)
+    }
+
+    fn enter(&self, limit: Limit) -> Result<ClusterPass, Error> {
+        let (mut wanted, given_up) = oneshot::channel();
+        // Dropping `wanted` tells the passage to give up.
+        let _wanted = match limit {
+            Limit::Now | Limit::Never => Some(wanted),
+            Limit::Until(deadline) => {
+                self.core.spawn(async move {
+                    tokio::select! {
+                        () = tokio::time::sleep_until(deadline.into()) => {}
+                        () = wanted.closed() => {}
+                    }
+                });
+                None
+            }
+        };
+        let held = self.runtime.wait(Passage::enter(self.core.clone(), limit, given_up))?;
         Ok(self.pass(held))
     }
 

@@ -22,6 +22,7 @@ use hallpass_algorithms::{
     Next,
     halls::cluster::{Ask, ClaimState, Line, Picture},
 };
+use hallpass_common::Limit;
 use tokio::{sync::oneshot, task::AbortHandle};
 
 use crate::{
@@ -33,15 +34,6 @@ use crate::{
     view::{OwnClaim, Revision, View, Waiter},
     waiting::{News, WaitingRoom},
 };
-
-/// Whether a passage waits if no slot is free.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WaitMode {
-    /// It does not wait.
-    Try,
-    /// It waits until the caller gives up.
-    Wait,
-}
 
 /// A passage in its critical section.
 pub(crate) struct Held {
@@ -84,17 +76,18 @@ impl Passage {
         Ok(Passage { core, claim, keeper, view, waiting_room, limit })
     }
 
-    /// The way in. A waiter gives up when `given_up` resolves, also because its sender was dropped.
+    /// The way in. A waiter gives up when `given_up` resolves, also because its sender was dropped: the caller
+    /// sees to it that this happens at the limit.
     pub(crate) async fn enter(
         core: Arc<Core>,
-        mode: WaitMode,
+        limit: Limit,
         mut given_up: oneshot::Receiver<()>,
     ) -> Result<Held, Error> {
         let mut passage = tokio::select! {
             begun = Passage::begin(core.clone()) => begun?,
             _ = &mut given_up => return Err(core.current_error().unwrap_or(Error::NoPermits)),
         };
-        let result = passage.go_in(mode, &mut given_up).await;
+        let result = passage.go_in(limit, &mut given_up).await;
         let Passage { core, claim, keeper, view, .. } = passage;
         match result {
             Ok((slot, token)) => {
@@ -115,10 +108,10 @@ impl Passage {
 
     async fn go_in(
         &mut self,
-        mode: WaitMode,
+        limit: Limit,
         given_up: &mut oneshot::Receiver<()>,
     ) -> Result<(usize, Revision), Error> {
-        let mut line = self.first_line(mode);
+        let mut line = self.first_line(limit);
         let mut cancelled = false;
         loop {
             let picture = tokio::select! {
@@ -143,10 +136,10 @@ impl Passage {
                 Next::Goto(line) | Next::Spin(line) => line,
                 Next::Enter(_) => match self.certify().await? {
                     Some(held) => return Ok(held),
-                    None => self.first_line(mode),
+                    None => self.first_line(limit),
                 },
                 Next::Leave if self.view.size() == 0 => return Err(Error::Closed),
-                Next::Leave if self.frees_stale(mode).await? => self.first_line(mode),
+                Next::Leave if self.frees_stale(limit).await? => self.first_line(limit),
                 Next::Leave => return Err(Error::NoPermits),
             };
             let starts_over = matches!(line, Line::E1 { .. } | Line::T1 { .. });
@@ -157,17 +150,17 @@ impl Passage {
     }
 
     /// The first line of the way in, for the slot that was free when we last looked.
-    fn first_line(&self, mode: WaitMode) -> Line<Waiter> {
-        match (mode, self.view.free().unwrap_or(0)) {
-            (WaitMode::Try, slot) => Line::T1 { slot },
-            (WaitMode::Wait, slot) => Line::E1 { slot },
+    fn first_line(&self, limit: Limit) -> Line<Waiter> {
+        match (limit, self.view.free().unwrap_or(0)) {
+            (Limit::Now, slot) => Line::T1 { slot },
+            (Limit::Until(_) | Limit::Never, slot) => Line::E1 { slot },
         }
     }
 
     /// Frees a reclaimable slot for a caller that does not wait, if there are no waiters to give it to.
     /// Returns whether the caller should try again.
-    async fn frees_stale(&mut self, mode: WaitMode) -> Result<bool, Error> {
-        let (WaitMode::Try, None) = (mode, &self.view.first) else { return Ok(false) };
+    async fn frees_stale(&mut self, limit: Limit) -> Result<bool, Error> {
+        let (Limit::Now, None) = (limit, &self.view.first) else { return Ok(false) };
         let Some(slot) = self.core.expiries.reclaimable(&self.view) else { return Ok(false) };
         self.view = manage::free_stale(&self.core, slot, &self.view).await?;
         Ok(true)

@@ -40,7 +40,7 @@ impl HallUnderTest for OnEtcd {
     const CAPACITY: Capacity = Capacity {
         max_slots: MAX_SLOTS,
         sizes: &[1, 2, 5],
-        rounds: 15,
+        rounds: 10,
         hand_over: Duration::from_millis(5),
     };
 

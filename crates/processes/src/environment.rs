@@ -9,13 +9,14 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use hallpass_algorithms::{
     Next, Op, Word,
     halls::processes::{Card, Environment, Life, Line, Phase, step},
 };
+use hallpass_common::Limit;
 
 use crate::{shared_state::SharedState, sys::wire, wires::Owner};
 
@@ -24,15 +25,27 @@ pub(crate) type NativeLine = Line<i64, ()>;
 
 /// How long a passage waits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit<'a> {
-    /// The passage does not wait.
-    Now,
-    /// The passage waits until this moment.
-    Until(Instant),
-    /// The passage waits until this is set and its bell rung.
-    Unless(&'a AtomicBool),
-    /// The passage waits as long as it takes.
-    Never,
+pub(crate) struct Patience<'a> {
+    pub limit: Limit,
+    /// The passage gives up when this is set and its bell rung.
+    pub given_up: Option<&'a AtomicBool>,
+}
+
+impl Patience<'_> {
+    /// The patience of a passage that does not wait.
+    pub(crate) const NONE: Self = Patience { limit: Limit::Now, given_up: None };
+    /// The patience of a passage that waits as long as it takes.
+    pub(crate) const ENDLESS: Self = Patience { limit: Limit::Never, given_up: None };
+
+    fn is_over(&self) -> bool {
+        self.limit.is_over() || self.given_up.is_some_and(|given_up| given_up.load(SeqCst))
+    }
+}
+
+impl From<Limit> for Patience<'_> {
+    fn from(limit: Limit) -> Self {
+        Patience { limit, given_up: None }
+    }
 }
 
 /// How a run of the step machine ended.
@@ -103,7 +116,7 @@ pub(crate) struct NativeEnvironment<'a> {
     pub hall: &'a SharedState,
     pub me: usize,
     pub wake: &'a mut WakeSources,
-    pub limit: Limit<'a>,
+    pub patience: Patience<'a>,
 }
 
 impl NativeEnvironment<'_> {
@@ -145,7 +158,7 @@ impl NativeEnvironment<'_> {
 
     /// Sleeps until the own bell is rung, the kernel reports a watched process, or the time is over.
     fn sleep(&mut self) {
-        if matches!(self.limit, Limit::Now) {
+        if matches!(self.patience.limit, Limit::Now) {
             return;
         }
         let card = self.hall.file.card(self.me);
@@ -160,10 +173,7 @@ impl NativeEnvironment<'_> {
         let WakeSources { own, watched, blind, .. } = &*self.wake;
         let blind = *blind;
         let max = if blind { MAX_SLEEP_BLIND } else { MAX_SLEEP };
-        let time = match self.limit {
-            Limit::Until(until) => until.saturating_duration_since(Instant::now()).min(max),
-            _ => max,
-        };
+        let time = self.patience.limit.remaining().map_or(max, |left| left.min(max));
         let woken = wire::sleep(own, watched.iter().map(|watched| &*watched.wire), time);
         self.wake.look_again = blind || woken.silent;
         for (watched, gone) in self.wake.watched.iter_mut().zip(woken.gone) {
@@ -227,12 +237,7 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn expired(&mut self, _: usize) -> bool {
-        match self.limit {
-            Limit::Now => true,
-            Limit::Until(until) => Instant::now() >= until,
-            Limit::Unless(given_up) => given_up.load(SeqCst),
-            Limit::Never => false,
-        }
+        self.patience.is_over()
     }
 
     fn life(&mut self, process: usize) -> Life<i64> {
@@ -315,7 +320,7 @@ mod tests {
         let hall = &hall.handle.state;
         let mut registration = Registration::new(hall).unwrap();
         let me = registration.record;
-        let mut environment = registration.environment(hall, Limit::Now);
+        let mut environment = registration.environment(hall, Patience::NONE);
         type Access = fn(&mut NativeEnvironment<'_>, usize, Op) -> Word;
         let accesses: [(&str, Access); 5] = [
             ("next", |environment, _, op| environment.next(op)),

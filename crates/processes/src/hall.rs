@@ -12,11 +12,11 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::{Environment, Life, Line, Role, Then};
-use hallpass_common::{Status, check_slots};
+use hallpass_common::{Limit, Status, check_slots};
 
 use crate::{
     Error,
-    environment::Limit,
+    environment::Patience,
     future::Acquire,
     hall_dir::HallDir,
     handle::{Entered, Handle},
@@ -177,10 +177,7 @@ impl SharedHall {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn try_acquire_for(&self, time: Duration) -> Result<SharedPass<'_>, Error> {
-        match Instant::now().checked_add(time) {
-            Some(deadline) => self.try_acquire_until(deadline),
-            None => self.acquire(),
-        }
+        self.borrowed(self.handle.enter(Limit::after(time)))
     }
 
     /// Waits until a slot is free or `deadline` passes, and takes the slot.
@@ -248,7 +245,8 @@ impl SharedHall {
     ) -> Result<OwnedSharedPass, Error> {
         let registration = self.handle.registration()?;
         bell(registration.bell());
-        self.owned(self.handle.wait(registration, Limit::Unless(given_up)))
+        let patience = Patience { limit: Limit::Never, given_up: Some(given_up) };
+        self.owned(self.handle.wait(registration, patience))
     }
 
     #[inline(always)]
@@ -357,7 +355,7 @@ impl SharedHall {
     pub fn reap(&self) -> Result<usize, Error> {
         let state = &self.handle.state;
         let mut registration = self.handle.registration()?;
-        let mut environment = registration.environment(state, Limit::Now);
+        let mut environment = registration.environment(state, Patience::NONE);
         let mut dead = 0;
         for process in 0..environment.processes() {
             if let Life::Dead(_) = environment.life(process) {

@@ -20,11 +20,11 @@ use hallpass_algorithms::{
     Next,
     halls::processes::{Line, Number, Role, step},
 };
-use hallpass_common::command_line;
+use hallpass_common::{Limit, command_line};
 
 use crate::{
     Error,
-    environment::{End, Limit, NativeEnvironment, NativeLine},
+    environment::{End, NativeEnvironment, NativeLine, Patience},
     hall_file::HALL,
     pool::Pool,
     registration::Registration,
@@ -64,16 +64,16 @@ impl Handle {
 
     /// Enters the hall: takes a free slot if the hall is quiet, otherwise waits in the queue.
     #[inline(always)]
-    pub(crate) fn enter(&self, limit: Limit<'_>) -> Result<Entered, Error> {
+    pub(crate) fn enter(&self, limit: Limit) -> Result<Entered, Error> {
         let mut registration = self.registration()?;
         let number = registration.number;
-        match try_enter(&mut registration.environment(&self.state, Limit::Now), number) {
+        match try_enter(&mut registration.environment(&self.state, Patience::NONE), number) {
             Some(slot) => {
                 // ORDERING: relaxed. The time is only displayed.
                 self.state.file.since(registration.record).store(sys::coarse_now(), Relaxed);
                 Ok((registration, Held { slot, queued: false }))
             }
-            None => self.wait(registration, limit),
+            None => self.wait(registration, limit.into()),
         }
     }
 
@@ -83,12 +83,12 @@ impl Handle {
     pub(crate) fn wait(
         &self,
         mut registration: Box<Registration>,
-        limit: Limit<'_>,
+        patience: Patience<'_>,
     ) -> Result<Entered, Error> {
         let since = self.state.file.since(registration.record);
         since.store(now(), SeqCst);
         let queue = Line::E6 { x: registration.number };
-        let end = registration.environment(&self.state, limit).run(queue);
+        let end = registration.environment(&self.state, patience).run(queue);
         registration.settle(&self.state);
         match end {
             End::In(slot) => {
@@ -117,7 +117,8 @@ impl Handle {
         if held.queued {
             let number = self.state.card(registration.record).number;
             self.serve(&mut registration, Line::X2 { number, j: held.slot });
-        } else if !try_leave(&mut registration.environment(&self.state, Limit::Now), held.slot) {
+        } else if !try_leave(&mut registration.environment(&self.state, Patience::NONE), held.slot)
+        {
             self.serve(&mut registration, Line::S1 { role: Role::Leaver });
         }
         self.give_back(registration);
@@ -126,7 +127,7 @@ impl Handle {
     /// Runs a passage that does not wait from a line on.
     #[inline(never)]
     pub(crate) fn serve(&self, registration: &mut Registration, line: NativeLine) {
-        let _ = registration.environment(&self.state, Limit::Now).run(line);
+        let _ = registration.environment(&self.state, Patience::NONE).run(line);
         registration.settle(&self.state);
     }
 

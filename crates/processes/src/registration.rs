@@ -16,7 +16,7 @@ use hallpass_algorithms::{
 
 use crate::{
     Error,
-    environment::{Limit, NativeEnvironment, WakeSources},
+    environment::{NativeEnvironment, Patience, WakeSources},
     hall_file::MAX_REGISTRATIONS,
     shared_state::SharedState,
     sys::{self, wire},
@@ -89,9 +89,9 @@ impl Registration {
     pub(crate) fn environment<'a>(
         &'a mut self,
         hall: &'a SharedState,
-        limit: Limit<'a>,
+        patience: Patience<'a>,
     ) -> NativeEnvironment<'a> {
-        NativeEnvironment { hall, me: self.record, wake: &mut self.wake, limit }
+        NativeEnvironment { hall, me: self.record, wake: &mut self.wake, patience }
     }
 
     /// Brings the registration up to date after it has waited or served.
@@ -115,7 +115,7 @@ impl Registration {
         let card = hall.file.card(process).load(SeqCst);
         // Others rescue only the dead, so it rescues itself.
         let leave = Line::R3 { process, then, card, dead };
-        let _ = self.environment(hall, Limit::Now).run(leave);
+        let _ = self.environment(hall, Patience::NONE).run(leave);
         hall.wires.remove_own(id);
     }
 }
@@ -123,7 +123,8 @@ impl Registration {
 /// Takes a free record, or that of a dead process. Returns its index and the number on its card.
 fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Option<(usize, Word)> {
     let mut take = |record: usize| {
-        let mut environment = NativeEnvironment { hall, me: record, wake, limit: Limit::Never };
+        let mut environment =
+            NativeEnvironment { hall, me: record, wake, patience: Patience::ENDLESS };
         let first = match environment.life(record) {
             Life::Nobody => Line::J1,
             Life::Dead(_) => Line::R1 { process: record, then: Then::Join },

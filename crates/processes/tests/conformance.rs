@@ -81,7 +81,7 @@ impl HallUnderTest for Processes {
     const CAPACITY: Capacity = Capacity {
         max_slots: MAX_SLOTS,
         sizes: &[1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 128, 200],
-        rounds: 300,
+        rounds: 100,
         hand_over: Duration::from_micros(50),
     };
 

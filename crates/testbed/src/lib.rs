@@ -38,25 +38,32 @@ pub use record::{Event, Observation, Visit};
 pub use visitor::visit;
 pub use witness::Witness;
 
-use std::process::{Command, Stdio};
+use std::{
+    process::{Command, Stdio},
+    sync::LazyLock,
+};
 
 /// Longer than this nothing takes on any machine, unless it is broken.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Whether there is an etcd to test with. If not, a test says so and has nothing to do; where
-/// `HALLPASS_NEED_ETCD` is set, as in CI, this panics instead.
+/// Returns `Some` if there is an etcd to test with. If not, prints that the test is skipped and what to
+/// install. Looks once per process.
+///
+/// # Panics
+/// If there is no etcd and `HALLPASS_NEED_ETCD` is set, as in CI.
 pub fn etcd() -> Option<()> {
-    let missing = missing();
+    static MISSING: LazyLock<Vec<&str>> = LazyLock::new(missing);
+    let missing = &*MISSING;
     if missing.is_empty() {
         return Some(());
     }
     let advice = format!("apt-get install {}", missing.join(" "));
     assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "no etcd to test with: {advice}");
-    eprintln!("not tested, for there is no etcd: {advice}");
+    eprintln!("skipped, because there is no etcd: {advice}");
     None
 }
 
-/// The Debian packages that a cluster needs and that are not there.
+/// The Debian packages that a cluster needs and that are not installed.
 pub fn missing() -> Vec<&'static str> {
     let needed = [
         ("etcd", "etcd-server"),

@@ -1,6 +1,7 @@
 //! One cluster for all tests of a program.
 
 use std::{
+    os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
     sync::LazyLock,
@@ -32,5 +33,7 @@ fn remove_after_us(folder: &Path) -> Child {
     let mut shell = Command::new("sh");
     shell.args(["-c", "cat > /dev/null; sleep 1; rm -rf -- \"$0\""]).arg(folder);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C at a terminal, and whatever else ends our whole process group, must not end the shell.
+    shell.process_group(0);
     shell.spawn().expect("there is a shell")
 }

@@ -37,7 +37,7 @@ macro_rules! adapter {
             const CAPACITY: Capacity = Capacity {
                 max_slots: $max_slots,
                 sizes: &$sizes,
-                rounds: 1000,
+                rounds: 200,
                 hand_over: Duration::from_micros(10),
             };
 
