@@ -1,4 +1,4 @@
-//! What processes share of a hall: its directory, with the mapped file and the wires.
+//! The state of a hall that processes share: its directory, with the mapped file and the wires.
 
 use std::{
     fs::File,

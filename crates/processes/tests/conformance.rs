@@ -1,4 +1,4 @@
-//! What every hall promises, for halls that processes share. The callers here are threads of one process;
+//! The conformance suite, for halls that processes share. The callers here are threads of one process;
 //! tests with several processes are in `behaviour`.
 
 use std::{

@@ -1,9 +1,9 @@
-//! What this crate needs of Linux, and most of its unsafe code.
+//! The operating system: everything that needs Linux, and most of the unsafe code.
 //!
 //! | module | what it wraps |
 //! |---|---|
 //! | [`mapping`] | `mmap` of a file that processes share |
-//! | [`generation`] | a page that is wiped on fork, to notice a fork |
+//! | [`generation`](mod@generation) | a page that is wiped on fork, to notice a fork |
 //! | [`pipe`] | a write that does not raise `SIGPIPE` |
 //! | [`wire`] | named pipes, by which the kernel reports whether a process lives |
 //! | [`files`] | files and directories that appear whole or not at all |

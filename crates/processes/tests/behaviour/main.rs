@@ -1,4 +1,4 @@
-//! What only halls of processes promise. What all halls promise is in the crate `hallpass-conformance`,
+//! Guarantees of halls of processes only. Those of all halls are in the crate `hallpass-conformance`,
 //! which `tests/conformance.rs` runs.
 //!
 //! Where a test needs other processes, it uses puppets: processes that do what they are told. A puppet is

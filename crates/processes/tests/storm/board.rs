@@ -20,7 +20,7 @@ pub const SLOTS: usize = 64;
 /// The number of entries that the log keeps.
 const LOG: usize = 1 << 15;
 
-/// What a thread is doing.
+/// The activity of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum State {

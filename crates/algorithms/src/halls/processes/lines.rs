@@ -90,28 +90,28 @@ lines! {
 use Line::*;
 
 /// A line of a passage in this environment.
-pub type LineOn<B> = Line<<B as Environment>::Identity, <B as Environment>::WatchSet>;
+pub type LineOn<E> = Line<<E as Environment>::Identity, <E as Environment>::WatchSet>;
 
 /// Executes the line at which `me` stands.
 ///
 /// Inlined, because for a caller that knows the line, only its arm remains.
 #[inline(always)]
-pub fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
-        E1 { x } => Goto(E2 { x, c: b.next(Op::Read) }),
-        E2 { x, c } => Goto(if b.quiet(Op::Read) == c { E3 { x } } else { E6 { x } }),
-        E3 { x } => match b.size() {
+        E1 { x } => Goto(E2 { x, c: e.next(Op::Read) }),
+        E2 { x, c } => Goto(if e.quiet(Op::Read) == c { E3 { x } } else { E6 { x } }),
+        E3 { x } => match e.size() {
             0 => Goto(E6 { x }),
             k => Goto(E4 { x, k, j: 0 }),
         },
-        E4 { x, k, j } => match b.slot(j, Op::Read) {
+        E4 { x, k, j } => match e.slot(j, Op::Read) {
             FREE => Goto(E5 { x, k, j }),
             _ if j + 1 < k => Goto(E4 { x, k, j: j + 1 }),
             _ => Goto(E6 { x }),
         },
         E5 { x, k, j } => {
             let new = Tag { process: me, number: x }.pack();
-            if b.slot(j, Op::CompareAndSwap { old: FREE, new }) == FREE {
+            if e.slot(j, Op::CompareAndSwap { old: FREE, new }) == FREE {
                 Enter(X1 { j })
             } else if j + 1 < k {
                 Goto(E4 { x, k, j: j + 1 })
@@ -120,109 +120,109 @@ pub fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<
             }
         }
         X1 { j } => {
-            b.slot(j, Op::Write(FREE));
+            e.slot(j, Op::Write(FREE));
             Goto(X4)
         }
-        X4 => Goto(X5 { c: b.next(Op::Read) }),
-        X5 { c } if b.quiet(Op::Read) == c => Leave,
+        X4 => Goto(X5 { c: e.next(Op::Read) }),
+        X5 { c } if e.quiet(Op::Read) == c => Leave,
         X5 { .. } => Goto(S1 { role: Role::Leaver }),
-        _ => queue(b, me, at),
+        _ => queue(e, me, at),
     }
 }
 
 /// Executes a line of a process that waits or has waited.
 #[inline(never)]
-fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
         E6 { x } => {
-            b.card(me, Op::Write(Card::new(Phase::Arriving, x).pack()));
+            e.card(me, Op::Write(Card::new(Phase::Arriving, x).pack()));
             Goto(E7 { x })
         }
-        E7 { .. } => Goto(E8 { x: waits_with(b.next(Op::FetchAdd(1))) }),
+        E7 { .. } => Goto(E8 { x: waits_with(e.next(Op::FetchAdd(1))) }),
         E8 { x } => {
-            b.card(me, Op::Write(Card::new(Phase::Waiting, x).pack()));
+            e.card(me, Op::Write(Card::new(Phase::Waiting, x).pack()));
             Goto(S1 { role: Role::Waiter })
         }
 
         G1 { number, j } => {
-            b.card(me, Op::Write(Card::new(Phase::In(j), number).pack()));
+            e.card(me, Op::Write(Card::new(Phase::In(j), number).pack()));
             Goto(G2 { number, j: Some(j), i: 0 })
         }
         G2 { number, j, i } => {
-            let follows = i != me && b.link(i, Op::Read) == me as Word;
-            if follows { Goto(G3 { number, j, i }) } else { no_longer_waits(b, number, j, i + 1) }
+            let follows = i != me && e.link(i, Op::Read) == me as Word;
+            if follows { Goto(G3 { number, j, i }) } else { no_longer_waits(e, number, j, i + 1) }
         }
         G3 { number, j, i } => {
-            b.ring(i);
-            no_longer_waits(b, number, j, i + 1)
+            e.ring(i);
+            no_longer_waits(e, number, j, i + 1)
         }
 
         W1 => {
-            let card = Card::unpack(b.card(me, Op::Read));
+            let card = Card::unpack(e.card(me, Op::Read));
             match card.phase {
                 Phase::Granted(j) => Goto(G1 { number: card.number, j }),
                 _ => Goto(W2 { number: card.number, i: 0, before: None }),
             }
         }
         W2 { number, i, mut before } => {
-            let card = Card::unpack(b.card(i, Op::Read));
+            let card = Card::unpack(e.card(i, Op::Read));
             let nearer = before.is_none_or(|tag| tag.number < card.number);
             if card.phase == Phase::Waiting && card.number < number && nearer {
                 before = Some(Tag { process: i, number: card.number });
             }
             match before {
-                _ if i + 1 < b.processes() => Goto(W2 { number, i: i + 1, before }),
+                _ if i + 1 < e.processes() => Goto(W2 { number, i: i + 1, before }),
                 Some(before) => Goto(W3 { before }),
-                None => Goto(W6 { number, i: 0, watch: b.watch_nobody() }),
+                None => Goto(W6 { number, i: 0, watch: e.watch_nobody() }),
             }
         }
         W3 { before } => {
-            b.link(me, Op::Write(before.process as Word));
+            e.link(me, Op::Write(before.process as Word));
             Goto(W4 { before })
         }
         W4 { before } => {
-            let card = Card::unpack(b.card(before.process, Op::Read));
+            let card = Card::unpack(e.card(before.process, Op::Read));
             if card.waits_with(before.number) {
                 Goto(W5 { before: before.process })
             } else {
                 Goto(S1 { role: Role::Waiter })
             }
         }
-        W5 { before } => match b.life(before) {
+        W5 { before } => match e.life(before) {
             Life::Alive => {
-                let watch = b.watch_nobody();
-                let watch = b.watch(watch, before);
+                let watch = e.watch_nobody();
+                let watch = e.watch(watch, before);
                 Goto(S1 { role: Role::Watcher(watch) })
             }
             _ => Goto(R1 { process: before, then: Then::Serve(Role::Waiter) }),
         },
         W6 { number, i, watch } => {
-            let card = Card::unpack(b.card(i, Op::Read));
+            let card = Card::unpack(e.card(i, Op::Read));
             let behind = card.phase == Phase::Waiting && card.number >= number;
             if behind || card.phase == Phase::Vacant {
-                next_to_watch(b, number, i + 1, watch)
+                next_to_watch(e, number, i + 1, watch)
             } else {
                 Goto(W7 { number, i, watch })
             }
         }
-        W7 { number, i, watch } => match b.life(i) {
+        W7 { number, i, watch } => match e.life(i) {
             Life::Alive => {
-                let watch = b.watch(watch, i);
-                next_to_watch(b, number, i + 1, watch)
+                let watch = e.watch(watch, i);
+                next_to_watch(e, number, i + 1, watch)
             }
             _ => Goto(R1 { process: i, then: Then::Serve(Role::Waiter) }),
         },
-        W8 { .. } if b.rung(me) => Goto(S1 { role: Role::Waiter }),
-        W8 { watch } => look_after(b, watch, 0),
-        W9 { watch, i } => match b.life(i) {
-            Life::Alive => look_after(b, watch, i + 1),
+        W8 { .. } if e.rung(me) => Goto(S1 { role: Role::Waiter }),
+        W8 { watch } => look_after(e, watch, 0),
+        W9 { watch, i } => match e.life(i) {
+            Life::Alive => look_after(e, watch, i + 1),
             _ => Goto(R1 { process: i, then: Then::Serve(Role::Waiter) }),
         },
-        W10 { .. } if b.expired(me) => Goto(C1),
+        W10 { .. } if e.expired(me) => Goto(C1),
         W10 { watch } => Spin(W8 { watch }),
 
         C1 => {
-            let card = Card::unpack(b.card(me, Op::Read));
+            let card = Card::unpack(e.card(me, Op::Read));
             match card.phase {
                 Phase::Granted(j) => Goto(G1 { number: card.number, j }),
                 _ => Goto(C2 { number: card.number }),
@@ -231,7 +231,7 @@ fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>>
         C2 { number } => {
             let old = Card::new(Phase::Waiting, number).pack();
             let new = Card::new(Phase::Idle, after(number)).pack();
-            if b.card(me, Op::CompareAndSwap { old, new }) == old {
+            if e.card(me, Op::CompareAndSwap { old, new }) == old {
                 Goto(G2 { number, j: None, i: 0 })
             } else {
                 Goto(C1) // too late: it was given a slot
@@ -239,51 +239,51 @@ fn queue<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>>
         }
 
         X2 { number, j } => {
-            b.card(me, Op::Write(Card::new(Phase::Idle, after(number)).pack()));
+            e.card(me, Op::Write(Card::new(Phase::Idle, after(number)).pack()));
             Goto(X3 { number, j })
         }
         X3 { number, j } => {
             let old = Tag { process: me, number }.pack();
-            b.slot(j, Op::CompareAndSwap { old, new: FREE });
+            e.slot(j, Op::CompareAndSwap { old, new: FREE });
             Goto(X4)
         }
         R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | J1 | J2 | J3 { .. } => {
-            rescue::step(b, me, at)
+            rescue::step(e, me, at)
         }
-        _ => serve::step(b, me, at),
+        _ => serve::step(e, me, at),
     }
 }
 
 /// Returns the next line of a process that no longer waits, once it has rung for its followers below `i`.
-fn no_longer_waits<B: Environment>(
-    b: &B,
+fn no_longer_waits<E: Environment>(
+    e: &E,
     number: Number,
     j: Option<usize>,
     i: usize,
-) -> Next<LineOn<B>> {
+) -> Next<LineOn<E>> {
     match j {
-        _ if i < b.processes() => Goto(G2 { number, j, i }),
+        _ if i < e.processes() => Goto(G2 { number, j, i }),
         Some(j) => Enter(X2 { number, j }),
         None => Goto(X4),
     }
 }
 
 /// Goes on to process `i`, or looks for a slot once more if there is no such process.
-fn next_to_watch<B: Environment>(
-    b: &B,
+fn next_to_watch<E: Environment>(
+    e: &E,
     number: Number,
     i: usize,
-    watch: B::WatchSet,
-) -> Next<LineOn<B>> {
-    match i < b.processes() {
+    watch: E::WatchSet,
+) -> Next<LineOn<E>> {
+    match i < e.processes() {
         true => Goto(W6 { number, i, watch }),
         false => Goto(S1 { role: Role::Watcher(watch) }),
     }
 }
 
 /// Checks whether the watched processes live, from process `i` on.
-fn look_after<B: Environment>(b: &mut B, watch: B::WatchSet, i: usize) -> Next<LineOn<B>> {
-    match b.next_watched(watch, i) {
+fn look_after<E: Environment>(e: &mut E, watch: E::WatchSet, i: usize) -> Next<LineOn<E>> {
+    match e.next_watched(watch, i) {
         Some(i) => Goto(W9 { watch, i }),
         None => Goto(W10 { watch }),
     }

@@ -1,9 +1,9 @@
 //! The semaphore behind `SharedHall`. Its processes can be killed at any instruction, and the kernel reports
 //! who has died. Not from a paper.
 //!
-//! card: the phase of each process, and the number of its passage.   slot: free, or tagged with a process and
-//! a number.   next: the next ticket.   quiet: all tickets before it have been served.   link: whom a
-//! sleeping waiter follows.   bell: whether its bell was rung.   life: whether the process lives.
+//! card: the phase of each process, and a number.   slot: free, or tagged with a process and its number.   next:
+//! the next ticket.   quiet: all tickets before it have been served.   link: the process that a sleeping waiter
+//! follows.   bell: whether its bell was rung.   life: whether the process lives.
 //!
 //! - A tag is valid only while its number is that of its process's card. So one compare-and-swap of a dead
 //!   process's card frees the slot that it had, or was about to get, and nothing else has to be repaired

@@ -25,14 +25,14 @@ pub enum Then<W> {
 }
 
 /// Executes a line of rescuing or registering.
-pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
         R1 { process, then } => {
-            let card = b.card(process, Op::Read);
+            let card = e.card(process, Op::Read);
             Goto(R2 { process, then, card })
         }
         // The card was read first. If it is unchanged at R3, it is the card of this dead process.
-        R2 { process, then, card } => match b.life(process) {
+        R2 { process, then, card } => match e.life(process) {
             Life::Alive => go(then),
             Life::Dead(dead) => Goto(R3 { process, then, card, dead: Some(dead) }),
             Life::Nobody => Goto(R3 { process, then, card, dead: None }),
@@ -40,7 +40,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
         R3 { process, then, card, dead } => {
             let new = Card::unpack(card).vacated().pack();
             match dead {
-                _ if b.card(process, Op::CompareAndSwap { old: card, new }) != card => {
+                _ if e.card(process, Op::CompareAndSwap { old: card, new }) != card => {
                     Goto(R1 { process, then })
                 }
                 Some(dead) => Goto(R4 { process, then, dead }),
@@ -48,14 +48,14 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
             }
         }
         R4 { process, then, dead } => {
-            b.unregister(process, dead);
+            e.unregister(process, dead);
             go(then)
         }
-        J1 if b.register(me) => Goto(J2),
+        J1 if e.register(me) => Goto(J2),
         J1 => Leave, // another process was faster
-        J2 => Goto(J3 { x: after(waits_with(b.next(Op::FetchAdd(1)))) }),
+        J2 => Goto(J3 { x: after(waits_with(e.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
-            b.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));
+            e.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));
             Goto(E1 { x })
         }
         _ => unreachable!("not a line of rescuing"),

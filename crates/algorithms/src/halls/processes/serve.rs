@@ -18,9 +18,9 @@ use crate::framework::{
 pub struct Seen {
     /// The first waiter, among those whose tickets were drawn before it began to look.
     pub first: Option<Tag>,
-    /// A process is about to wait.
+    /// Set if a process is about to wait.
     pub arriving: bool,
-    /// A process waits with a later ticket.
+    /// Set if a process waits with a later ticket.
     pub later: bool,
 }
 
@@ -40,43 +40,43 @@ impl Seen {
 }
 
 /// Executes a line of serving.
-pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<LineOn<B>> {
+pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
-        S1 { role } => Goto(S2 { role, c: b.next(Op::Read) }),
+        S1 { role } => Goto(S2 { role, c: e.next(Op::Read) }),
         S2 { role, c } => {
-            let k = b.size();
+            let k = e.size();
             match role {
                 Role::Waiter | Role::Watcher(_) if k == 0 => Goto(C1),
                 _ => Goto(S3 { role, c, k, i: 0, seen: Seen::default() }),
             }
         }
         S3 { role, c, k, i, mut seen } => {
-            let card = Card::unpack(b.card(i, Op::Read));
+            let card = Card::unpack(e.card(i, Op::Read));
             match card.phase {
                 Phase::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
                 // The process that gave it the slot may have died before it rang.
                 Phase::Granted(_) => Goto(S4 { role, c, k, i, seen }),
                 _ => {
                     seen.note(i, card, c);
-                    look_on(b, S3 { role, c, k, i: i + 1, seen })
+                    look_on(e, S3 { role, c, k, i: i + 1, seen })
                 }
             }
         }
         S4 { role, c, k, i, seen } => {
-            b.ring(i);
-            look_on(b, S3 { role, c, k, i: i + 1, seen })
+            e.ring(i);
+            look_on(e, S3 { role, c, k, i: i + 1, seen })
         }
         S5 { c } => {
-            b.quiet(Op::Write(c));
+            e.quiet(Op::Write(c));
             Leave
         }
-        S6 { role, k, who, j } => match Tag::unpack(b.slot(j, Op::Read)) {
+        S6 { role, k, who, j } => match Tag::unpack(e.slot(j, Op::Read)) {
             None => Goto(S9 { role, k, who, j }),
-            Some(tag) if tag.process >= b.processes() => try_next(role, k, who, j),
+            Some(tag) if tag.process >= e.processes() => try_next(role, k, who, j),
             Some(tag) => Goto(S7 { role, k, who, j, tag }),
         },
         S7 { role, k, who, j, tag } => {
-            match tag.means(j, Card::unpack(b.card(tag.process, Op::Read))) {
+            match tag.means(j, Card::unpack(e.card(tag.process, Op::Read))) {
                 // Another process has settled it since S3, and may die before it rings.
                 Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
@@ -85,11 +85,11 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
             }
         }
         S8 { role, k, who, j, tag } => {
-            b.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
+            e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
             Goto(S6 { role, k, who, j })
         }
         S9 { role, k, who, j } => {
-            if b.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {
+            if e.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {
                 Goto(S10 { role, who, j, own: true })
             } else {
                 match role {
@@ -101,7 +101,7 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
         S10 { role, who, j, own } => {
             let old = Card::new(Phase::Waiting, who.number).pack();
             let new = Card::new(Phase::Granted(j), who.number).pack();
-            let granted = b.card(who.process, Op::CompareAndSwap { old, new }) == old;
+            let granted = e.card(who.process, Op::CompareAndSwap { old, new }) == old;
             let role = match role {
                 Role::Leaver if !(granted && own) => Role::Hurried,
                 role => role,
@@ -113,14 +113,14 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
             }
         }
         S11 { role, who } => {
-            b.ring(who);
+            e.ring(who);
             match role {
                 Role::Leaver => Leave, // it has given its slot away
                 role => Goto(S1 { role }),
             }
         }
         S12 { who } => {
-            b.ring(who);
+            e.ring(who);
             Leave
         }
         _ => unreachable!("not a line of serving"),
@@ -128,9 +128,9 @@ pub(super) fn step<B: Environment>(b: &mut B, me: usize, at: LineOn<B>) -> Next<
 }
 
 /// Returns the next line after S3 or S4.
-fn look_on<B: Environment>(b: &B, at: LineOn<B>) -> Next<LineOn<B>> {
+fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
     let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
-    if i < b.processes() {
+    if i < e.processes() {
         return Goto(at);
     }
     match (seen.first, role) {

@@ -4,8 +4,9 @@ use core::fmt;
 
 use crate::framework::memory::Word;
 
-/// Distinguishes a passage from all others of the same process: `2 t` while it has ticket `t`, `2 t + 1` from
-/// then on until it draws another ticket. So a tag of an old passage is never taken for one of a new passage.
+/// Distinguishes the tickets of a process: `2 t` while it waits or holds a slot with ticket `t`, `2 t + 1` from
+/// then on until it draws another ticket. So a tag for an old ticket is never taken for one for a new ticket.
+/// Passages that find the hall quiet draw no ticket and share a number; each removes its own tag.
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
@@ -37,7 +38,7 @@ pub enum Phase {
     Idle,
     /// The process is about to wait.
     Arriving,
-    /// The process waits; its number is its position in the queue.
+    /// The process waits. The numbers of waiters order the queue.
     Waiting,
     /// The process was given this slot, and may not have noticed yet.
     Granted(usize),
@@ -50,7 +51,7 @@ pub enum Phase {
 pub struct Card {
     /// The phase of the process.
     pub phase: Phase,
-    /// The number of its passage.
+    /// Its number.
     pub number: Number,
 }
 
@@ -111,7 +112,7 @@ impl fmt::Debug for Card {
 pub struct Tag {
     /// The process that has the slot, or is offered it.
     pub process: usize,
-    /// The number of its passage.
+    /// Its number.
     pub number: Number,
 }
 

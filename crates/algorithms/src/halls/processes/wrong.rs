@@ -18,31 +18,31 @@ use State::At;
 changed_lines! {
     ProcessesModel, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
     /// A process that gives a slot to a sleeping waiter does not ring.
-    NoRing: |_s, _b, _p| {
+    NoRing: |_s, _e, _p| {
         At(Line::S11 { role: Role::Leaver, .. }) => Leave,
         At(Line::S11 { role, .. }) => Goto(At(Line::S1 { role })),
     }
 
     /// A leaving process does not serve waiters.
-    NoService: |_s, _b, _p| {
+    NoService: |_s, _e, _p| {
         At(Line::X4) => Leave,
     }
 
     /// A process does not announce that it is about to wait, so another one that finds no waiter declares
     /// the hall quiet although a ticket is drawn.
-    Unannounced: |_s, _b, _p| {
+    Unannounced: |_s, _e, _p| {
         At(Line::E6 { x }) => Goto(At(Line::E7 { x })),
     }
 
     /// A waiter that finds every slot taken goes to sleep without looking again once it watches.
-    NoSecondLook: |_s, _b, _p| {
+    NoSecondLook: |_s, _e, _p| {
         At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
     }
 
     /// A serving process does not notice that it was given a slot itself since it read its card.
-    NotMine: |_s, b, p| {
+    NotMine: |_s, e, p| {
         At(Line::S7 { role, k, who, j, tag }) if tag.process == p => {
-            match tag.means(j, Card::unpack(b.card(p, Op::Read))) {
+            match tag.means(j, Card::unpack(e.card(p, Op::Read))) {
                 Meaning::Held => match role {
                     _ if j + 1 < k => Goto(At(Line::S6 { role, k, who, j: j + 1 })),
                     Role::Watcher(watch) => Goto(At(Line::W8 { watch })),

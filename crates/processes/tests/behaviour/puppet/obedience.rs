@@ -1,4 +1,4 @@
-//! What a puppet does.
+//! The puppet's side.
 
 use std::{
     io::{self, Write},
