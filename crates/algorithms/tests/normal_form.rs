@@ -1,4 +1,4 @@
-//! Normal forms against what they stand for: the same schedule, with and without, step by step.
+//! Normal forms against the states they stand for: the same schedule with and without, in lockstep.
 
 use std::{iter, sync::Mutex, thread};
 
@@ -7,13 +7,13 @@ use hallpass_algorithms::{
     registry::{self, ENTRIES, Entry, Visitor},
 };
 
-/// One state, and what the last step accessed.
+/// A state, and the access of the last step.
 struct Run<A: Algorithm> {
     processes: Vec<Loc<A::State>>,
     memory: Vec<Word>,
 }
 
-/// A memory that remembers the one access made to it.
+/// A memory that records the one access made to it.
 struct Words<'a> {
     memory: &'a mut [Word],
     seen: Option<(Var, &'static str, bool)>,
@@ -33,7 +33,7 @@ impl Memory for Words<'_> {
     }
 }
 
-/// All that can be seen of a step.
+/// The observable result of a step.
 #[derive(PartialEq, Debug)]
 struct Seen {
     access: Option<(Var, &'static str, bool)>,
@@ -77,7 +77,7 @@ impl<A: Algorithm> Run<A> {
     }
 }
 
-/// A small generator; the schedule is all that is random.
+/// A small random number generator, for the schedule only.
 struct Random(u64);
 
 impl Random {
@@ -92,7 +92,7 @@ impl Random {
 struct Lockstep {
     runs: usize,
     steps: usize,
-    /// Whether what is checked of the invariants is the same.
+    /// Whether the algorithm is sound, so that its invariants must hold in both forms.
     sound: bool,
 }
 
@@ -110,7 +110,7 @@ impl Visitor for Lockstep {
                 random.below(2);
             }
             let (mut plain, mut normal) = (Run::new(&algorithm), Run::new(&algorithm));
-            // Some sleep for long; the others go on, one at a time in bursts or mixed.
+            // Some processes pause for long. The others continue, in bursts or mixed.
             let mut asleep = vec![0; n];
             for step in 0..self.steps {
                 if random.below(12) == 0 {
@@ -151,7 +151,7 @@ impl Visitor for Lockstep {
 }
 
 #[test]
-fn a_normal_form_behaves_as_what_it_stands_for() {
+fn a_normal_form_behaves_as_its_state_does() {
     let entries = Mutex::new(ENTRIES.iter());
     let next = || entries.lock().expect("no panic while held").next();
     thread::scope(|scope| {

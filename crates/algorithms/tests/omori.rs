@@ -1,5 +1,5 @@
-//! What Omori et al. say of their algorithms that needs no exploration: the shape of the tree, the
-//! size of the memory, the length of a passage, and their two examples.
+//! Statements of Omori et al. that need no exploration: the shape of the tree, the size of the memory, the
+//! length of a passage, and their two examples.
 
 use hallpass_algorithms::{
     Algorithm, Kind, Loc, Memory, Next, Op, Pid, Var, Word,
@@ -10,12 +10,12 @@ use hallpass_algorithms::{
     },
 };
 
-/// Every size with at most this many processes.
+/// Returns every size with at most this many processes.
 fn sizes(max_n: usize) -> impl Iterator<Item = (usize, usize)> {
     (2..=max_n).flat_map(|n| (1..n).map(move |k| (n, k)))
 }
 
-/// t, where n = 2^t 2k: the only sizes the paper describes GTEX for.
+/// Returns t where n = 2^t 2k, the only sizes for which the paper describes GTEX.
 fn described(n: usize, k: usize) -> Option<u32> {
     let t = (n / (2 * k)).checked_ilog2()?;
     ((2 * k) << t == n).then_some(t)
@@ -59,7 +59,7 @@ fn lemma_5_leaves_have_k_plus_1_to_2k_plus_2_processes() {
 }
 
 #[test]
-fn both_have_2n_minus_k_variables() {
+fn excl_and_gtex_have_2n_minus_k_variables() {
     for (n, k) in sizes(32) {
         for algorithm in [excl(n, k), gtex(n, k)] {
             let decls = algorithm.layout().decls();
@@ -82,7 +82,7 @@ fn variables_have_as_many_values_as_section_7_says() {
         for decl in gtex(n, k).layout().decls() {
             let values = match decl.name.strip_prefix("turn(") {
                 None => k * (t as usize + 1) + 1, // k log(n/k) + 1
-                // n/2^p for a node of depth p. The paper prints 2^p, and reckons with n/2^p.
+                // n/2^p for a node of depth p. The paper prints 2^p and calculates with n/2^p.
                 Some(name) => match name.split(',').next() {
                     Some("λ") | None => n,
                     Some(x) => n >> x.len(),
@@ -93,7 +93,7 @@ fn variables_have_as_many_values_as_section_7_says() {
     }
 }
 
-/// One thread's shared memory.
+/// Shared memory for a single thread.
 struct Plain(Vec<Word>);
 
 impl Memory for Plain {
@@ -129,7 +129,7 @@ impl Run {
         };
     }
 
-    /// Lets `p` move until it is there, and counts its steps.
+    /// Lets `p` move until `there` holds, and returns the number of its steps.
     fn until(&mut self, p: Pid, there: impl Fn(Loc<Line>) -> bool) -> usize {
         let mut steps = 0;
         while !there(self.at[p]) {
@@ -178,13 +178,13 @@ fn example_1_is_a_run_of_excl() {
 }
 
 #[test]
-fn a_process_that_meets_nobody_takes_this_many_steps() {
+fn a_process_alone_takes_this_many_steps() {
     let alone = |algorithm| Run::new(algorithm).until(0, is_in);
     for (n, k) in sizes(32) {
         assert_eq!(alone(excl(n, k)), (n - k) * (n + 2), "n={n} k={k}");
         let Some(t) = described(n, k) else { continue };
-        // Section 7 adds up 2 + 2k 2^p over the nodes of a way and forgets that each has k
-        // competitions: for k > 1 a process that meets nobody already takes longer than its bound.
+        // Section 7 adds up 2 + 2k 2^p over the nodes of a path and forgets that each node has k
+        // competitions. For k > 1, even a process that runs alone exceeds the bound.
         let a_node = |p: u32| 2 + ((2 * k) << p);
         let steps: usize = (0..=t).map(|p| k * a_node(p)).sum();
         let printed = 2 * (t as usize + 1) + 2 * (n - k) + 1;

@@ -1,7 +1,7 @@
-//! Every algorithm on real atomics: the source that the lab checks, run by threads.
+//! Every algorithm on real atomics: threads run the source that the lab checks.
 //!
-//! The witness is independent of the algorithms: it counts who is in and who holds which name. Some
-//! threads stop for ever at a random step, fewer than k of them, and the rest must go on.
+//! The witness is independent of the algorithms: it counts the threads in the critical section and the
+//! holders of each name. Fewer than k threads stop permanently at a random step, and the rest must continue.
 
 use std::{
     sync::{
@@ -27,7 +27,7 @@ impl Memory for Atomics {
     }
 }
 
-/// Sees at most k in at once, each with a name of its own.
+/// Asserts that at most k threads are inside at once, each with a distinct name.
 struct Witness {
     k: usize,
     inside: AtomicUsize,
@@ -37,7 +37,7 @@ struct Witness {
 impl Witness {
     fn enter(&self, name: Option<usize>) {
         let before = self.inside.fetch_add(1, SeqCst);
-        assert!(before < self.k, "{} are in", before + 1);
+        assert!(before < self.k, "{} threads are inside", before + 1);
         if let Some(name) = name {
             assert!(!self.names[name].swap(true, SeqCst), "name {name} is held twice");
         }
@@ -51,10 +51,10 @@ impl Witness {
     }
 }
 
-/// More than any run needs; one that is still waiting then waits for ever.
+/// Longer than any run needs. A process that waits longer counts as starving.
 const LONG_ENOUGH: Duration = Duration::from_secs(120);
 
-/// A process, and how many steps it will make before it stops for ever, if it will.
+/// A process, and the number of steps after which it stops permanently, if it does.
 struct Runner<'a, A> {
     algorithm: &'a A,
     memory: Atomics,
@@ -65,7 +65,7 @@ struct Runner<'a, A> {
 }
 
 impl<A: Algorithm> Runner<'_, A> {
-    /// Whether this is where it stops, counting one more step otherwise.
+    /// Returns whether the process stops here, and counts one more step otherwise.
     fn stops(&mut self) -> bool {
         match &mut self.steps_left {
             Some(0) => true,
@@ -77,7 +77,7 @@ impl<A: Algorithm> Runner<'_, A> {
         }
     }
 
-    /// Makes a passage; none if it stopped on the way, wherever that is.
+    /// Makes a passage. Returns `None` if the process stopped anywhere in it.
     fn passage(&mut self) -> Option<()> {
         let mut at = self.algorithm.begin(self.p);
         loop {
@@ -96,7 +96,7 @@ impl<A: Algorithm> Runner<'_, A> {
                     self.witness.enter(name);
                     thread::yield_now();
                     if self.stops() {
-                        return None; // inside for ever, and the witness knows
+                        return None; // stays inside permanently, and the witness still counts it
                     }
                     self.witness.leave(name);
                     at = exit;
@@ -107,7 +107,7 @@ impl<A: Algorithm> Runner<'_, A> {
     }
 }
 
-/// Everybody makes so many passages, but for some who stop for ever after a number of steps.
+/// Lets every process make this many passages, except those that stop permanently after some steps.
 struct Stress<'a> {
     passages: usize,
     stop_after: &'a [usize],
@@ -136,7 +136,7 @@ impl Visitor for Stress<'_> {
                 };
                 let done = &done;
                 scope.spawn(move || {
-                    // Who is to stop goes on until it does.
+                    // A process that is to stop continues until it does.
                     let passages =
                         if runner.steps_left.is_some() { usize::MAX } else { self.passages };
                     for _ in 0..passages {
@@ -154,7 +154,7 @@ impl Visitor for Stress<'_> {
     }
 }
 
-/// Every sound algorithm, plain and with names.
+/// Returns every sound algorithm, plain and with names.
 fn sound() -> impl Iterator<Item = (&'static Entry, String)> {
     ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound).flat_map(|entry| {
         let named = entry.nameable.then(|| format!("{}+names", entry.id));
@@ -167,7 +167,7 @@ fn exists(entry: &Entry, n: usize, k: usize) -> bool {
 }
 
 #[test]
-fn threads_keep_what_the_checker_found() {
+fn threads_keep_exclusion_and_names() {
     const PASSAGES: usize = 100;
     for (entry, id) in sound() {
         for (n, k) in [(2, 1), (4, 2), (7, 3), (16, 4)] {
@@ -181,7 +181,7 @@ fn threads_keep_what_the_checker_found() {
 }
 
 #[test]
-fn the_rest_goes_on_while_fewer_than_k_have_stopped() {
+fn the_rest_continues_while_fewer_than_k_have_stopped() {
     const PASSAGES: usize = 30;
     let mut rng = fastrand::Rng::with_seed(3);
     for (entry, id) in sound() {
@@ -191,7 +191,7 @@ fn the_rest_goes_on_while_fewer_than_k_have_stopped() {
                 continue;
             }
             for _ in 0..3 {
-                // From the first line on, and late enough for every line to be met.
+                // From the first line on, and late enough that every line is reached.
                 let stop_after: Vec<usize> = (0..stopped).map(|_| rng.usize(1..40 * n)).collect();
                 let stress = Stress { passages: PASSAGES, stop_after: &stop_after };
                 let done = registry::visit(&id, n, k, stress);
@@ -202,7 +202,7 @@ fn the_rest_goes_on_while_fewer_than_k_have_stopped() {
 }
 
 #[test]
-fn sizes_that_make_no_sense_are_refused() {
+fn invalid_sizes_are_refused() {
     let size = |id: &str, n, k| registry::visit(id, n, k, Stress { passages: 0, stop_after: &[] });
     for (n, k, word) in [(3, 0, "at least 1"), (3, 3, "larger than k"), (2, 5, "larger than k")] {
         let error = size("am-fig3", n, k).expect_err("refused").to_string();

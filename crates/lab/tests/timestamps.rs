@@ -71,7 +71,7 @@ fn a_part_that_a_system_does_not_have_is_refused() {
             progress: &|_| (),
         };
         let error = check(&question, &resources).expect_err("there is nothing to check");
-        assert!(error.to_string().contains("none of what is asked"), "{error}");
+        assert!(error.to_string().contains("none of the requested parts"), "{error}");
     }
 }
 

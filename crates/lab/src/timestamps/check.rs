@@ -1,4 +1,4 @@
-//! A question about a timestamp system, and the report.
+//! A question about a timestamp system, and the report that answers it.
 
 use std::{
     collections::BTreeMap,
@@ -26,22 +26,22 @@ use crate::{
     explore::{Explored, Limits, explore},
 };
 
-/// What to check.
+/// A part of the check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
-    /// The snapshot under the labels, alone: one scanner, and writers without end.
+    /// The snapshot under the labels alone, with one scanner and writers that never stop writing.
     Snapshot,
-    /// That every run is one of UCTSS.
+    /// Every run is a run of UCTSS.
     Refinement,
     /// The properties that the papers state.
     Properties,
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Part; 3] = [Part::Snapshot, Part::Refinement, Part::Properties];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Part::Snapshot => "snapshot",
@@ -51,25 +51,25 @@ impl Part {
     }
 }
 
-/// A question.
+/// A question about a system.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The system's identifier.
     pub system: String,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// What to check.
+    /// The parts to check.
     pub parts: Vec<Part>,
-    /// Random runs of so many steps in all instead of all runs, from this seed.
+    /// Random runs instead of all runs: the total number of steps, and the seed.
     pub random: Option<(u64, u64)>,
 }
 
-/// Why a question cannot be asked.
+/// The reason why a question is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// No system has this identifier.
     Unknown(String),
-    /// There is no such size of it.
+    /// The system cannot be checked for this size or part.
     Size(String),
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
         match self {
             Error::Unknown(id) => {
                 let ids: Vec<_> = SYSTEMS.iter().map(|entry| entry.id).collect();
-                write!(f, "no timestamp system is called `{id}`; there are {}", ids.join(", "))
+                write!(f, "there is no timestamp system `{id}`; choose one of {}", ids.join(", "))
             }
             Error::Size(text) => f.write_str(text),
         }
@@ -87,61 +87,62 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What was found of one part.
+/// The result of one part.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Which part.
+    /// The part.
     pub part: Part,
-    /// In words, who runs against whom.
+    /// What runs, in words.
     pub what: String,
-    /// States seen; of random runs, steps.
+    /// The number of states seen, or of steps for random runs.
     pub states: u64,
-    /// The longest of all shortest ways to a state.
+    /// The length of the longest of all shortest paths to a state.
     pub depth: u32,
-    /// Whether these are all there are.
+    /// Whether all states were seen.
     pub complete: bool,
-    /// How long it took.
+    /// The duration.
     pub seconds: f64,
-    /// What was looked at.
+    /// What was checked.
     pub promises: Vec<Fault>,
-    /// What is violated, with a shortest run that shows it, a line a step; of random runs, its end.
+    /// What is violated, with a shortest run that shows it, one line per step. For random runs, the end of
+    /// the run.
     pub violated: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// The values of a register that were seen.
+/// A register, and how many values it took.
 #[derive(Clone, Debug)]
 pub struct Register {
-    /// Its name.
+    /// The name of the register.
     pub name: String,
-    /// The bits it is declared with; none if it counts without bound.
+    /// The number of bits it is declared with, or `None` if it counts without bound.
     pub declared: Option<u32>,
-    /// How many values it took.
+    /// The number of values it took.
     pub values: usize,
 }
 
 impl Register {
-    /// The bits that so many values need.
+    /// Returns the number of bits that this many values need.
     pub fn bits(&self) -> u32 {
         self.values.next_power_of_two().trailing_zeros()
     }
 }
 
-/// The answer.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The question.
     pub question: Question,
-    /// Part by part.
+    /// The result of each part.
     pub outcomes: Vec<Outcome>,
     /// The registers.
     pub registers: Vec<Register>,
-    /// The most own steps of Label and of Scan, over all ways from private state to private state
-    /// that were seen.
+    /// The maximum number of own steps of Label and of Scan, over all paths of private states that were
+    /// seen.
     pub max_steps: Option<(Option<u32>, Option<u32>)>,
 }
 
 impl Report {
-    /// Whether all is as it should be.
+    /// Returns whether everything that was checked holds.
     pub fn verdict(&self) -> Verdict {
         if self.outcomes.iter().any(|outcome| !outcome.violated.is_empty()) {
             Verdict::Violated
@@ -152,7 +153,7 @@ impl Report {
         }
     }
 
-    /// As one object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         let verdict = match self.verdict() {
             Verdict::Violated => "violated",
@@ -191,7 +192,7 @@ impl Report {
     }
 }
 
-/// The system `id`.
+/// Returns the system `id`.
 pub fn entry(id: &str) -> Result<&'static Entry, Error> {
     SYSTEMS.iter().find(|entry| entry.id == id).ok_or_else(|| Error::Unknown(id.into()))
 }
@@ -255,7 +256,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     }
     if report.outcomes.is_empty() {
         return Err(Error::Size(format!(
-            "{} has none of what is asked: ask for another --part",
+            "{} has none of the requested parts: choose another --part",
             entry.id
         )));
     }
@@ -265,7 +266,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
 pub(super) const PROPERTIES: [Fault; 7] =
     [Fault::P1, Fault::P2, Fault::P3, Fault::P4, Fault::P5, Fault::Consistent, Fault::Lasting];
 
-/// One process scans, the others write.
+/// Checks the snapshot alone: one process scans, the others write.
 fn alone<O: Observer>(subject: &dyn Subject, promise: Fault, resources: &Resources<'_>) -> Outcome {
     let n = subject.n();
     let mut roles = vec![Role { labels: true, scans: false }; n];
@@ -297,7 +298,7 @@ fn all_runs_in<const W: usize, O: Observer>(
     resources: &Resources<'_>,
 ) -> Outcome {
     let begun = Instant::now();
-    // The first fault is the end: what comes first has a shortest run.
+    // The search ends at the first fault, because that one has a shortest run.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
         if runs.is_faulty() || resources.stop.load(Relaxed) {
@@ -334,14 +335,14 @@ fn all_runs_in<const W: usize, O: Observer>(
     }
 }
 
-/// What was seen in each register.
+/// Returns the values seen in each register.
 fn registers<O: Observer>(runs: &Runs<'_, O>) -> Vec<Register> {
     let mut values: Values = Values::new(runs.subject);
     runs.memories().into_iter().for_each(|memory| values.add(runs.subject, memory.into_vec()));
     values.registers(runs.subject)
 }
 
-/// The values of registers.
+/// The values seen in each register.
 pub(super) struct Values(Vec<IndexSet<i64, foldhash::fast::FixedState>>);
 
 impl Values {
@@ -358,7 +359,7 @@ impl Values {
         let decls = subject.layout().decls().iter();
         decls
             .zip(self.0)
-            .filter(|(decl, _)| decl.home.is_some()) // all but what models make up
+            .filter(|(decl, _)| decl.home.is_some()) // leaves out the auxiliary registers of models
             .map(|(decl, values)| {
                 let format_bits = match &decl.kind {
                     Kind::Custom(codec) => codec.bits(),

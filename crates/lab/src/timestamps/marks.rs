@@ -1,59 +1,60 @@
-//! Which timestamps are still anywhere, numbered from the oldest.
+//! The timestamps that still exist, numbered from the oldest.
 //!
-//! A process's timestamps are told apart by their marks. After each step the marks of those that
-//! are still in a register or in somebody's private state are renumbered in the order in which
-//! they were written, so that finitely many states remain: a timestamp that is nowhere is never
-//! seen again. The latest is always in a register, and has the highest number.
+//! Marks distinguish the timestamps of a process. After each step, the timestamps that are
+//! still in a register or in a private state are renumbered in the order in which
+//! they were written. So finitely many states remain: a timestamp that is in no register and no private
+//! state is never seen again. The latest timestamp is always in a register and has the highest number.
 
 use super::subject::{State, Subject};
 
 /// The timestamps of all processes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Marks {
-    /// How many written ones of each process there are.
+    /// The number of written timestamps of each process.
     pub counts: Vec<u8>,
-    /// Who is about to write one.
+    /// The processes that are about to write one.
     pub pending: u16,
 }
 
-/// What becomes of marks: for each process, the new number of each; none of those that are gone.
+/// The new numbers of marks.
 pub struct Renumbered {
-    /// By old number; the one about to be written has the number after the latest.
+    /// For each process, the new number by old number, or `None` if the timestamp no longer exists. The one
+    /// about to be written has the number after the latest.
     pub new: Vec<Vec<Option<u8>>>,
-    /// Who has just written one.
+    /// The processes that have just written one.
     pub committed: u16,
 }
 
 impl Marks {
-    /// Everybody has one timestamp.
+    /// Returns the initial marks: every process has one timestamp.
     pub fn new(n: usize) -> Self {
         Marks { counts: vec![1; n], pending: 0 }
     }
 
-    /// The number of the latest.
+    /// Returns the number of the latest timestamp of `p`.
     pub fn latest(&self, p: usize) -> u8 {
         self.counts[p] - 1
     }
 
-    /// Takes note of a state after a step, and renumbers its marks.
+    /// Updates the marks after a step, and renumbers them in the state.
     pub fn settle(&mut self, subject: &dyn Subject, state: &mut State) -> Option<Renumbered> {
         let fresh = subject.fresh()?;
         let n = self.counts.len();
-        // A bit for each mark that is anywhere; in registers only.
+        // A bit for each mark that exists; the processes with a fresh mark in a register.
         let (mut anywhere, mut written) = (vec![0u32; n], 0u16);
         subject.renew_memory(&mut state.memory, &mut |q, mark| {
             anywhere[q] |= 1 << mark;
             written |= u16::from(mark == fresh) << q;
             mark
         });
-        for (p, &at) in state.places.iter().enumerate() {
+        for (p, &at) in state.positions.iter().enumerate() {
             let marks = subject.marks(p, at);
             anywhere.iter_mut().zip(marks).for_each(|(anywhere, marks)| *anywhere |= marks);
         }
         let mut changed = written != 0;
         let mut new = Vec::with_capacity(n);
         for q in 0..n {
-            // A fresh one comes after all others.
+            // A fresh mark comes after all others.
             let marks = (0..self.counts[q] as u64).chain([fresh]);
             let mut next = 0;
             let renumbered: Vec<Option<u8>> = marks
@@ -85,7 +86,7 @@ impl Marks {
                 new[q][mark as usize].unwrap_or(0).into()
             };
             subject.renew_memory(&mut state.memory, renew);
-            for (p, at) in state.places.iter_mut().enumerate() {
+            for (p, at) in state.positions.iter_mut().enumerate() {
                 *at = subject.renew(p, *at, renew);
             }
         }

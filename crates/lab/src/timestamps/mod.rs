@@ -1,21 +1,21 @@
-//! Timestamp systems: every run is one of UCTSS, and has the properties that the papers state.
+//! Checks of timestamp systems: every run is a run of UCTSS and has the properties that the papers state.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`subject`], [`systems`] | any system behind one object, by its identifier |
-//! | [`models`] | labels over a snapshot that is assumed |
-//! | [`observe`] | who watches a run, and what can be wrong with one |
-//! | [`refinement`], [`marks`] | whether it is a run of UCTSS; which timestamps are still anywhere |
-//! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's |
-//! | [`snapshots`] | what the snapshots under the labels promise |
-//! | [`space`], [`random`] | all runs, and random ones |
+//! | [`subject`], [`systems`] | a system of any type behind one object; all systems by identifier |
+//! | [`models`] | labels over an assumed snapshot |
+//! | [`observe`] | observers of a run, and the faults that a run can have |
+//! | [`refinement`], [`marks`] | whether a run is a run of UCTSS; which timestamps still exist |
+//! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's properties |
+//! | [`snapshots`] | the guarantees of the snapshots under the labels |
+//! | [`space`], [`random`] | all runs, and random runs |
 //! | [`mod@check`] | a question about a system, and the report |
-//! | [`text`] | a run, a line a step |
+//! | [`text`] | text for a run, one line per step |
 //!
-//! Processes begin Label or Scan again and again, as they like, and every interleaving of single
-//! accesses is looked at. The first access of a procedure counts as its begin and the last as its
-//! end: with begins before and ends after, there would be more runs, but nothing more would be
-//! asked of them.
+//! Processes begin Label or Scan any number of times, in any order, and every interleaving of single
+//! accesses is explored. The first access of a procedure counts as its begin and the last access as its
+//! end. With begins before the first access and ends after the last one there would be more runs, but
+//! they would have to satisfy no more.
 
 pub mod check;
 pub mod marks;

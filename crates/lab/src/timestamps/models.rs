@@ -1,6 +1,5 @@
-//! Labels alone, over a snapshot that is assumed: models, not systems, because a step of theirs
-//! accesses many registers. They show what the labels need, at sizes at which the systems cannot be
-//! explored to the end.
+//! Labels alone, over an assumed snapshot. These are models, not systems, because a step accesses many
+//! registers. They show what the labels need, at sizes at which the systems cannot be explored completely.
 
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,
@@ -14,38 +13,38 @@ use std::marker::PhantomData;
 use super::subject::COIN;
 use Turn::{Done, Goto};
 
-/// Labels in registers of their own; a Scan sees them all in one step. With `WEAK`, it sees instead
-/// of a label that is being written at that time either that or the new one, and ends only when
-/// the new one is written.
+/// Labels in separate registers. A Scan sees all of them in one step. With `WEAK`, a Scan that meets a label
+/// being replaced sees either the old or the new one; if it sees the new one, it ends only after the
+/// new one is written.
 pub struct Model<L, const WEAK: bool> {
     n: usize,
     labels: Array,
-    /// With `WEAK`: what each process is writing, and whether it is.
+    /// With `WEAK`: the label that each process is writing, if any.
     writing: Array,
-    /// With `WEAK`: whose new label a scanner sees.
+    /// With `WEAK`: the processes whose new label a scanner sees.
     coin: Option<Var>,
     /// With `WEAK`: for each writer and scanner, whether the scanner waits for the write.
     awaited: Array,
     order: PhantomData<fn() -> L>,
 }
 
-/// Where a process stands in Scan.
+/// The position of a process in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
 pub enum Scanning {
-    /// It sees all labels.
+    /// The process reads all labels.
     See,
-    /// It waits until r has written the label that it has seen.
+    /// The process waits until r has written the label that it has seen.
     Wait(u8, All<Stamp>),
 }
 
-/// Where a process stands in Label.
+/// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
 pub enum Labelling {
-    /// It scans.
+    /// The process scans.
     Scan(Scanning),
-    /// It writes.
+    /// The process writes its label.
     Write(Stamp),
 }
 
@@ -60,7 +59,7 @@ impl<L: Labels, const WEAK: bool> Model<L, WEAK> {
         (stamp.label() | stamp.mark() << 12) as Word
     }
 
-    /// The next one after `r` whose write the scanner waits for.
+    /// Waits for the next process whose write the scanner must see finished, or ends the Scan.
     fn wait<M: Memory>(&self, m: &mut M, p: Pid, seen: All<Stamp>) -> Turn<Scanning, All<Stamp>> {
         let open = (0..self.n).find(|&r| WEAK && m.read(self.awaited.at(r * self.n + p)) != 0);
         match open {
@@ -204,7 +203,7 @@ impl<L: Labels, const WEAK: bool> Marked for Model<L, WEAK> {
     }
 
     fn renew_memory(&self, memory: &mut [Word], renew: Renew<'_>) {
-        // What is being written is not there yet, and keeps the mark of such.
+        // A label that is being written keeps its fresh mark until it is written.
         for i in 0..self.n {
             let word = &mut memory[self.labels.at(i).index()];
             *word = Self::word(renew(i, self.stamp(*word)));

@@ -1,45 +1,45 @@
-//! Who watches a run, and what can be wrong with one.
+//! Observers of a run, and the faults that a run can have.
 
 use std::hash::Hash;
 
 use super::subject::{Happened, State, Subject};
 
-/// What is wrong.
+/// A fault of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// What a Scan returned is not an order.
+    /// A Scan returned a relation that is not an order.
     NoOrder,
     /// A procedure saw a timestamp that was replaced before it began.
     Stale,
-    /// A Scan's order contradicts earlier ones, or that a Label's timestamp is later than what it
-    /// saw.
+    /// The order of a Scan contradicts earlier orders, or the rule that the timestamp of a Label is later
+    /// than all timestamps it saw.
     Contradiction,
-    /// A Label left its timestamp although it saw a later one.
+    /// A Label kept its timestamp although it saw a later one.
     Kept,
-    /// Property (1) of Afek et al.
+    /// Property (1) of Afek et al. is violated.
     P1,
-    /// Property (2).
+    /// Property (2) is violated.
     P2,
-    /// Property (3).
+    /// Property (3) is violated.
     P3,
-    /// Property (4).
+    /// Property (4) is violated.
     P4,
-    /// Property (5).
+    /// Property (5) is violated.
     P5,
-    /// Zehavi: two Scans, while two processes were outside Label, disagree on their order.
+    /// Zehavi: two Scans disagree on the order of two processes that were outside Label throughout.
     Consistent,
-    /// Zehavi: a later Scan does not keep what an earlier one said of a process outside Label.
+    /// Zehavi: a later Scan contradicts an earlier one about a process outside Label.
     Lasting,
-    /// A scan of the weak snapshot saw a timestamp that was neither there nor being written at T.
+    /// A scan of the weak snapshot saw a timestamp that was neither current nor being written at T.
     NotAtT,
-    /// A snapshot is of no single instant.
+    /// A snapshot shows no single instant.
     NoInstant,
-    /// A step left a register's declared range.
+    /// A step wrote a value outside the declared range of a register.
     Range,
 }
 
 impl Fault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Fault; 14] = [
         Fault::NoOrder,
         Fault::Stale,
@@ -57,7 +57,7 @@ impl Fault {
         Fault::Range,
     ];
 
-    /// Its name on the command line and in JSON: what is violated.
+    /// Returns the name of the violated property on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Fault::NoOrder => "order",
@@ -77,33 +77,39 @@ impl Fault {
         }
     }
 
-    /// What holds if there is no such fault.
+    /// Returns what holds if there is no such fault.
     pub fn promise(self) -> &'static str {
         match self {
             Fault::NoOrder => "every Scan returns an order of the processes",
-            Fault::Stale => "a timestamp that is seen was there at some time of the procedure",
+            Fault::Stale => "every timestamp seen was current at some time during the procedure",
             Fault::Contradiction => {
-                "all orders returned, and each Label's after what it saw, fit one order"
+                "all returned orders, with each Label after what it saw, fit one order"
             }
             Fault::Kept => "a Label that writes nothing has seen that its timestamp is the latest",
-            Fault::P1 => "who begins a Label after the end of another's is ordered after it",
+            Fault::P1 => {
+                "a process that begins its Label after another's has ended is ordered after it"
+            }
             Fault::P2 => {
-                "who is once ordered before another in its Scans stays so until its next Label"
+                "a process that a Scan of its own orders before another stays before it until its next Label"
             }
             Fault::P3 => "Label i, Label j, Scan j with j before k, then Scan i: i before k",
             Fault::P4 => {
-                "of those that have labelled and scanned, one of the last to label saw itself last; Zehavi's Property 2"
+                "of the processes that have labelled and scanned, one of the last to label saw itself last; Zehavi's Property 2"
             }
-            Fault::P5 => "of those that scanned after all their Labels, one saw itself first",
+            Fault::P5 => {
+                "of the processes that scanned after all their Labels, one saw itself first"
+            }
             Fault::Consistent => {
-                "Zehavi: Scans agree on processes that are outside Label all along"
+                "Zehavi: Scans agree on the order of processes that stay outside Label"
             }
-            Fault::Lasting => "Zehavi: i after p, p outside Label, is so in all later Scans",
+            Fault::Lasting => {
+                "Zehavi: if i is after p, and p is outside Label, then all later Scans agree"
+            }
             Fault::NotAtT => {
-                "a timestamp seen was there at the write of TOG, or being written then"
+                "every timestamp seen was current, or being written, at the write of TOG"
             }
-            Fault::NoInstant => "all timestamps seen were there at one time",
-            Fault::Range => "registers keep to what is declared",
+            Fault::NoInstant => "all timestamps seen were current at one instant",
+            Fault::Range => "registers stay within their declared range",
         }
     }
 
@@ -112,12 +118,12 @@ impl Fault {
     }
 }
 
-/// Watches a run; part of the state, so it must be finite where an exploration is to end.
+/// Observes a run. It is part of the state, so it must have finitely many values for an exploration to end.
 pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
-    /// Before the first step.
+    /// Returns the observer before the first step.
     fn new(subject: &dyn Subject) -> Self;
 
-    /// After a step of `p`. May bring the state into a normal form.
+    /// Observes a step of `p`. May bring the state into a normal form.
     fn observe(
         &mut self,
         subject: &dyn Subject,
@@ -127,7 +133,7 @@ pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
     ) -> Option<Fault>;
 }
 
-/// Two at once.
+/// Two observers at once.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn new(subject: &dyn Subject) -> Self {
         (A::new(subject), B::new(subject))

@@ -1,65 +1,65 @@
-//! The properties that the papers state of timestamp systems, watched on a run.
+//! The properties that the papers state for timestamp systems, checked on a run.
 //!
-//! (1) to (5) are those of Proposition 3.1 of Afek et al.; Zehavi's Property 1 is (1) and his
-//! Property 2 is (4). (His "no Label starts after the last Label of p finishes" says of p what
-//! being in C' says in (4): the last of them to begin, began before p's was finished.) His paragraph
+//! (1) to (5) are those of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his
+//! Property 2 is (4). (His "no Label starts after the last Label of p finishes" states of p what
+//! being in C' states in (4): the last of them to begin began before p's was finished.) His paragraph
 //! on Scans while processes are outside Label is `consistent` and `lasting`.
 //!
-//! Each is a question about the past that some sets of processes answer: a finite memory, so the
-//! exploration with it is finite too. As a procedure's first access counts as its begin, and its
-//! last as its end, no more is taken for "after" than need be.
+//! Each property is a question about the past that some sets of processes answer. That is a finite memory,
+//! so the exploration with it is finite too. The first access of a procedure counts as its begin, and the
+//! last access as its end, so "after" covers no more pairs than necessary.
 
 use super::{
     observe::{Fault, Observer},
     subject::{Happened, Procedure, Seen, Set, State, Subject},
 };
 
-/// A relation between processes: for each, a set.
+/// A relation between processes: a set for each process.
 type Rows = Vec<Set>;
 
-/// What held when a process began its Scan, and still does.
+/// The part of the past that held when a process began its Scan.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Start {
-    /// (1): for each j, those whose last Label ended before one of j began that has ended.
+    /// (1): for each j, the processes whose last Label ended before some finished Label of j began.
     done: Rows,
-    /// (3): those that the scanner must order itself before.
+    /// (3): the processes that the scanner must order after itself.
     must: Set,
-    /// Who has been outside Label all along.
+    /// The processes that have been outside Label since then.
     outside: Set,
-    /// Zehavi: for each p, those that are after it for good.
+    /// Zehavi: for each p, the processes that are permanently after it.
     later: Rows,
 }
 
-/// What matters of the past.
+/// The part of the past that matters.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Properties {
     n: usize,
-    /// Who is in Label.
+    /// The processes in Label.
     labelling: Set,
-    /// Who has been through Label.
+    /// The processes that have finished a Label.
     labelled: Set,
-    /// For each j, those whose last Label ended before the last one of j began.
+    /// For each j, the processes whose last Label ended before the last Label of j began.
     began_after: Rows,
-    /// For each j, those whose last Label ended before one of j began that has ended.
+    /// For each j, the processes whose last Label ended before some finished Label of j began.
     done: Rows,
-    /// (2): for each i, those that a Scan of i put after i, since i's last Label.
+    /// (2): for each i, the processes that a Scan of i has put after i since the last Label of i.
     before: Rows,
-    /// (3): for each i, those k that its Scans must put after it.
+    /// (3): for each i, the processes k that its Scans must put after it.
     must: Rows,
-    /// (4): for each i, those whose last Label began before the last Label of i ended.
+    /// (4): for each i, the processes whose last Label began before the last Label of i ended.
     overlapped: Rows,
-    /// (4): for each i, those that its last Scan, since its last Label, put before it; and who has
-    /// such a Scan.
+    /// (4): for each i, the processes that its last Scan since its last Label put before it.
     last: Rows,
+    /// (4): the processes with a Scan since their last Label.
     scanned: Set,
-    /// (5): for each set of processes, those that were not first of it in a Scan since the last
-    /// Label of any.
+    /// (5): for each set of processes, the members that were not the first of it in one of their Scans
+    /// since the last Label of any member.
     not_first: Vec<Set>,
-    /// Zehavi: for each i, those that were put after it since both have been outside Label.
+    /// Zehavi: for each i, the processes that were put after it since both have been outside Label.
     agreed: Rows,
-    /// Zehavi: for each p, those that are after it for good; those that will be when their Label
-    /// ends.
+    /// Zehavi: for each p, the processes that are permanently after it.
     later: Rows,
+    /// Zehavi: for each p, the processes that will be permanently after it when their Label ends.
     waiting: Rows,
     starts: Vec<Start>,
 }
@@ -128,7 +128,7 @@ impl Properties {
     fn end_scan(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
         let n = self.n;
         let start = std::mem::take(&mut self.starts[p]);
-        // For each i, those after it.
+        // For each i, the processes after it.
         let after: Rows = (0..n)
             .map(|i| (0..n).filter(|&j| seen.orders(i, j)).fold(0, |set, j| set | 1 << j))
             .collect();
@@ -143,7 +143,7 @@ impl Properties {
         demand(start.must & !after[p] == 0, Fault::P3);
         demand((0..n).all(|i| start.later[i] & !after[i] == 0), Fault::Lasting);
         for (i, &after) in after.iter().enumerate() {
-            // Both outside Label all along: what was agreed on must be so here.
+            // For two processes outside Label since the Scan began, earlier orders must hold here too.
             let outside = if has(start.outside, i) { start.outside } else { 0 };
             let other_way = seen.before[i] & outside;
             demand(self.agreed[i] & other_way == 0, Fault::Consistent);
@@ -167,7 +167,7 @@ impl Properties {
         fault
     }
 
-    /// (4), for all sets with `p` in them.
+    /// Checks (4) for all sets that contain `p`.
     fn some_saw_itself_last(&self, p: usize) -> bool {
         let of = self.scanned & !self.labelling;
         (1..=self.all()).filter(|set| set & !of == 0 && has(*set, p)).all(|set| {
@@ -178,7 +178,7 @@ impl Properties {
         })
     }
 
-    /// (5), for all sets of those outside Label all along with `p` in them.
+    /// Checks (5) for all sets that contain `p`, of processes outside Label since the Scan began.
     fn some_saw_itself_first(&mut self, p: usize, after: &[Set], of: Set) -> bool {
         let mut holds = true;
         for set in (1..=self.all()).filter(|set| set & !of == 0 && has(*set, p)) {

@@ -1,5 +1,5 @@
-//! Random runs: for sizes at which not all can be looked at. Processes move in bursts, and some
-//! stand still for long, since that is when a timestamp system is put to the test.
+//! Random runs, for sizes at which not all runs can be explored. Processes move in bursts, and some
+//! pause for long, because such runs are the hardest for a timestamp system.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,12 +17,12 @@ use super::{
 };
 use crate::check::Resources;
 
-/// A run begins anew after so many steps, so that tables stay small.
+/// The number of steps after which a new run begins, so that tables stay small.
 const RUN: u64 = 50_000;
-/// So many last steps of a run are shown.
+/// The number of last steps of a run that are shown.
 const SHOWN: usize = 60;
 
-/// Whose turn it is.
+/// Chooses the process that moves next.
 struct Turns {
     random: fastrand::Rng,
     n: usize,
@@ -50,7 +50,7 @@ impl Turns {
     }
 }
 
-/// Runs of so many steps in all.
+/// Makes random runs with `steps` steps in total.
 pub fn run(
     entry: &Entry,
     n: usize,
@@ -92,7 +92,7 @@ fn runs<O: Observer>(
         for _ in 0..RUN.min(steps - done) {
             let p = turns.next();
             let start = if random.bool() { Procedure::Label } else { Procedure::Scan };
-            if state.places[p] == IDLE {
+            if state.positions[p] == IDLE {
                 inside[p] = start;
             }
             let coin = random.i64(..subject.coins());

@@ -1,19 +1,21 @@
-//! Whether a run is one of UCTSS.
+//! Checks whether a run is a run of UCTSS.
 //!
-//! A concurrent timestamp system is whatever has no more histories than UCTSS (definition 3.1 of
-//! Afek et al.), so a run is right if a run of UCTSS has the same one. That run is made alongside:
-//! - a Label of UCTSS writes when the label is written here, and reads, like a Scan, each register
-//!   at some time at which the timestamp that was seen here was the latest of its process (*regular*:
-//!   that time must lie in the procedure; reads of UCTSS come in any order, so no more is needed);
-//! - its numbers are those of some order of all timestamps in which each Scan returns what it
-//!   returned, and each Label's new one comes after all it saw. UCTSS may choose any larger number
-//!   when it writes, so such numbers can be chosen if and only if these demands have no cycle.
+//! A concurrent timestamp system is a system that has no more histories than UCTSS (definition 3.1 of
+//! Afek et al.). So a run is correct if some run of UCTSS has the same history. That run is constructed
+//! alongside:
+//! - A Label of UCTSS writes when the label is written here. It reads each register, as a Scan does, at
+//!   some time at which the timestamp that was seen here was the latest of its process. (*regular*:
+//!   that time must lie within the procedure. UCTSS reads in any order, so no more is needed.)
+//! - Its numbers are those of some order of all timestamps in which each Scan returns what it
+//!   returned, and the new timestamp of each Label comes after all that it saw. UCTSS may choose any
+//!   larger number when it writes, so such numbers exist if and only if these demands have no cycle.
 //!
-//! The demands are kept as their transitive closure, of timestamps that are still anywhere. A new
-//! demand is always between such; a cycle that it closes through others is there in the closure.
-//! So the closure of those that are left is enough, and it is finite.
+//! The demands are kept as their transitive closure, restricted to timestamps that still exist in some
+//! register or private state. A new demand is always between two of those; a cycle that it closes through
+//! others shows in the closure. So the restricted closure is enough, and it is finite.
 //!
-//! More is asked than need be in one point: Label, too, is held to the order of what it saw.
+//! In one point the check demands more than necessary: Label, too, must agree with the order of what it
+//! saw.
 
 use super::{
     marks::Marks,
@@ -21,14 +23,14 @@ use super::{
     subject::{Happened, Procedure, Seen, State, Subject},
 };
 
-/// The demands so far.
+/// The demands on the order of timestamps so far.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refinement {
     marks: Marks,
-    /// For each process in a procedure and each process, the oldest timestamp it may see.
+    /// For each process in a procedure and each process q, the oldest timestamp of q that it may see.
     floor: Vec<u8>,
-    /// For each timestamp, those that come after it. The timestamps of process 0 come first, from
-    /// old to new, the one about to be written last; then those of process 1.
+    /// For each timestamp, the timestamps that come after it. The timestamps of process 0 come first, from
+    /// old to new, the one about to be written last; then those of process 1, and so on.
     after: Vec<u128>,
 }
 
@@ -37,7 +39,7 @@ impl Refinement {
         self.marks.counts.len()
     }
 
-    /// How many timestamps of `q` there are, with the one about to be written.
+    /// Returns the number of timestamps of `q`, including the one about to be written.
     fn len(marks: &Marks, q: usize) -> usize {
         marks.counts[q] as usize + (marks.pending >> q & 1) as usize
     }
@@ -46,7 +48,7 @@ impl Refinement {
         (0..q).map(|q| Self::len(marks, q)).sum::<usize>() + number as usize
     }
 
-    /// Demands that `x` comes before `y`; says whether that is possible.
+    /// Demands that `x` comes before `y`, and returns whether that is possible.
     fn demand(&mut self, x: usize, y: usize) -> bool {
         if self.after[y] >> x & 1 != 0 || x == y {
             return false;
@@ -62,7 +64,7 @@ impl Refinement {
         true
     }
 
-    /// What `p` has seen in its procedure is regular and in order.
+    /// Checks that what `p` has seen in its procedure is regular and in order.
     fn saw(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
         let n = self.n();
         if seen.permutation().is_none() {
@@ -82,7 +84,7 @@ impl Refinement {
         None
     }
 
-    /// Makes room for the new timestamp of `p`, after all it has seen.
+    /// Adds the new timestamp of `p`, after all timestamps it has seen.
     fn choose(&mut self, p: usize, seen: &Seen) {
         let at = Self::node(&self.marks, p, self.marks.counts[p]);
         let below = (1u128 << at) - 1;
@@ -97,7 +99,7 @@ impl Refinement {
         }
     }
 
-    /// Forgets the timestamps that are gone.
+    /// Removes the timestamps that no longer exist.
     fn forget(&mut self, old: &Marks, new: &[Vec<Option<u8>>]) {
         let mut kept = Vec::new();
         for (q, new) in new.iter().enumerate() {
@@ -113,7 +115,7 @@ impl Refinement {
         }
         let n = self.n();
         for (index, floor) in self.floor.iter_mut().enumerate() {
-            // The oldest that is left and allowed.
+            // The oldest remaining timestamp that is allowed.
             let gone = new[index % n][..*floor as usize].iter().filter(|new| new.is_none()).count();
             *floor -= gone as u8;
         }
@@ -123,7 +125,7 @@ impl Refinement {
 impl Observer for Refinement {
     fn new(subject: &dyn Subject) -> Self {
         let n = subject.n();
-        // At first all have the same number, and are ordered by process.
+        // Initially all timestamps have the same number, and are ordered by process.
         let after = (0..n).map(|p| (1u128 << n) - (2u128 << p)).collect();
         Refinement { marks: Marks::new(n), floor: vec![0; n * n], after }
     }
@@ -150,7 +152,7 @@ impl Observer for Refinement {
         }
         if let Some(seen) = &happened.decided {
             if happened.ended == Some(Procedure::Label) {
-                // It keeps its timestamp.
+                // The process keeps its timestamp.
                 if (0..n).any(|q| q != p && !seen.orders(q, p)) {
                     return Some(Fault::Kept);
                 }

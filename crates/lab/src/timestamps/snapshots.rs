@@ -1,5 +1,5 @@
-//! What the snapshots under the labels promise, on their own. Here a Label always writes, so that
-//! writers write without end whatever they see.
+//! The guarantees of the snapshots under the labels, checked alone. Here every Label writes, so that
+//! writers never stop writing.
 
 use super::{
     marks::Marks,
@@ -12,8 +12,8 @@ use super::{
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WeakSnapshot {
     marks: Marks,
-    /// For each scanner and each writer, the oldest it may see and the first it may not. What is
-    /// allowed may still have to be written.
+    /// For each scanner and each writer, the oldest timestamp that the scanner may see and the first that it
+    /// may not. An allowed timestamp may not be written yet.
     allowed: Vec<(u8, u8)>,
 }
 
@@ -61,7 +61,7 @@ impl Observer for WeakSnapshot {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AtomicSnapshot {
     marks: Marks,
-    /// For each scanner, what was the latest of all processes at some time of its scan.
+    /// For each scanner, the latest timestamps of all processes at each time of its scan.
     instants: Vec<Vec<Vec<u8>>>,
 }
 
@@ -84,7 +84,7 @@ impl Observer for AtomicSnapshot {
         happened: &Happened,
         state: &mut State,
     ) -> Option<Fault> {
-        // What writers see is not looked at: it shows when a scanner borrows it.
+        // The views of writers are not checked: a wrong one shows when a scanner borrows it.
         if happened.began == Some(Procedure::Scan) {
             self.instants[p] = vec![self.now()];
         }
@@ -98,7 +98,7 @@ impl Observer for AtomicSnapshot {
             let new = &renumbered.new;
             let now = self.now();
             for instants in self.instants.iter_mut().filter(|instants| !instants.is_empty()) {
-                // With a timestamp that is gone from everywhere, nobody can see that instant.
+                // If one of its timestamps no longer exists, no scan can show that instant.
                 instants.retain_mut(|instant| {
                     let mut all = true;
                     for (q, number) in instant.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
-//! All runs of a system with somebody watching, as a space to explore.
+//! All runs of a system with an observer, as a space to explore.
 //!
-//! A state is a few numbers: where each process stands, what all registers hold together, and what
-//! the observer remembers, each with its own table.
+//! A state is a few numbers: the position of each process, the contents of all registers together, and the
+//! memory of the observer. Each number is an index into a table.
 
 use std::sync::{
     RwLock,
@@ -13,54 +13,54 @@ use indexmap::IndexMap;
 
 use super::{
     observe::{Fault, Observer},
-    subject::{Happened, IDLE, Place, Procedure, State, Subject},
+    subject::{Happened, IDLE, Position, Procedure, State, Subject},
 };
 use crate::{
     numbers::{Numbers, bits, set_bits},
     space::{Agent, Space},
 };
 
-/// Bits of a place's number, of the number of all registers, and of an observer.
-const PLACE_BITS: u32 = 24;
+/// The number of bits for the index of a position, of the contents of all registers, and of an observer.
+const POSITION_BITS: u32 = 24;
 const MEMORY_BITS: u32 = 28;
 const OBSERVER_BITS: u32 = 28;
 
-/// The words that a state of `n` processes takes.
+/// Returns the number of words that a state of `n` processes takes.
 pub const fn words(n: usize) -> usize {
-    (PLACE_BITS * n as u32 + MEMORY_BITS + OBSERVER_BITS).div_ceil(u64::BITS) as usize
+    (POSITION_BITS * n as u32 + MEMORY_BITS + OBSERVER_BITS).div_ceil(u64::BITS) as usize
 }
 
-/// Which procedures a process may begin.
+/// The procedures that a process may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Role {
-    /// Label.
+    /// Whether it may begin Label.
     pub labels: bool,
-    /// Scan.
+    /// Whether it may begin Scan.
     pub scans: bool,
 }
 
 impl Role {
-    /// Both.
+    /// Both procedures.
     pub const BOTH: Role = Role { labels: true, scans: true };
 }
 
-type Steps = IndexMap<(u8, Place, Place), Option<Procedure>, foldhash::fast::FixedState>;
+type Steps = IndexMap<(u8, Position, Position), Option<Procedure>, foldhash::fast::FixedState>;
 
-/// All runs.
+/// All runs of a system.
 pub struct Runs<'a, O> {
     /// The system.
     pub subject: &'a dyn Subject,
-    /// What each process may do.
+    /// The role of each process.
     pub roles: Vec<Role>,
     memories: Numbers<Box<[Word]>>,
     observers: Numbers<(O, Option<Fault>)>,
     faulty: AtomicBool,
-    /// The steps of processes from place to place, by who takes them.
+    /// The steps of each process from position to position.
     steps: RwLock<Steps>,
 }
 
 impl<'a, O: Observer> Runs<'a, O> {
-    /// All runs of `subject` in which each process keeps to its role.
+    /// Builds the space of all runs of `subject` in which each process keeps to its role.
     pub fn new(subject: &'a dyn Subject, roles: Vec<Role>) -> Self {
         Runs {
             subject,
@@ -75,10 +75,10 @@ impl<'a, O: Observer> Runs<'a, O> {
     fn pack<const W: usize>(&self, state: State, observer: O, fault: Option<Fault>) -> [u64; W] {
         let mut packed = [0; W];
         let mut at = 0;
-        for &place in &state.places {
-            assert!(place < 1 << PLACE_BITS, "too many private states to explore");
-            set_bits(&mut packed, at, PLACE_BITS, place.into());
-            at += PLACE_BITS;
+        for &position in &state.positions {
+            assert!(position < 1 << POSITION_BITS, "too many private states to explore");
+            set_bits(&mut packed, at, POSITION_BITS, position.into());
+            at += POSITION_BITS;
         }
         let memory = self.memories.number(state.memory.into(), MEMORY_BITS);
         set_bits(&mut packed, at, MEMORY_BITS, memory);
@@ -89,16 +89,17 @@ impl<'a, O: Observer> Runs<'a, O> {
 
     fn unpack<const W: usize>(&self, packed: &[u64; W]) -> (State, O, Option<Fault>) {
         let n = self.subject.n();
-        let places = (0..n as u32).map(|p| bits(packed, p * PLACE_BITS, PLACE_BITS) as Place);
-        let at = n as u32 * PLACE_BITS;
+        let positions =
+            (0..n as u32).map(|p| bits(packed, p * POSITION_BITS, POSITION_BITS) as Position);
+        let at = n as u32 * POSITION_BITS;
         let memory = self.memories.thing(bits(packed, at, MEMORY_BITS)).into_vec();
         let observer = bits(packed, at + MEMORY_BITS, OBSERVER_BITS);
         let (observer, fault) = self.observers.thing(observer);
-        (State { places: places.collect(), memory }, observer, fault)
+        (State { positions: positions.collect(), memory }, observer, fault)
     }
 
-    /// The agents are, for each process and each way that a system leaves open: one step on, or the
-    /// first of Label; and the first of Scan.
+    /// Returns the process, procedure and coin of an agent. For each process and each coin there are two
+    /// agents: one takes the next step, or the first step of Label; the other takes the first step of Scan.
     pub fn agent(&self, agent: Agent) -> (usize, Procedure, Word) {
         let coins = self.subject.coins() as usize;
         let start =
@@ -106,7 +107,7 @@ impl<'a, O: Observer> Runs<'a, O> {
         (agent / coins / 2, start, (agent % coins) as Word)
     }
 
-    /// One step; none if the agent cannot move.
+    /// Makes one step. Returns `None` if the agent cannot move.
     pub fn step(
         &self,
         agent: Agent,
@@ -114,7 +115,7 @@ impl<'a, O: Observer> Runs<'a, O> {
         observer: &mut O,
     ) -> Option<(Happened, Option<Fault>)> {
         let (p, start, coin) = self.agent(agent);
-        let may = match (state.places[p] == IDLE, start) {
+        let may = match (state.positions[p] == IDLE, start) {
             (true, Procedure::Label) => self.roles[p].labels,
             (true, Procedure::Scan) => self.roles[p].scans,
             (false, start) => start == Procedure::Label,
@@ -122,10 +123,10 @@ impl<'a, O: Observer> Runs<'a, O> {
         if !may {
             return None;
         }
-        let from = state.places[p];
+        let from = state.positions[p];
         let happened = self.subject.step(p, start, coin, state);
         if self.subject.fresh().is_none() {
-            self.note(p, from, state.places[p], &happened); // marks come and go between steps
+            self.note(p, from, state.positions[p], &happened); // with marks, positions change between steps too
         }
         let mut fault = happened.accesses.iter().find_map(|&(var, op, old)| {
             let decl = self.subject.layout().decl(var);
@@ -138,8 +139,8 @@ impl<'a, O: Observer> Runs<'a, O> {
         Some((happened, fault))
     }
 
-    fn note(&self, p: usize, from: Place, to: Place, happened: &Happened) {
-        // A first step of Label and one of Scan both come from the place of those in neither.
+    fn note(&self, p: usize, from: Position, to: Position, happened: &Happened) {
+        // The first step of Label and the first step of Scan both start from the idle position.
         let key = (p as u8 | u8::from(happened.began == Some(Procedure::Scan)) << 7, from, to);
         if self.steps.read().expect("no panic while held").contains_key(&key) {
             return;
@@ -147,11 +148,11 @@ impl<'a, O: Observer> Runs<'a, O> {
         self.steps.write().expect("no panic while held").insert(key, happened.began);
     }
 
-    /// The most steps that a procedure took, over all ways from place to place that were seen; none
-    /// if there is a way around in a circle.
+    /// Returns the maximum number of steps of a procedure, over all paths of positions that were seen, or
+    /// `None` if there is a cycle.
     pub fn max_steps(&self, procedure: Procedure) -> Option<u32> {
         let steps = self.steps.read().expect("no panic while held");
-        let mut next: IndexMap<(u8, Place), Vec<Place>, foldhash::fast::FixedState> =
+        let mut next: IndexMap<(u8, Position), Vec<Position>, foldhash::fast::FixedState> =
             IndexMap::default();
         let mut first = Vec::new();
         for (&(p, from, to), &began) in steps.iter() {
@@ -161,8 +162,9 @@ impl<'a, O: Observer> Runs<'a, O> {
                 None => next.entry((p, from)).or_default().push(to),
             }
         }
-        // Depth first, each place once; on the way there 0, then its longest way.
-        let mut longest: IndexMap<(u8, Place), u32, foldhash::fast::FixedState> =
+        // A depth-first search that visits each position once. A position on the current path has 0,
+        // a finished position the length of its longest path.
+        let mut longest: IndexMap<(u8, Position), u32, foldhash::fast::FixedState> =
             IndexMap::default();
         let mut max = 0;
         for start in first {
@@ -194,19 +196,19 @@ impl<'a, O: Observer> Runs<'a, O> {
         Some(max)
     }
 
-    /// Whether something was wrong with a state.
+    /// Returns whether some state has a fault.
     pub fn is_faulty(&self) -> bool {
         self.faulty.load(Relaxed)
     }
 
-    /// The contents of all registers that were seen.
+    /// Returns all contents of the registers that were seen.
     pub fn memories(&self) -> Vec<Box<[Word]>> {
         self.memories.all()
     }
 
-    /// What was wrong with a state.
+    /// Returns the fault of a state.
     pub fn fault<const W: usize>(&self, state: &[u64; W]) -> Option<Fault> {
-        let at = self.subject.n() as u32 * PLACE_BITS + MEMORY_BITS;
+        let at = self.subject.n() as u32 * POSITION_BITS + MEMORY_BITS;
         self.observers.with(bits(state, at, OBSERVER_BITS), |(_, fault)| *fault)
     }
 }
@@ -217,7 +219,7 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
     }
 
     fn bits(&self) -> u32 {
-        PLACE_BITS * self.subject.n() as u32 + MEMORY_BITS + OBSERVER_BITS
+        POSITION_BITS * self.subject.n() as u32 + MEMORY_BITS + OBSERVER_BITS
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {

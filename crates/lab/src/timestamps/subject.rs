@@ -8,13 +8,13 @@ use hallpass_algorithms::{
 };
 use indexmap::IndexMap;
 
-/// Where a process stands, as a number. [`IDLE`] is 0.
-pub type Place = u32;
+/// The position of a process, as a number. [`IDLE`] is 0.
+pub type Position = u32;
 
-/// In neither procedure.
-pub const IDLE: Place = 0;
+/// The position of a process in neither procedure.
+pub const IDLE: Position = 0;
 
-/// The two procedures.
+/// A procedure of a timestamp system.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Procedure {
     /// Takes a new timestamp.
@@ -24,7 +24,7 @@ pub enum Procedure {
 }
 
 impl Procedure {
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Procedure::Label => "Label",
@@ -36,26 +36,26 @@ impl Procedure {
 /// A set of processes.
 pub type Set = u16;
 
-/// The timestamps that a Scan has seen: who is ordered before whom, and the mark of each.
+/// The timestamps that a Scan has seen: their order, and the mark of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seen {
-    /// For each process, who is ordered before it.
+    /// For each process, the processes ordered before it.
     pub before: Vec<Set>,
     /// For each process, the mark of its timestamp.
     pub marks: Vec<u8>,
 }
 
 impl Seen {
-    /// Whether `i` is ordered before `j`.
+    /// Returns whether `i` is ordered before `j`.
     pub fn orders(&self, i: Pid, j: Pid) -> bool {
         self.before[j] >> i & 1 != 0
     }
 
-    /// The processes from first to last; none if that is not an order.
+    /// Returns the processes from first to last, or `None` if the relation is not an order.
     pub fn permutation(&self) -> Option<Vec<Pid>> {
         let mut order = vec![None; self.before.len()];
         for (j, before) in self.before.iter().enumerate() {
-            // In an order, the number of those before is the rank; and all ranks differ.
+            // In an order, the number of processes before is the rank, and all ranks differ.
             let rank = &mut order[before.count_ones() as usize];
             if rank.replace(j).is_some() {
                 return None;
@@ -65,70 +65,70 @@ impl Seen {
     }
 }
 
-/// Private states and registers.
+/// A state: the positions of the processes and the contents of the registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
-    /// Where each process stands.
-    pub places: Vec<Place>,
-    /// What each register holds.
+    /// The position of each process.
+    pub positions: Vec<Position>,
+    /// The content of each register.
     pub memory: Vec<Word>,
 }
 
-/// What a step did.
+/// What happened in a step.
 #[derive(Clone, Debug, Default)]
 pub struct Happened {
-    /// It was the first of this procedure.
+    /// The procedure whose first step it was.
     pub began: Option<Procedure>,
-    /// The line.
+    /// The short name of the line.
     pub line: &'static str,
-    /// The accesses: one, but of a system that is only a model.
+    /// The accesses: exactly one, except in a model.
     pub accesses: Vec<(Var, Op, Word)>,
-    /// It could have gone another way, with another coin.
+    /// Whether another coin could have led elsewhere.
     pub tossed: bool,
-    /// Label's own Scan has seen these.
+    /// What the Scan inside Label has seen, if this step ended it.
     pub decided: Option<Seen>,
-    /// It was the last of this procedure.
+    /// The procedure whose last step it was.
     pub ended: Option<Procedure>,
-    /// Scan returned these.
+    /// What Scan returned, if this step ended it.
     pub scanned: Option<Seen>,
 }
 
-/// A function on the marks of processes' timestamps.
+/// A function that replaces the mark of a process's timestamp.
 pub type Renew<'a> = &'a mut dyn FnMut(Pid, u64) -> u64;
 
-/// A timestamp system whose type no longer matters.
+/// A timestamp system of any type.
 pub trait Subject: Send + Sync {
-    /// How many processes there are.
+    /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// The registers.
+    /// Returns the registers.
     fn layout(&self) -> &Layout;
-    /// The mark of a timestamp that is not written yet; none without marks.
+    /// Returns the mark of a timestamp that is not written yet, or `None` for a system without marks.
     fn fresh(&self) -> Option<u64>;
-    /// One step of `p`, which begins `start` if it is in neither procedure.
+    /// Makes one step of `p`, which begins `start` if it is in neither procedure.
     fn step(&self, p: Pid, start: Procedure, coin: Word, state: &mut State) -> Happened;
-    /// The marks in a place, for each process as bits.
-    fn marks(&self, p: Pid, at: Place) -> [u32; MAX_PROCESSES];
-    /// Changes the marks in a place.
-    fn renew(&self, p: Pid, at: Place, renew: Renew<'_>) -> Place;
-    /// Changes the marks in registers.
+    /// Returns the marks in a position, as bits for each process.
+    fn marks(&self, p: Pid, at: Position) -> [u32; MAX_PROCESSES];
+    /// Replaces the marks in a position.
+    fn renew(&self, p: Pid, at: Position, renew: Renew<'_>) -> Position;
+    /// Replaces the marks in the registers.
     fn renew_memory(&self, memory: &mut [Word], renew: Renew<'_>);
-    /// How many ways a step may go that the system leaves open.
+    /// Returns the number of coins: the outcomes of a step that the system leaves open.
     fn coins(&self) -> Word {
         1
     }
-    /// Everybody idle, registers as declared.
+    /// Returns the initial state: all processes idle, registers as declared.
     fn initial(&self) -> State {
-        State { places: vec![IDLE; self.n()], memory: self.layout().first_initial() }
+        State { positions: vec![IDLE; self.n()], memory: self.layout().first_initial() }
     }
 }
 
-/// The most processes a system with marks has here.
+/// The maximum number of processes of a system with marks.
 pub const MAX_PROCESSES: usize = 8;
 
-type Places<T> =
+type Positions<T> =
     IndexMap<(u8, InsideOf<T>), Option<[u32; MAX_PROCESSES]>, foldhash::fast::FixedState>;
 
-/// What only a system with marks can do.
+/// The operations of a system with marks.
 struct Hooks<T: Timestamps> {
     mark_bits: u32,
     inner_scan: fn(T::Labelling) -> Option<T::Scanning>,
@@ -137,7 +137,7 @@ struct Hooks<T: Timestamps> {
     mark: fn(T::Stamp) -> u64,
 }
 
-/// A register that is not one: what is read from it is open.
+/// The name of a pseudo-register: a read from it returns the coin.
 pub const COIN: &str = "coin";
 
 struct Numbered<T: Timestamps> {
@@ -146,16 +146,16 @@ struct Numbered<T: Timestamps> {
     n: usize,
     coins: Word,
     hooks: Option<Hooks<T>>,
-    /// The places, and for each the marks in it, once somebody has asked.
-    places: RwLock<Places<T>>,
+    /// The positions, and for each the marks in it once they have been computed.
+    positions: RwLock<Positions<T>>,
 }
 
-/// A system without marks.
+/// Builds a system without marks.
 pub fn plain<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>(n: usize) -> Box<dyn Subject> {
     Box::new(number::<T>(n, None))
 }
 
-/// A system with marks.
+/// Builds a system with marks.
 pub fn marked<T: Marked>(n: usize) -> Box<dyn Subject> {
     let hooks = Hooks {
         mark_bits: T::MARK_BITS,
@@ -181,30 +181,31 @@ fn number<T: Timestamps>(n: usize, hooks: Option<Hooks<T>>) -> Numbered<T> {
     let system = T::new(&mut layout, n);
     let coin = layout.decls().iter().find(|decl| decl.name == COIN);
     let coins = coin.map_or(1, |decl| decl.domain.listed().len() as Word);
-    let mut places = IndexMap::default();
-    places.insert((0, Inside::Neither), Some([0; MAX_PROCESSES]));
-    Numbered { system, layout, n, coins, hooks, places: RwLock::new(places) }
+    let mut positions = IndexMap::default();
+    positions.insert((0, Inside::Neither), Some([0; MAX_PROCESSES]));
+    Numbered { system, layout, n, coins, hooks, positions: RwLock::new(positions) }
 }
 
 impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
-    fn at(&self, place: Place) -> InsideOf<T> {
-        let places = self.places.read().expect("no panic while held");
-        places.get_index(place as usize).expect("a number given out").0.1
+    fn at(&self, position: Position) -> InsideOf<T> {
+        let positions = self.positions.read().expect("no panic while held");
+        positions.get_index(position as usize).expect("the number of a known position").0.1
     }
 
-    /// Numbers are of places of one process each: what they hold may be its own.
-    fn place(&self, p: Pid, at: InsideOf<T>) -> Place {
+    /// Returns the number of a position. Each process has numbers of its own, because a position may contain
+    /// its own timestamp.
+    fn position(&self, p: Pid, at: InsideOf<T>) -> Position {
         if at == Inside::Neither {
             return IDLE;
         }
         let key = (p as u8, at);
-        let known = self.places.read().expect("no panic while held").get_index_of(&key);
+        let known = self.positions.read().expect("no panic while held").get_index_of(&key);
         let number = known.unwrap_or_else(|| {
-            let mut places = self.places.write().expect("no panic while held");
-            places.entry(key).or_insert(None);
-            places.get_index_of(&key).expect("just inserted")
+            let mut positions = self.positions.write().expect("no panic while held");
+            positions.entry(key).or_insert(None);
+            positions.get_index_of(&key).expect("just inserted")
         });
-        number as Place
+        number as Position
     }
 
     fn seen(&self, seen: All<S>) -> Seen {
@@ -219,34 +220,34 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
         Seen { before: (0..self.n).map(before).collect(), marks: (0..self.n).map(mark).collect() }
     }
 
-    /// What the Scan inside Label has seen if a step was its last.
+    /// Returns what the Scan inside Label has seen, if a step was its last.
     fn decided(
         &self,
         p: Pid,
         from: T::Labelling,
         to: InsideOf<T>,
-        after: &Watch<'_>,
+        after: &Recorder<'_>,
     ) -> Option<Seen> {
         let hooks = self.hooks.as_ref()?;
         let scan = (hooks.inner_scan)(from)?;
         if matches!(to, Inside::Label(label) if (hooks.inner_scan)(label).is_some()) {
             return None;
         }
-        // The same step again, of the Scan alone, on the memory from before it.
+        // Makes the same step again, of the Scan alone, on the memory from before it.
         let mut memory = after.memory.clone();
         for &(var, _, old) in after.accesses.iter().rev() {
             memory[var.index()] = old;
         }
-        let mut watch = Watch { memory: &mut memory, accesses: Vec::new(), ..*after };
-        match self.system.scan(&mut watch, p, scan) {
+        let mut recorder = Recorder { memory: &mut memory, accesses: Vec::new(), ..*after };
+        match self.system.scan(&mut recorder, p, scan) {
             Turn::Done(seen) => Some(self.seen(seen)),
             Turn::Goto(_) => None,
         }
     }
 }
 
-/// Memory that writes down what is done to it.
-struct Watch<'a> {
+/// Memory that records its accesses.
+struct Recorder<'a> {
     memory: &'a mut Vec<Word>,
     coin: Word,
     tossed: bool,
@@ -254,7 +255,7 @@ struct Watch<'a> {
     accesses: Vec<(Var, Op, Word)>,
 }
 
-impl Memory for Watch<'_> {
+impl Memory for Recorder<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
         if self.layout.decl(var).name == COIN {
             self.tossed = true;
@@ -288,13 +289,13 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
 
     fn step(&self, p: Pid, start: Procedure, coin: Word, state: &mut State) -> Happened {
         let mut happened = Happened::default();
-        let at = match (self.at(state.places[p]), start) {
+        let at = match (self.at(state.positions[p]), start) {
             (Inside::Neither, Procedure::Label) => Inside::Label(self.system.begin_label(p)),
             (Inside::Neither, Procedure::Scan) => Inside::Scan(self.system.begin_scan(p)),
             (at, _) => at,
         };
-        happened.began = (state.places[p] == IDLE).then_some(start);
-        let mut watch = Watch {
+        happened.began = (state.positions[p] == IDLE).then_some(start);
+        let mut recorder = Recorder {
             memory: &mut state.memory,
             coin,
             tossed: false,
@@ -305,19 +306,19 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
             Inside::Neither => at,
             Inside::Label(label) => {
                 happened.line = T::label_line(label);
-                let next = match self.system.label(&mut watch, p, label) {
+                let next = match self.system.label(&mut recorder, p, label) {
                     Turn::Goto(label) => Inside::Label(label),
                     Turn::Done(()) => {
                         happened.ended = Some(Procedure::Label);
                         Inside::Neither
                     }
                 };
-                happened.decided = self.decided(p, label, next, &watch);
+                happened.decided = self.decided(p, label, next, &recorder);
                 next
             }
             Inside::Scan(scan) => {
                 happened.line = T::scan_line(scan);
-                match self.system.scan(&mut watch, p, scan) {
+                match self.system.scan(&mut recorder, p, scan) {
                     Turn::Goto(scan) => Inside::Scan(scan),
                     Turn::Done(seen) => {
                         happened.ended = Some(Procedure::Scan);
@@ -327,16 +328,16 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
                 }
             }
         };
-        happened.accesses = watch.accesses;
-        happened.tossed = watch.tossed;
-        state.places[p] = self.place(p, next);
+        happened.accesses = recorder.accesses;
+        happened.tossed = recorder.tossed;
+        state.positions[p] = self.position(p, next);
         happened
     }
 
-    fn marks(&self, p: Pid, at: Place) -> [u32; MAX_PROCESSES] {
+    fn marks(&self, p: Pid, at: Position) -> [u32; MAX_PROCESSES] {
         let known = {
-            let places = self.places.read().expect("no panic while held");
-            *places.get_index(at as usize).expect("a number given out").1
+            let positions = self.positions.read().expect("no panic while held");
+            *positions.get_index(at as usize).expect("the number of a known position").1
         };
         known.unwrap_or_else(|| {
             let mut marks = [0; MAX_PROCESSES];
@@ -346,17 +347,17 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
                     mark
                 });
             }
-            self.places.write().expect("no panic while held")[at as usize] = Some(marks);
+            self.positions.write().expect("no panic while held")[at as usize] = Some(marks);
             marks
         })
     }
 
-    fn renew(&self, p: Pid, at: Place, renew: Renew<'_>) -> Place {
+    fn renew(&self, p: Pid, at: Position, renew: Renew<'_>) -> Position {
         match &self.hooks {
             Some(hooks) if at != IDLE => {
                 let old = self.at(at);
                 let new = (hooks.renew)(p, old, renew);
-                if new == old { at } else { self.place(p, new) }
+                if new == old { at } else { self.position(p, new) }
             }
             _ => at,
         }

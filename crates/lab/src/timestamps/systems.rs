@@ -1,4 +1,4 @@
-//! Every system by its identifier.
+//! All systems by identifier.
 
 use hallpass_algorithms::{
     Word,
@@ -22,36 +22,37 @@ use super::{
 
 type Build = fn(usize) -> Box<dyn Subject>;
 
-/// What is known of a system.
+/// A system.
 pub struct Entry {
-    /// Its identifier.
+    /// The identifier.
     pub id: &'static str,
-    /// What it is.
+    /// A short description.
     pub title: &'static str,
-    /// Whether it is meant to be right.
+    /// Whether the system is expected to be correct.
     pub sound: bool,
-    /// The most processes it exists for here: marks take room in registers.
+    /// The maximum number of processes. Marks take space in registers, so this may be less than the system
+    /// itself allows.
     pub max_processes: usize,
-    /// With marks, if it can have them.
+    /// Builds the system with marks, if it can have them.
     pub marked: Option<Build>,
-    /// Without, if it can be without.
+    /// Builds the system without marks, if it can be built without them.
     pub plain: Build,
-    /// Its snapshot alone: how many processes, one of which scans, and the system.
+    /// The snapshot alone: its guarantee, and the system whose Labels always write.
     pub alone: Option<(Snapshot, Build)>,
 }
 
-/// What a snapshot promises.
+/// The guarantee of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Snapshot {
-    /// See [`WeakSnapshot`](super::snapshots::WeakSnapshot). A promise on each writer, so one is
-    /// enough to check it.
+    /// The guarantee of [`WeakSnapshot`](super::snapshots::WeakSnapshot). It concerns each writer separately,
+    /// so one writer is enough to check it.
     Weak,
-    /// See [`AtomicSnapshot`](super::snapshots::AtomicSnapshot); checked with two writers.
+    /// The guarantee of [`AtomicSnapshot`](super::snapshots::AtomicSnapshot), checked with two writers.
     Atomic,
 }
 
 impl Snapshot {
-    /// The number of processes with which it is checked alone.
+    /// Returns the number of processes with which the snapshot is checked.
     pub fn n(self) -> usize {
         match self {
             Snapshot::Weak => 2,
@@ -138,7 +139,7 @@ const fn formed<F: Registers>(id: &'static str, title: &'static str) -> Entry {
     linear::<MarkedLinear<FiveDigits, F>, MarkedLinear<AlwaysFirst, F>>(id, title)
 }
 
-/// The systems; what follows a colon is a variant, and stands after all that are sound if it is wrong.
+/// The systems, the correct ones first. The part after a colon names a variant.
 pub const SYSTEMS: &[Entry] = &[
     sound(uctss::<Uctss<All<Word>>>("uctss", "unbounded counters: Afek et al., Figure 1")),
     sound(Entry {
@@ -146,11 +147,11 @@ pub const SYSTEMS: &[Entry] = &[
         ..formed::<Fitting>("linear", "labels over a weak snapshot")
     }),
     sound(formed::<SplitBy<12>>("linear:split", "registers as for more than eight processes")),
-    sound(formed::<SplitBy<1>>("linear:split-singly", "the same, one reader in a group")),
+    sound(formed::<SplitBy<1>>("linear:split-singly", "split registers, one reader per group")),
     sound(changed_linear!(
         SameCopy,
         "linear:same-copy",
-        "a writer that finds another colour leaves its copy as it was",
+        "a writer that finds another colour keeps the old value of copy",
     )),
     sound(Entry {
         plain: plain::<Stamp, Quadratic<All<Stamp>>>,
@@ -159,8 +160,8 @@ pub const SYSTEMS: &[Entry] = &[
             "labels over an atomic snapshot",
         )
     }),
-    sound(model::<FiveDigits, true>("labels-weak", "a model: a weak snapshot is assumed")),
-    sound(model::<FiveDigits, false>("labels-atomic", "a model: an atomic one is assumed")),
+    sound(model::<FiveDigits, true>("labels-weak", "a model that assumes a weak snapshot")),
+    sound(model::<FiveDigits, false>("labels-atomic", "a model that assumes an atomic snapshot")),
     uctss::<Changed<Uctss<All<Word>>, Printed>>(
         "uctss:printed",
         "Label keeps a timestamp that equals the largest, as printed",
@@ -177,18 +178,18 @@ pub const SYSTEMS: &[Entry] = &[
     changed_linear!(
         NoCopy,
         "linear:no-copy",
-        "a reader takes the label, whatever copy was made for it"
+        "a reader takes the label even if a copy was saved for it"
     ),
-    changed_linear!(NoAvoid, "linear:no-avoid", "a reader takes the next colour, used or not"),
     changed_linear!(
-        NoAgain,
-        "linear:no-again",
-        "a writer does not look at the colours a second time"
+        NoAvoid,
+        "linear:no-avoid",
+        "a reader takes the next colour, even if it is in use"
     ),
+    changed_linear!(NoAgain, "linear:no-again", "a writer does not read the colours a second time"),
     changed_linear!(
         NoNone,
         "linear:no-none",
-        "a writer that finds another colour claims a copy for the first",
+        "a writer that finds another colour claims a copy for the first colour",
     ),
     Entry {
         alone: None,
@@ -199,7 +200,7 @@ pub const SYSTEMS: &[Entry] = &[
         "Label always takes the first label",
     ),
     changed_quadratic!(NoBorrow, "quadratic:no-borrow", "a scanner does not borrow a view"),
-    changed_quadratic!(NoToggle, "quadratic:no-toggle", "a writer's toggle stays as it is"),
+    changed_quadratic!(NoToggle, "quadratic:no-toggle", "a writer does not change its toggle"),
     changed_quadratic!(NoShake, "quadratic:no-shake", "a writer does not answer handshakes"),
     model::<FourDigits, false>("labels-atomic:four-digits", "digits of 1 to 4"),
     model::<Constant, false>("labels-atomic:constant", "Label always takes the first label"),

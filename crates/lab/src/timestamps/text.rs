@@ -1,4 +1,4 @@
-//! A run, a line a step.
+//! Text for a run, one line per step.
 
 use hallpass_algorithms::Op;
 
@@ -16,7 +16,7 @@ fn order(seen: &Seen) -> String {
     }
 }
 
-/// What `p` did in one step.
+/// Describes one step of `p`.
 pub fn step(subject: &dyn Subject, p: usize, inside: Procedure, happened: &Happened) -> String {
     let mut line = match happened.began {
         Some(_) => format!("{p} begins {:<5}", inside.name()),
@@ -42,7 +42,7 @@ pub fn step(subject: &dyn Subject, p: usize, inside: Procedure, happened: &Happe
     line
 }
 
-/// A run from the start.
+/// Describes a run from the initial state.
 pub fn steps<O: Observer>(runs: &Runs<'_, O>, agents: &[Agent]) -> Vec<String> {
     let (mut state, mut observer) = (runs.subject.initial(), O::new(runs.subject));
     let mut inside = vec![Procedure::Label; runs.subject.n()];

@@ -94,8 +94,8 @@ impl<T: Timestamps> Zehavi<T> {
         array.at(from * self.n + to)
     }
 
-    fn discovered(&self, cell: u8, by: Pid, whom: Pid) -> Var {
-        self.told(self.discover[cell as usize], by, whom)
+    fn discovered(&self, cell: u8, by: Pid, other: Pid) -> Var {
+        self.told(self.discover[cell as usize], by, other)
     }
 
     fn others(&self, p: Pid) -> Pids {
