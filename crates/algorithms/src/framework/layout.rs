@@ -51,7 +51,7 @@ pub enum Kind {
         /// An upper limit of the second number, exclusive.
         width: Word,
     },
-    /// A queue of processes; see [`queue`](crate::framework::queue).
+    /// A queue of processes; see [`queue`](mod@crate::framework::queue).
     Queue,
     /// A format supplied by the module that uses it.
     Custom(Arc<dyn Codec>),

@@ -1,7 +1,7 @@
 //! Variants that are wrong on purpose. The checker must reject each, and say why.
 //!
 //! A variant sends another request than the protocol on some line, or draws another conclusion from the answer.
-//! Variants that do not watch what they should also have another [mishap](ClusterModel::with_mishap): it does
+//! Variants that do not watch what they should also have another mishap (`ClusterModel::with_mishap`): it does
 //! not wake them.
 
 use super::{

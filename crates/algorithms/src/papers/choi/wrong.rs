@@ -81,7 +81,7 @@ changed_lines! {
             Goto(L7 { u: Update { last, r: 0, second: false } })
         },
     }
-    /// Line 9 is a write; see [`write`].
+    /// Line 9 is a write; see [`write`](fn@write).
     Write: |s, m, _p| {
         L9 { u, .. } => {
             let Token { e, i, j } = s.target(u);
