@@ -172,7 +172,7 @@ pub fn assert_whole<H: HallUnderTest>(hall: &H) {
 }
 
 /// Runs `attempt` with time limits that get longer, until one is long enough for it to set the scene.
-/// What an attempt has left in the queue of its hall is let go with the passes that it drops.
+/// An attempt that fails drops its passes, which lets in the waiters that it leaves behind.
 pub(crate) fn retry_longer(attempt: impl Fn(Duration) -> Option<()>) {
     let limits = [300, 1500, 6000, 25_000].map(Duration::from_millis);
     assert!(limits.into_iter().any(|limit| attempt(limit).is_some()), "the machine is too slow");

@@ -34,7 +34,7 @@ impl Alarm {
 pub struct Task<F> {
     /// The future.
     pub future: Pin<Box<F>>,
-    /// What the future wakes.
+    /// The waker with which the future is polled.
     pub alarm: Arc<Alarm>,
 }
 

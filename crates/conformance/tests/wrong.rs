@@ -13,7 +13,7 @@ use hallpass_conformance::{
 
 /// Fails unless the behaviour fails with a message that contains `message`.
 fn rejects(behaviour: fn(), message: &str) {
-    // What a wrong hall never does is not worth a minute.
+    // A wrong hall never does what is awaited, so a short deadline is enough.
     set_deadline(Duration::from_secs(3));
     let panic =
         panic::catch_unwind(AssertUnwindSafe(behaviour)).expect_err("it accepts a wrong hall");

@@ -64,7 +64,7 @@ pub fn a_dropped_pass_frees_its_slot<H: HallUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A pass keeps its slot after the handle is gone with which it was acquired.
+/// Clones of a handle share one hall, and a pass outlives the handle that it was acquired with.
 pub fn clones_are_handles_of_one_hall<H: HallUnderTest>() {
     let hall: H = open(2);
     let clone = hall.clone();
@@ -79,7 +79,7 @@ pub fn clones_are_handles_of_one_hall<H: HallUnderTest>() {
     assert_whole(&hall);
 }
 
-/// What happens in one hall does not change another.
+/// Acquiring from one hall, or closing it, does not affect another.
 pub fn halls_do_not_affect_each_other<H: HallUnderTest>() {
     let halls: Vec<H> = (0..5).map(|_| open(1)).collect();
     let passes: Vec<_> = halls.iter().map(|hall| hall.try_acquire().expect("free")).collect();
