@@ -1,101 +1,101 @@
-//! Why something did not work.
+//! The error type of this crate.
 
 use std::{error, fmt};
 
 use hallpass_common::{NameError, SlotsError, text};
 
-/// Why something did not work, in one sentence that says what to do.
+/// Error returned by the functions of this crate. Its text is one sentence that says what to do.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or others wait for one; with a time limit, until it was over.
+    /// No slot is free, or others wait for one. With a time limit: no slot became free within it.
     NoPermits,
-    /// The hall is closed, or was removed.
+    /// The hall is closed or was removed.
     Closed,
     /// There is no hall of that name.
     Missing {
         /// The name.
         name: String,
-        /// Where it would be.
+        /// The URL of the cluster.
         place: String,
     },
     /// The hall has another number of slots.
     Slots {
         /// Its name.
         name: String,
-        /// How many were asked for.
+        /// The number that was asked for.
         asked: usize,
-        /// How many it has.
+        /// The number of slots that it has.
         found: usize,
     },
-    /// The hall was made by a hallpass that speaks otherwise.
+    /// The hall was created by an incompatible version of hallpass.
     Version {
         /// Its name.
         name: String,
-        /// Its version.
+        /// The version of its records.
         found: u32,
-        /// The version that this library knows.
+        /// The version that this library supports.
         ours: u32,
     },
-    /// What is in etcd under a hall's name is no hall.
+    /// A key below the hall's name is not what a hall has there.
     Damaged {
         /// The key.
         key: String,
         /// What is wrong with it.
         why: String,
     },
-    /// The hall cannot be removed now.
+    /// The hall cannot be removed because it is in use.
     InUse {
         /// Its name.
         name: String,
-        /// How many slots are held.
+        /// The number of slots that are held.
         holders: usize,
-        /// How many wait.
+        /// The number of waiters.
         waiting: usize,
     },
-    /// No hall can have that name.
+    /// A hall cannot have this name.
     BadName {
         /// The name.
         name: String,
-        /// Why not.
+        /// The rule that it breaks.
         why: &'static str,
     },
-    /// No hall can have that many slots.
+    /// A hall cannot have this number of slots.
     BadSlots {
-        /// How many were asked for.
+        /// The number that was asked for.
         asked: usize,
     },
-    /// An option, or a variable of the environment, makes no sense.
+    /// An option, or a variable of the environment, is invalid.
     BadOption {
-        /// Which one.
+        /// The option or variable.
         what: String,
         /// Why.
         why: String,
     },
-    /// No member of the cluster answered in time, or none that has a leader.
+    /// No member of the cluster that has a leader answered in time.
     Unreachable {
-        /// Whom we asked.
+        /// The members that were tried.
         endpoints: String,
-        /// What the last of them said, or what became of the attempt.
+        /// Why the last attempt failed.
         why: String,
     },
-    /// The cluster does not let us.
+    /// The cluster rejected the credentials or the certificate.
     Denied {
-        /// What it said.
+        /// The reason that was given.
         why: String,
     },
-    /// The cluster refused what it was asked for, though it could be reached.
+    /// The cluster could be reached, but rejected the request.
     Refused {
-        /// What it said.
+        /// The reason that was given.
         why: String,
     },
-    /// The pass was lost before it could be given back: somebody else may have had the slot since.
+    /// The pass was lost before it was released: another process may have had the slot since.
     Lost,
-    /// The operating system refused something.
+    /// The operating system rejected a request.
     System {
-        /// What was tried.
+        /// What failed.
         doing: &'static str,
-        /// What it said.
+        /// The reason that was given.
         why: String,
     },
 }
@@ -112,7 +112,7 @@ impl fmt::Display for Error {
             }
             Error::Damaged { key, why } => write!(
                 f,
-                "{key} in etcd is not of a hall or is damaged ({why}): if nothing uses it, remove it"
+                "{key} in etcd does not belong to a hall or is damaged ({why}): if nothing uses it, remove it"
             ),
             Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
             Error::BadName { name, why } => text::bad_name(f, name, why),

@@ -1,57 +1,57 @@
-//! The lines, for whoever can ask a store: each says what it asks for, and where the answer leads.
+//! The lines, independent of the store: what each asks for, and where the answer leads.
 
 use crate::framework::machine::Next::{self, Enter, Goto, Leave, Spin};
 
-/// What the store is asked for, as one transaction. `T` is what one knows a waiting claim by.
+/// A request to the store, as one transaction. `T` identifies a claim in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ask<T> {
-    /// This slot, if nobody waits, it is free, and all smaller ones are taken. Otherwise a place in the
-    /// queue, if `wait`. Nothing, if the claim is there already.
+    /// Takes this slot if nobody waits, it is free, and all smaller ones are taken. Otherwise joins the queue, if
+    /// `wait`. Does nothing if the claim exists already.
     Claim {
         /// The slot.
         slot: usize,
-        /// Whether to stay if there is none.
+        /// Whether to join the queue if the slot cannot be taken.
         wait: bool,
     },
-    /// Nothing but the picture.
+    /// Reads the hall.
     Look,
-    /// The picture, as soon as there may be a new one.
+    /// Reads the hall as soon as it may have changed.
     Watch,
-    /// That the slot, if it still is what it was, be given to a claim that waits, if it still does.
+    /// Gives the slot to a claim in the queue, if the slot is unchanged and the claim still waits.
     Give {
         /// The slot.
         slot: usize,
-        /// What it was.
+        /// What the slot was.
         was: Was,
         /// The claim.
         to: T,
     },
-    /// That my slot be free, and my claim gone; if nobody waits, or `anyway`.
+    /// Frees my slot and removes my claim, if nobody waits or `anyway`.
     Free {
         /// The slot.
         slot: usize,
-        /// Whoever waits; and all who do are to look, as if the door had changed.
+        /// Frees the slot even if others wait, and wakes all of them as if the door had changed.
         anyway: bool,
     },
-    /// That my claim be struck off the queue.
+    /// Removes my claim from the queue.
     Withdraw,
 }
 
-/// What a slot was that is to be given to somebody.
+/// What a slot was that is to be given to a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Was {
-    /// Nobody's.
+    /// Assigned to no claim.
     Free,
-    /// Mine; my claim goes with it.
+    /// Mine. My claim is removed with it.
     Mine,
-    /// Of a claim that is gone, and so long that its owner is no longer in.
+    /// Assigned to a claim that has been gone for so long that its owner is no longer inside.
     Stale,
 }
 
 /// Where a claim is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ClaimState {
-    /// Nowhere: not made, given up, or lost.
+    /// Nowhere: not made, withdrawn, or lost.
     Outside,
     /// In the queue.
     Waiting,
@@ -59,24 +59,24 @@ pub enum ClaimState {
     Inside(usize),
 }
 
-/// How things are, as far as a line cares.
+/// The hall, reduced to what a line needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Picture<T> {
-    /// Whether anybody is let in.
+    /// Whether the hall is open.
     pub open: bool,
     /// Where my claim is.
     pub me: ClaimState,
-    /// The oldest claim that waits.
+    /// The head of the queue.
     pub first: Option<T>,
-    /// The smallest slot that is free.
+    /// The smallest free slot.
     pub free: Option<usize>,
     /// The smallest slot whose claim has been gone for long enough.
     pub stale: Option<usize>,
-    /// My slot is nobody's after me, for the hall was made smaller, or closed.
+    /// Whether no claim can have my slot after me, because the hall was made smaller or closed.
     pub beyond: bool,
 }
 
-/// Where a claim's owner stands.
+/// The line that the owner of a claim is at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<T> {
@@ -92,7 +92,7 @@ pub enum Line<T> {
 use Line::*;
 
 impl<T> Line<T> {
-    /// What this line asks for.
+    /// Returns what this line asks for.
     pub fn ask(self) -> Ask<T> {
         match self {
             E1 { slot } => Ask::Claim { slot, wait: true },
@@ -106,7 +106,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// Where the answer leads.
+    /// Returns where the answer leads.
     pub fn answer(self, now: Picture<T>) -> Next<Line<T>> {
         match self {
             E1 { .. } | E3 { .. } => wait(now, Goto(E2)),
@@ -117,7 +117,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// The line's name.
+    /// Returns the line's name.
     pub fn name(&self) -> &'static str {
         match self {
             E1 { .. } => "E1",
@@ -132,12 +132,12 @@ impl<T> Line<T> {
     }
 }
 
-/// The way in; `otherwise` where there is nothing to do.
+/// The way in; `otherwise` if there is nothing to do.
 fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
         Picture { me: ClaimState::Outside, open: false, .. } => Leave,
-        // The claim was lost, with its lease.
+        // The claim was lost with its lease.
         Picture { me: ClaimState::Outside, free, .. } => Goto(E1 { slot: free.unwrap_or(0) }),
         Picture { me: ClaimState::Waiting, open: false, .. } => Goto(E4),
         Picture { first: Some(to), free: Some(slot), .. } => Goto(E3 { slot, was: Was::Free, to }),
@@ -148,11 +148,11 @@ fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     }
 }
 
-/// The way in of one that does not wait.
+/// The way in of a process that does not wait.
 fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
-        // It had guessed wrong.
+        // The process guessed a slot that was not the smallest free one.
         Picture { open: true, first: None, free: Some(slot), .. } => Goto(T1 { slot }),
         _ => Leave,
     }
@@ -170,8 +170,8 @@ fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     }
 }
 
-/// The way out of one that has still got its slot, since it wanted to give it to one that waits no longer.
-/// Were it to try the next in line, and so on, it might do so for ever.
+/// The way out of a holder that still has its slot, because the claim it wanted to give it to no longer waits.
+/// It frees the slot: trying one head of the queue after the other might never end.
 fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),

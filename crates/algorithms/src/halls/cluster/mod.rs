@@ -1,53 +1,64 @@
-//! Claims: k-exclusion among machines, on a store such as etcd that has transactions, revisions and
-//! leases.
+//! Claims: k-exclusion among machines, on a store such as etcd that has transactions, revisions and leases.
 //!
-//! Ours. Whoever comes puts down a claim. What the store has of a hall:
+//! Our own protocol. A process that wants a slot makes a claim. The store has these records of a hall:
 //!
-//! - `door`: how many slots there are, or that it is closed.
-//! - `queue/ID`: a claim that waits. The revision in which it was made is its place.
-//! - `inside/ID`: a claim that has got its slot.
-//! - `slots/J`: whose slot J is. The revision in which this was written is the holder's *token*.
+//! - `door`: the number of slots, or that the hall is closed.
+//! - `queue/ID`: a claim that waits. The revision in which it was made is its position.
+//! - `inside/ID`: a claim that has a slot.
+//! - `slots/J`: the claim that slot J is assigned to. The revision in which this was written is the holder's
+//!   *token*.
 //!
-//! Claims, in the queue or inside, hang on a lease, so they vanish some time after their owner has. A
-//! record in `slots` hangs on none: it is removed, or given to somebody else, by whoever leaves, and by
-//! nobody else as long as there is the claim inside that it names. A record whose claim is gone is
-//! *stale*: its owner has crashed, or was cut off from the store. When a lease ends is the store's word
-//! against the owner's: they have no clock in common, and etcd is known to end leases early. So nobody
-//! believes it. The owner counts from the last time when it saw its claim in the store, and stops in
-//! time; who finds the claim gone waits as long as the owner may still be inside, and longer.
+//! Claims, in the queue and inside, are bound to a lease, so they vanish some time after their owner. A record in
+//! `slots` is not: its holder removes it or assigns it to another claim when it leaves, and as long as the claim
+//! inside exists that the record names, no other process may change it. A record whose claim is gone is *stale*:
+//! the owner has crashed, or was cut off from the store. The end of a lease does not prove that, because store and
+//! owner have no common clock, and etcd is known to end leases early. So no process relies on it. The owner counts
+//! from the last time at which it saw its claim in the store, and stops in time. A process that finds the claim gone
+//! waits longer than the owner may still be inside.
 //!
-//! A slot that is given back while somebody waits goes to the first in line in the same transaction, so
-//! no slot is ever free, clean, and waited for, but for those that a claim found free after it had
-//! guessed wrong, for those that a larger door has brought, and for those whose owner was not quick enough:
-//! who finds that the one it wanted to give its slot to waits no longer does not go on with the next, but
-//! frees it, and has all who wait look. These slots, and stale ones, are given to the first in line by
-//! whoever sees them while it waits.
+//! A slot that is released while others wait goes to the head of the queue in the same transaction. So no slot is
+//! free while a claim waits, with three exceptions: a claim that guessed a wrong free slot has joined the queue; the
+//! hall was made larger; or a holder wanted to give its slot to a claim that had left the queue. In the last case
+//! the holder does not try the next claim, but frees the slot and wakes all waiters. Any waiter that sees a free
+//! slot, or one that has been stale for long enough, gives it to the head of the queue.
 //!
 //! Line | what it asks for
 //! -----|-----------------
-//! E1   | a slot, if nobody waits and it is the smallest that is free; else a place in the queue
-//! E2   | (waiting room) to be told when something has changed
-//! E3   | that a slot that is free or stale be given to the first in line
-//! E4   | (gives up) to be struck off the queue
-//! T1   | as E1, without a place in the queue
-//! X1   | who is the first in line
-//! X2   | that its slot be given to the first in line
-//! X3   | that its slot be free, if nobody waits or there is no such slot any more; or free anyway
+//! E1   | a slot, if nobody waits and it is the smallest free one; otherwise a position in the queue
+//! E2   | (waiting room) to be woken when something has changed
+//! E3   | to give a slot that is free or stale to the head of the queue
+//! E4   | (gives up) to leave the queue
+//! T1   | as E1, but without a position in the queue
+//! X1   | which claim is the head of the queue
+//! X2   | to give its slot to the head of the queue
+//! X3   | to free its slot, if nobody waits or the hall has no such slot any more; or to free it anyway
 //!
-//! Who waits is told when it is given a slot or has lost its claim, when the claim before it is gone, and
-//! when the door changes; the first in line also when a claim inside is gone, and when one has been gone for
+//! A waiter is woken when it is given a slot or has lost its claim, when the claim before it is gone, and when the
+//! door is written. The head of the queue is also woken when a claim inside is gone, and when one has been gone for
 //! long enough.
 //!
-//! I1: who is in has its slot, though perhaps no claim any more. I2: who is outside has left nothing behind.
-//! I3: where a slot is free, or stale for long enough, the first in line is awake. I4: where one is free, all
-//! in line are. I5: nobody has two claims.
+//! - I1: a process inside has its slot, but perhaps no claim any more.
+//! - I2: a process outside has left nothing behind.
+//! - I3: if a slot is free, or has been stale for long enough, the head of the queue is awake.
+//! - I4: if a slot is free, all waiters are awake.
+//! - I5: no process has two claims.
 //!
-//! By I4, one that stops while it waits is given a slot, and keeps nothing else from those behind it. That is
-//! not so of slots that are stale, which only the first in line looks after: those behind it rely on its
-//! lease. So whatever keeps a lease alive must not outlive what looks after the hall.
+//! By I4, a waiter that stops is given one slot, and keeps nothing else from the waiters behind it. This does not
+//! hold for stale slots, which only the head of the queue looks after: the waiters behind it depend on its lease. So
+//! whatever renews a lease must not outlive the code that looks after the hall.
 //!
-//! Doorway: E1. Each line is one transaction, and every transaction tells how things are after it. Each
-//! asks in a way that may be repeated, for who has lost the connection cannot know whether it happened.
+//! Doorway: E1. Each line is one transaction, and every transaction returns the hall after it. Each request may be
+//! repeated, because a process that has lost its connection cannot know whether the request took effect.
+//!
+//! The driver in the crate `hallpass-cluster` runs these lines on a real store, and makes a few transitions that the
+//! model does not have. They are **not checked**:
+//!
+//! - `try_acquire` frees a slot that has been stale for long enough and that nobody waits for, and starts over.
+//! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, its answer serves as the answer
+//!   to X1, once.
+//! - A passage that is let in after its claim was lost starts over with a new claim.
+//! - `resize` and `reap` give free and stale slots to waiters.
+//! - Processes of one machine record for each other since when a claim has been gone.
 
 mod halls;
 mod lines;

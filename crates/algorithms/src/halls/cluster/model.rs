@@ -1,15 +1,7 @@
 //! The protocol as the lab sees it: a few processes, and a store that is one word.
 //!
-//! The model differs from the native driver, the crate `hallpass-cluster`, in these points. What the driver does
-//! beyond the model is **not checked**:
-//!
-//! - `try_acquire` frees a reclaimable slot that nobody waits for, and starts over.
-//! - X1 may be answered from an old view. If X2 or X3 then has no effect, its answer serves as the answer to X1,
-//!   once.
-//! - A passage that is let in after its claim was lost starts over with a new claim.
-//! - `resize` and `reap` give free and stale slots to waiters.
-//! - Processes of one machine record for each other since when a claim has been gone.
-//! - Each model has one kind of mishap or management ([`Cast`]), not several together.
+//! Each model has one kind of mishap or management ([`Cast`]), not several together. What the native driver does
+//! beyond the model is listed in the [parent module](super).
 
 use alloc::string::String;
 

@@ -10,10 +10,10 @@ use tonic_prost::ProstCodec;
 
 use super::{Client, Failure, failure::of_connection};
 
-/// A connection to a member, and what we show there.
+/// A connection to a member, and the token to present there.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// Which connection it is, for [`Members::leave`](super::members::Members::leave).
+    /// The number of the connection, for [`Members::leave`](super::members::Members::leave).
     turn: u64,
     member: String,
     channel: Channel,
@@ -21,7 +21,7 @@ pub(super) struct Line {
 }
 
 impl Client {
-    /// A call with one answer.
+    /// Makes a call that has one answer.
     pub(super) async fn unary<M, R>(&self, path: &'static str, message: M) -> Result<R, Failure>
     where
         M: prost::Message + Clone + 'static,
@@ -34,7 +34,7 @@ impl Client {
         .await
     }
 
-    /// One attempt at the member whose turn it is. If that fails, it is the next one's turn.
+    /// Makes one attempt at the current member. If it cannot be reached, the next attempt is at the next one.
     pub(super) async fn attempt<T, F>(&self, call: impl Fn(Line) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
@@ -44,7 +44,7 @@ impl Client {
         self.judge(&line, outcome)
     }
 
-    /// Moves on to the next member if this one could not be reached.
+    /// Moves on to the next member if this one could not be reached. Returns the outcome, explained.
     pub(super) fn judge<T>(&self, line: &Line, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let members = &self.shared.members;
         match outcome {
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// The call with our token, where there is one; again with a new one if it is not accepted.
+    /// Makes the call with our token, if there is one, and again with a new token if that is rejected.
     async fn logged_in<T, F>(&self, line: &Line, call: impl Fn(Line) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
@@ -69,8 +69,8 @@ impl Client {
         };
         let token = self.in_time(login.token(line)).await?;
         let outcome = self.in_time(call(line.with(&token))).await;
-        // Tokens end. etcd 3.4 says of a watch with an old one that permission is denied, so any such
-        // answer is worth a new token.
+        // Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied", so any such
+        // answer is worth an attempt with a new token.
         let Err(Failure::Denied(_)) = outcome else { return outcome };
         login.forget(&token).await;
         let token = self.in_time(login.token(line)).await?;
@@ -106,7 +106,8 @@ impl Line {
         Ok(answer.into_inner())
     }
 
-    /// Messages there, answers back. What is not sent yet goes on being sent while answers are read.
+    /// Opens a stream of messages to the member and of answers back. Messages are still sent while answers are
+    /// read.
     pub(super) async fn stream<M, R>(
         &self,
         path: &'static str,
@@ -122,7 +123,7 @@ impl Line {
     }
 
     async fn ready(&self) -> Result<Grpc<Channel>, Failure> {
-        // etcd limits what it takes; what it gives is as long as a hall has participants.
+        // etcd limits the size of requests, but an answer is as long as the hall has participants.
         let mut grpc = Grpc::new(self.channel.clone()).max_decoding_message_size(usize::MAX);
         grpc.ready().await.map_err(|error| of_connection(&error))?;
         Ok(grpc)
@@ -130,7 +131,7 @@ impl Line {
 
     fn request<M>(&self, message: M) -> Request<M> {
         let mut request = Request::new(message);
-        // A member that has no leader is to say so, also later in a stream, rather than wait for one.
+        // Asks a member without a leader to say so, also later in a stream, instead of waiting for one.
         request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
         if let Some(token) = &self.token {
             request.metadata_mut().insert("token", token.clone());

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {
-        // One with a source is of our own side's making: the connection failed.
+        // A status with a source was made on our side: the connection failed.
         if status.source().is_some() {
             return of_connection(&status);
         }
@@ -24,14 +24,14 @@ impl From<Status> for Failure {
                 | Code::OutOfRange
                 | Code::ResourceExhausted
                 | Code::Unimplemented => Failure::Refused(text),
-                // No leader, stopped, timed out, ..., and what etcd itself has no code for.
+                // No leader, stopped, timed out, and errors for which etcd has no code.
                 _ => Failure::Unreachable(text),
             }
         })
     }
 }
 
-/// What etcd says in these words; other words are judged by their code.
+/// Recognises failures by the text of etcd; all others are told apart by their code.
 pub(super) fn of_text(text: &str) -> Option<Failure> {
     let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
     if says(&["requested lease not found"]) {
@@ -41,8 +41,8 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
     } else if says(&["too many requests", "auth store is old", "leader changed"]) {
         Some(Failure::Unreachable(text.into()))
     } else if says(&["grpc-status header missing"]) {
-        // So tonic says of what speaks HTTP but not gRPC: a proxy, for instance.
-        Some(Failure::Unreachable(format!("what answers there is not etcd: {text}")))
+        // tonic reports this for a server that speaks HTTP but not gRPC, for instance a proxy.
+        Some(Failure::Unreachable(format!("the server there is not etcd: {text}")))
     } else if says(&[
         "authentication failed",
         "invalid auth token",
@@ -56,14 +56,14 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
     }
 }
 
-/// What a broken connection, or one that never was, means.
+/// Translates a connection that broke or could not be made.
 pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failure {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
     let text = cause.to_string();
-    // What TLS says of certificates, theirs (the former) or ours (an alert that they sent).
+    // TLS rejects their certificate with the former text, and reports an alert if they reject ours.
     if text.contains("invalid peer certificate")
         || text.contains("fatal alert") && text.to_lowercase().contains("certificate")
     {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_etcd_says_tells_whether_it_may_have_happened() {
+    fn answers_of_etcd_show_whether_a_request_may_have_taken_effect() {
         let unreachable = [
             (Code::Unavailable, "etcdserver: no leader"),
             (Code::Unavailable, "etcdserver: request timed out"),

@@ -1,4 +1,4 @@
-//! Leases: they end if nobody keeps them alive, and what is bound to them goes with them.
+//! Leases: they end unless they are renewed, and the keys bound to them are deleted with them.
 
 use super::{
     Client, Failure,
@@ -16,11 +16,12 @@ const KEEP_ALIVE: &str = "/etcdserverpb.Lease/LeaseKeepAlive";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
     pub id: i64,
-    /// In seconds; etcd may give more than was asked for.
+    /// In seconds. etcd may grant more than was asked for.
     pub ttl: i64,
 }
 
 impl Client {
+    /// Grants a lease.
     pub(crate) async fn grant(&self, ttl_seconds: i64) -> Result<Lease, Failure> {
         let request = LeaseGrantRequest { ttl: ttl_seconds };
         let granted: LeaseGrantResponse = self.unary(GRANT, request).await?;
@@ -31,9 +32,9 @@ impl Client {
         }
     }
 
-    /// False: the lease is gone.
+    /// Renews a lease. Returns `false` if it no longer exists.
     pub(crate) async fn keep_alive(&self, id: i64) -> Result<bool, Failure> {
-        // A stream for each call: it costs what a plain call does, and nothing is left to go stale.
+        // Each call opens a stream: this costs as much as a plain call, and leaves no stream that may break.
         self.attempt(|line| async move {
             let once = tokio_stream::once(LeaseKeepAliveRequest { id });
             let mut answers = line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, once).await?;
@@ -45,7 +46,7 @@ impl Client {
         .await
     }
 
-    /// Ends a lease; well if it is gone already.
+    /// Ends a lease. Succeeds if it is gone already.
     pub(crate) async fn revoke(&self, id: i64) -> Result<(), Failure> {
         match self.unary::<_, LeaseRevokeResponse>(REVOKE, LeaseRevokeRequest { id }).await {
             Ok(_) | Err(Failure::LeaseGone) => Ok(()),

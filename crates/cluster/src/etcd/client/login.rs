@@ -1,4 +1,4 @@
-//! Users with a password: it is shown once, and gives a token for all that follows.
+//! Users with a password: it is exchanged for a token, which all further calls present.
 
 use tokio::sync::Mutex;
 use tonic::metadata::AsciiMetadataValue;
@@ -13,11 +13,11 @@ const AUTHENTICATE: &str = "/etcdserverpb.Auth/Authenticate";
 
 type Token = AsciiMetadataValue;
 
-/// A user, and the token that we have for it.
+/// A user, and the token that we have got.
 pub(super) struct Login {
     name: String,
     password: String,
-    /// Locked while one is asked for: etcd takes its time over passwords, and one token is enough.
+    /// Locked while a token is requested: checking a password is slow in etcd, and one token is enough.
     token: Mutex<Option<Token>>,
 }
 
@@ -26,7 +26,7 @@ impl Login {
         Login { name, password, token: Mutex::default() }
     }
 
-    /// The token; none if the cluster does not ask who we are.
+    /// Returns the token; `None` if the cluster has no authentication.
     pub(super) async fn token(&self, line: &Line) -> Result<Option<Token>, Failure> {
         let mut token = self.token.lock().await;
         if token.is_none() {
@@ -35,7 +35,7 @@ impl Login {
         Ok(token.clone())
     }
 
-    /// This one is not accepted any more.
+    /// Forgets a token that was rejected.
     pub(super) async fn forget(&self, refused: &Option<Token>) {
         let mut token = self.token.lock().await;
         if *token == *refused {
@@ -48,7 +48,7 @@ impl Login {
             AuthenticateRequest { name: self.name.clone(), password: self.password.clone() };
         match line.unary::<_, AuthenticateResponse>(AUTHENTICATE, request).await {
             Ok(answer) => {
-                let unusable = |_| Failure::Refused("its token cannot be sent back".into());
+                let unusable = |_| Failure::Refused("its token cannot be used".into());
                 let mut token: Token = answer.token.parse().map_err(unusable)?;
                 token.set_sensitive(true);
                 Ok(Some(token))

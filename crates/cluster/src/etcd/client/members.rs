@@ -15,32 +15,32 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use super::attempt::Line;
 use crate::{ClusterOptions, Error, etcd::Tls};
 
-/// etcd hangs up on clients that ping more often than every 5 s.
+/// etcd closes connections on which pings come more often than every 5 s.
 const PING_EVERY: Duration = Duration::from_secs(6);
 const PING_ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The members, one of which we speak to.
+/// The members of the cluster, one of which we are connected to.
 pub(super) struct Members {
     names: Vec<String>,
     endpoints: Vec<Endpoint>,
     current: Mutex<Current>,
-    /// Whether etcd has ever answered.
+    /// Whether any member has ever answered.
     heard: AtomicBool,
-    /// What to ask oneself if it never has.
-    question: &'static str,
+    /// A hint for the user if none has.
+    hint: &'static str,
 }
 
-/// Whom we speak to.
+/// The current connection.
 #[derive(Default)]
 struct Current {
-    /// How often we have moved on.
+    /// How often we have moved on to the next member.
     turn: u64,
-    /// None before the first use: only then is there surely a runtime.
+    /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
 }
 
 impl Members {
-    /// Reads the certificates; no network.
+    /// Reads the certificates, without using the network.
     pub(super) fn new(options: &ClusterOptions) -> Result<Members, Error> {
         let tls = options.etcd.tls.as_ref().map(tls_config).transpose()?;
         let endpoint = |member: &String| endpoint(member, tls.clone(), options);
@@ -49,7 +49,7 @@ impl Members {
             endpoints: options.etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
             heard: AtomicBool::new(false),
-            question: match &options.etcd.tls {
+            hint: match &options.etcd.tls {
                 None => "does it want TLS, by etcds://?",
                 Some(Tls { identity: None, .. }) => {
                     "does it speak TLS, and want a certificate of ours, by ETCDCTL_CERT?"
@@ -63,7 +63,7 @@ impl Members {
         self.names.join(",")
     }
 
-    /// The one whose turn it is.
+    /// Returns the connection to the current member.
     pub(super) fn line(&self) -> Line {
         let mut current = self.lock();
         let member = (current.turn % self.endpoints.len() as u64) as usize;
@@ -72,8 +72,8 @@ impl Members {
         Line::new(current.turn, self.names[member].clone(), channel)
     }
 
-    /// Moves on, by a new connection even if there is only one member: the old one may be dead without
-    /// having said so. Who comes late with a failure of an earlier connection does nothing.
+    /// Moves on to the next member. With a single member, this makes a new connection: the old one may be dead
+    /// although it is open. A late report about an earlier connection has no effect.
     pub(super) fn leave(&self, turn: u64) {
         let mut current = self.lock();
         if current.turn == turn {
@@ -81,20 +81,20 @@ impl Members {
         }
     }
 
-    /// Notes that etcd has answered: certificates and the like are well.
+    /// Notes that a member has answered, so the TLS options are right.
     pub(super) fn heard(&self) {
-        // ORDERING: it only chooses words.
+        // ORDERING: Relaxed, because it only affects the text of a message.
         self.heard.store(true, Relaxed);
     }
 
-    /// Why a member could not be reached. One that hangs up does not say why; if none has ever done
-    /// otherwise, it may be our options.
+    /// Explains why a member could not be reached. A member that closes the connection gives no reason; if no
+    /// member has ever answered, our TLS options may be wrong.
     pub(super) fn explain(&self, member: &str, why: String) -> String {
         let hung_up =
             ["closed", "broken pipe", "reset", "eof"].iter().any(|word| why.contains(word));
-        // ORDERING: it only chooses words.
+        // ORDERING: Relaxed, because it only affects the text of a message.
         let why = if hung_up && !self.heard.load(Relaxed) {
-            format!("{why} ({})", self.question)
+            format!("{why} ({})", self.hint)
         } else {
             why
         };
@@ -144,19 +144,19 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig, Error> {
 const CERTIFICATE: &str = "CERTIFICATE-----";
 const KEY: &str = "PRIVATE KEY-----";
 
-/// A file in PEM format, with at least one such block in it: with none, TLS would only say later that it
-/// trusts nobody.
+/// Reads a file in PEM format that has at least one such block. Without one, TLS would only fail later, with an
+/// error that does not name the file.
 fn read(file: &Path, block: &str) -> Result<String, Error> {
     let bad = |why: String| Error::BadOption { what: file.display().to_string(), why };
     let text = fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
     if text.contains(block) {
         Ok(text)
     } else {
-        Err(bad(format!("there is no `-----BEGIN ... {block}` in it")))
+        Err(bad(format!("it has no `-----BEGIN ... {block}`")))
     }
 }
 
-/// An error and what caused it.
+/// Describes an error and its causes.
 fn reason(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", reason(cause)),

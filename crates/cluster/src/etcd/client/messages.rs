@@ -1,5 +1,5 @@
-//! What goes over the wire: those messages, and fields of them, of etcd's `rpc.proto`, `kv.proto` that we
-//! send or look at. Names and tags are etcd's.
+//! The messages of etcd's `rpc.proto` and `kv.proto`, reduced to the messages and fields that we use. Names and tags
+//! are etcd's.
 
 use prost::{Enumeration, Message, Oneof};
 
@@ -40,7 +40,7 @@ pub(super) enum SortTarget {
     Create = 2,
 }
 
-/// Linearizable unless it says otherwise, and ours never do.
+/// Linearizable, unless it is `serializable`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RangeRequest {
     #[prost(bytes = "vec", tag = "1")]

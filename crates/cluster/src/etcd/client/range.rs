@@ -1,10 +1,10 @@
-//! Which keys are meant.
+//! Ranges of keys.
 
-/// One key, or all from `key` up to `end`, which is not one of them.
+/// One key, or all keys from `key` up to but not including `end`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeyRange {
     pub key: Vec<u8>,
-    /// Empty for one key; one zero byte for no end.
+    /// Empty for a single key; one zero byte for no end.
     pub end: Vec<u8>,
 }
 
@@ -13,24 +13,24 @@ impl KeyRange {
         KeyRange { key: key.into(), end: Vec::new() }
     }
 
-    /// All keys that begin so.
+    /// Returns the range of all keys with this prefix.
     pub(crate) fn prefix(prefix: impl Into<Vec<u8>>) -> KeyRange {
         let mut key = prefix.into();
         let mut end = key.clone();
-        // The first key after them all: a last byte of 255 has no successor, so the one before it counts.
+        // The first key after the range: increments the last byte that is not 255.
         while end.pop_if(|last| *last == 255).is_some() {}
         match end.last_mut() {
             Some(last) => *last += 1,
             None => end.push(0),
         }
         if key.is_empty() {
-            // etcd takes no empty key; this is the least there can be.
+            // etcd does not accept an empty key; this is the smallest one.
             key.push(0);
         }
         KeyRange { key, end }
     }
 
-    /// All from `from` up to `end`, which is not one of them.
+    /// Returns the range of all keys from `from` up to but not including `end`.
     #[cfg(test)]
     pub(crate) fn between(from: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> KeyRange {
         KeyRange { key: from.into(), end: end.into() }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_ends_before_the_next_key_that_does_not_begin_so() {
+    fn a_prefix_ends_before_the_next_key_without_it() {
         assert_eq!(KeyRange::prefix("a/"), KeyRange::between("a/", "a0"));
         assert_eq!(KeyRange::prefix([7, 255, 255]), KeyRange::between([7, 255, 255], [8]));
         assert_eq!(KeyRange::prefix([255]), KeyRange::between([255], [0]));

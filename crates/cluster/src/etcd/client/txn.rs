@@ -1,4 +1,4 @@
-//! Transactions: what is to hold, what to do then, what otherwise, and what came of it.
+//! Transactions: conditions, operations and their results.
 
 use super::{
     Client, Failure, KeyRange, KeyValue,
@@ -11,7 +11,7 @@ use super::{
 
 const TXN: &str = "/etcdserverpb.KV/Txn";
 
-/// If all of `when` holds, all of `then` happens; if not, all of `otherwise`. At one moment.
+/// Does all of `then` if all of `when` holds, and all of `otherwise` if not, atomically.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Txn {
     pub when: Vec<When>,
@@ -23,28 +23,28 @@ pub(crate) struct Txn {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct When(Compare);
 
-/// Something to do.
+/// An operation.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Op(Request);
 
-/// What came of a transaction.
+/// The result of a transaction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TxnResponse {
-    /// The store's revision after it.
+    /// The revision of the store after it.
     pub revision: i64,
     /// Whether all of `when` held.
     pub succeeded: bool,
-    /// One for each of `then`, or of `otherwise`.
+    /// The results of `then`, or of `otherwise`.
     pub answers: Vec<Answer>,
 }
 
-/// What came of an [`Op`].
+/// The result of an [`Op`].
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Answer {
     Put,
-    /// So many keys.
+    /// The number of deleted keys.
     Deleted(i64),
-    /// What was asked for, and how many keys the whole range has.
+    /// The keys that were asked for, and the number of keys in the whole range.
     Range {
         kvs: Vec<KeyValue>,
         count: i64,
@@ -70,12 +70,12 @@ impl When {
         When::create(CompareResult::Greater, KeyRange::one(key), 0)
     }
 
-    /// It is there, and was made by that revision.
+    /// The key exists, and was created in that revision.
     pub(crate) fn created(key: impl Into<Vec<u8>>, revision: i64) -> When {
         When::create(CompareResult::Equal, KeyRange::one(key), revision)
     }
 
-    /// It is there, and was last written by that revision.
+    /// The key exists, and was last written in that revision.
     pub(crate) fn modified(key: impl Into<Vec<u8>>, revision: i64) -> When {
         When(Compare {
             result: CompareResult::Equal.into(),
@@ -86,8 +86,7 @@ impl When {
         })
     }
 
-    /// None of these keys is there. (etcd compares each that is there, and each has a revision that made
-    /// it.)
+    /// None of these keys exists. etcd compares every key that exists, and none was created in revision 0.
     pub(crate) fn empty(range: KeyRange) -> When {
         When::create(CompareResult::Equal, range, 0)
     }
@@ -104,13 +103,13 @@ impl When {
 }
 
 impl Op {
-    /// A lease of 0 is none.
+    /// Writes a key, bound to a lease. Lease 0 means none.
     pub(crate) fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>, lease: i64) -> Op {
         let (key, value) = (key.into(), value.into());
         Op(Request::Put(PutRequest { key, value, lease, ignore_value: false }))
     }
 
-    /// Writes what is there once more, so that all who watch it look. It has to be there.
+    /// Writes the present value of a key again, so that its watchers are notified. The key must exist.
     pub(crate) fn touch(key: impl Into<Vec<u8>>) -> Op {
         let put = PutRequest { key: key.into(), ignore_value: true, ..PutRequest::default() };
         Op(Request::Put(put))
@@ -128,22 +127,22 @@ impl Op {
         Op::list(KeyRange::one(key))
     }
 
-    /// In the order of their keys.
+    /// Reads a range, in the order of the keys.
     pub(crate) fn list(range: KeyRange) -> Op {
         Op::range(range, |_| ())
     }
 
-    /// Without values.
+    /// Reads the keys of a range, without values.
     pub(crate) fn keys(range: KeyRange) -> Op {
         Op::range(range, |request| request.keys_only = true)
     }
 
-    /// The one that was made first.
+    /// Reads the key that was created first.
     pub(crate) fn oldest(range: KeyRange) -> Op {
         Op::range(range, |request| request.first_made(SortOrder::Ascend))
     }
 
-    /// Of those made before that revision, the one that was made last.
+    /// Reads the last key that was created before that revision.
     pub(crate) fn youngest_before(range: KeyRange, revision: i64) -> Op {
         Op::range(range, |request| {
             request.first_made(SortOrder::Descend);
@@ -151,8 +150,7 @@ impl Op {
         })
     }
 
-    /// The same, if it is a question, as the member knows it that is asked: sooner answered, and perhaps
-    /// of the past.
+    /// Makes a read that one member answers from its own state: faster, but the answer may be outdated.
     pub(crate) fn without_consensus(mut self) -> Op {
         if let Request::Range(request) = &mut self.0 {
             request.serializable = true;
@@ -173,7 +171,7 @@ impl Op {
 }
 
 impl RangeRequest {
-    /// Only the first in this order of when they were made.
+    /// Limits the request to the first key in the order of creation.
     fn first_made(&mut self, order: SortOrder) {
         self.sort_order = order.into();
         self.sort_target = SortTarget::Create.into();
@@ -195,7 +193,7 @@ impl From<Txn> for TxnRequest {
 }
 
 impl TxnResponse {
-    /// Of what etcd said; only the outermost transaction has a revision there.
+    /// Converts the answer of etcd. Only the outermost transaction has a revision there.
     fn new(raw: Raw, revision: i64) -> Result<TxnResponse, Failure> {
         let answers = raw.responses.into_iter().map(|op| match op.response {
             Some(Response::Put(_)) => Ok(Answer::Put),
@@ -204,7 +202,7 @@ impl TxnResponse {
                 Ok(Answer::Range { kvs: found.kvs, count: found.count })
             }
             Some(Response::Txn(raw)) => TxnResponse::new(raw, revision).map(Answer::Txn),
-            // It may have happened all the same.
+            // The transaction may have taken effect.
             None => Err(Failure::Unreachable("its answer cannot be understood".into())),
         });
         let answers = answers.collect::<Result<_, _>>()?;
@@ -213,7 +211,7 @@ impl TxnResponse {
 }
 
 impl Answer {
-    /// The keys found; none if it was not asked for keys.
+    /// Returns the keys of a read; none for other operations.
     pub(crate) fn kvs(&self) -> &[KeyValue] {
         match self {
             Answer::Range { kvs, .. } => kvs,
@@ -221,12 +219,12 @@ impl Answer {
         }
     }
 
-    /// The first key found.
+    /// Returns the first key of a read.
     pub(crate) fn first(&self) -> Option<&KeyValue> {
         self.kvs().first()
     }
 
-    /// How many keys the range has, or how many were deleted.
+    /// Returns the number of keys in the range, or of deleted keys.
     #[cfg(test)]
     pub(crate) fn count(&self) -> i64 {
         match self {

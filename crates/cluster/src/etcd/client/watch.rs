@@ -1,4 +1,4 @@
-//! Watches: being told of changes.
+//! Watches: streams of changes.
 
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
@@ -13,56 +13,56 @@ use super::{
     },
 };
 
-/// The revision by which etcd is asked for what is to come.
+/// As a start revision, this asks etcd for future changes only.
 const NOW: i64 = 0;
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 
-/// Tells of changes in its ranges. Those of one range come in their order; those of several ranges may
-/// overtake each other. Dropping it ends it.
+/// Reports the changes in its ranges. Changes of one range are in order; those of several ranges may overtake each
+/// other. Dropping it ends the watch.
 pub(crate) struct Watch {
     client: Client,
     line: Line,
     answers: Streaming<WatchResponse>,
-    /// It tells of all that comes after this revision; maybe, of what was shortly before.
+    /// The watch reports all changes after this revision, and possibly some shortly before it.
     pub since: i64,
-    /// What came before all ranges were acknowledged.
+    /// Events that arrived before all ranges were acknowledged.
     early: Vec<Event>,
-    /// Keeps the questions open. When it goes, etcd ends the watches; that nobody listens to the answers
-    /// any more, it is not told.
-    _questions: mpsc::Sender<WatchRequest>,
+    /// Keeps the stream of requests open. etcd ends the watches when it closes; it does not notice when nobody
+    /// reads the answers any more.
+    _requests: mpsc::Sender<WatchRequest>,
 }
 
 /// A change of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Event {
     pub deleted: bool,
-    /// As it is since; its `mod_revision` is that of the change. Of a deleted key, no more than that.
+    /// The key after the change; its `mod_revision` is that of the change. A deleted key has no other data.
     pub kv: KeyValue,
 }
 
 impl Event {
-    /// Whether the key was put there after this revision.
+    /// Returns whether the key was written after this revision.
     pub(crate) fn is_put_after(&self, revision: i64) -> bool {
         !self.deleted && self.kv.mod_revision > revision
     }
 
-    /// Whether it was deleted after this revision.
+    /// Returns whether the key was deleted after this revision.
     pub(crate) fn is_deleted_after(&self, revision: i64) -> bool {
         self.deleted && self.kv.mod_revision > revision
     }
 }
 
 impl Client {
-    /// One stream for all ranges, from now on: from the latest revision that the server has heard of.
-    /// Returns once it has acknowledged all of them.
+    /// Watches all ranges in one stream, from the latest revision that the server knows. Returns once the server
+    /// has acknowledged all ranges.
     ///
-    /// To whoever asks for an earlier revision, etcd may be silent for a tenth of a second: those it serves
-    /// in rounds, and at once only those who want nothing but what is to come.
+    /// A watch from an earlier revision may be silent for a tenth of a second, because etcd serves those in
+    /// rounds. Watches for future changes only are served at once.
     pub(crate) async fn watch(&self, ranges: Vec<KeyRange>) -> Result<Watch, Failure> {
         self.watch_from(ranges, NOW).await
     }
 
-    /// From this revision on (inclusive); for tests, it need not be the latest.
+    /// Watches from this revision on (inclusive). Tests use it with earlier revisions.
     pub(super) async fn watch_from(
         &self,
         ranges: Vec<KeyRange>,
@@ -72,8 +72,8 @@ impl Client {
             let requests: Vec<_> = ranges.iter().map(|range| create(range, from)).collect();
             async move {
                 let mut missing = requests.len();
-                // etcd ends the watches when nothing more can be asked for: keep that open meanwhile.
-                let (questions, more) = mpsc::channel(1);
+                // etcd ends the watches when the stream of requests closes, so keep it open.
+                let (requests_open, more) = mpsc::channel(1);
                 let requests = tokio_stream::iter(requests).chain(ReceiverStream::new(more));
                 let mut answers = line.stream(WATCH, requests).await?;
                 let (mut since, mut early) = (0, Vec::new());
@@ -87,7 +87,7 @@ impl Client {
                     early.extend(events(answer)?);
                 }
                 let client = self.clone();
-                Ok(Watch { client, line, answers, since, early, _questions: questions })
+                Ok(Watch { client, line, answers, since, early, _requests: requests_open })
             }
         })
         .await
@@ -95,7 +95,7 @@ impl Client {
 }
 
 impl Watch {
-    /// The next events, at least one. After a failure, nothing more comes.
+    /// Waits for the next events, at least one. After a failure, there are no more.
     pub(crate) async fn next(&mut self) -> Result<Vec<Event>, Failure> {
         let outcome = self.next_events().await;
         self.client.judge(&self.line, outcome)

@@ -1,8 +1,8 @@
-//! Times as Go writes them.
+//! Durations in Go's notation.
 
 use std::time::Duration;
 
-/// Units, those first that begin like a shorter one.
+/// The units, longer ones before those that they begin with.
 const UNITS: [(&str, f64); 7] = [
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -13,7 +13,7 @@ const UNITS: [(&str, f64); 7] = [
     ("h", 3600.0),
 ];
 
-/// `5s`, `500ms`, `1m30s`, `1.5h`: one or more numbers, each with its unit.
+/// Parses one or more numbers with a unit each: `5s`, `500ms`, `1m30s`, `1.5h`.
 pub(super) fn parse(text: &str) -> Option<Duration> {
     let mut seconds = 0.0;
     let mut rest = text;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_as_go_writes_them() {
+    fn durations_are_parsed_as_go_writes_them() {
         for (text, milliseconds) in [
             ("5s", 5000),
             ("500ms", 500),

@@ -39,7 +39,7 @@ fn a_url_names_members_and_a_prefix() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_words() {
+fn an_invalid_url_is_refused_with_the_reason() {
     for (url, word) in [
         ("http://h", "etcd://"),
         ("h:2379", "etcd://"),
@@ -64,7 +64,7 @@ fn what_makes_no_sense_is_refused_in_words() {
 }
 
 #[test]
-fn members_may_be_those_of_etcdctl() {
+fn without_hosts_the_members_are_those_of_etcdctl() {
     let at = |list| parse("etcd://", &[("ETCDCTL_ENDPOINTS", list)]);
     let options = at("http://h1:1, h2").unwrap();
     assert_eq!(
@@ -74,7 +74,7 @@ fn members_may_be_those_of_etcdctl() {
     assert_eq!(at("https://h/").unwrap().etcd.tls, Some(Tls::default()));
     assert!(at("https://h1,http://h2").unwrap_err().to_string().contains("all or none"));
     assert!(at("unix://h").unwrap_err().to_string().contains("ETCDCTL_ENDPOINTS"));
-    // The URL comes first.
+    // Hosts in the URL take precedence.
     let options = parse("etcd://h", &[("ETCDCTL_ENDPOINTS", "https://other")]).unwrap();
     assert_eq!((options.etcd.endpoints, options.etcd.tls), (vec!["h:2379".into()], None));
 }
@@ -93,7 +93,7 @@ fn certificates_mean_tls() {
 }
 
 #[test]
-fn a_user_has_a_password_that_is_not_shown() {
+fn the_password_of_a_user_is_not_shown() {
     let user = |environment: &[_]| parse("etcd://h", environment).map(|options| options.etcd.user);
     let joe = Some(("joe".to_string(), "topsecret".to_string()));
     assert_eq!(user(&[("ETCDCTL_USER", "joe:topsecret")]).unwrap(), joe);
@@ -106,7 +106,7 @@ fn a_user_has_a_password_that_is_not_shown() {
 }
 
 #[test]
-fn times_have_defaults_and_bounds() {
+fn timeouts_and_the_ttl_have_defaults_and_bounds() {
     let options = parse("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "")]).unwrap();
     assert_eq!(options.etcd.dial_timeout, Duration::from_secs(2));
     assert_eq!(options.command_timeout, Duration::from_secs(5));

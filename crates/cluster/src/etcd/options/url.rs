@@ -1,17 +1,17 @@
-//! Where a cluster is, as text.
+//! Parses and checks the URL of a cluster.
 
 use super::{Variables, bad};
 use crate::Error;
 
-/// What the keys of halls begin with, unless the URL says otherwise.
+/// The default prefix of all keys.
 pub(super) const PREFIX: &str = "/hallpass";
 
 const PORT: u16 = 2379;
 
-/// What a URL says.
+/// The parts of a URL.
 pub(super) struct Address {
     pub(super) endpoints: Vec<String>,
-    /// Whether it asks for TLS.
+    /// Whether the scheme asks for TLS.
     pub(super) tls: bool,
     pub(super) prefix: String,
 }
@@ -24,15 +24,15 @@ impl Address {
             Some(("etcds", rest)) => (true, rest),
             _ => {
                 return Err(bad_url(
-                    "a cluster is at etcd://HOST:PORT,... or etcds://HOST:PORT,...",
+                    "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...",
                 ));
             }
         };
         let (members, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
         if rest.contains('@') {
             return Err(bad_url(
-                "a user in the URL is for all to see who list processes: \
-                 set ETCDCTL_USER and ETCDCTL_PASSWORD",
+                "every user can see a password in the URL by listing processes: \
+                 set ETCDCTL_USER and ETCDCTL_PASSWORD instead",
             ));
         }
         let endpoints = if members.is_empty() {
@@ -50,7 +50,7 @@ impl Address {
     }
 }
 
-/// Those of `ETCDCTL_ENDPOINTS`, or the one that is here; and whether they ask for TLS.
+/// Returns the members in `ETCDCTL_ENDPOINTS`, or the one on this machine, and whether they ask for TLS.
 fn of_environment(variable: &Variables) -> Result<(bool, Vec<String>), Error> {
     const NAME: &str = "ETCDCTL_ENDPOINTS";
     let Some(list) = variable(NAME) else {
@@ -72,19 +72,22 @@ fn of_environment(variable: &Variables) -> Result<(bool, Vec<String>), Error> {
             Some(_) => {
                 return Err(bad(
                     NAME,
-                    "an endpoint is HOST:PORT, or http:// or https:// with that",
+                    "an endpoint is HOST:PORT, http://HOST:PORT or https://HOST:PORT",
                 ));
             }
         };
         endpoints.push(with_port(address.trim_end_matches('/'))?);
     }
     if secure && plain {
-        return Err(bad(NAME, "some are https:// and some http://: it must be all or none"));
+        return Err(bad(
+            NAME,
+            "some endpoints are https:// and some http://: use TLS for all or none",
+        ));
     }
     Ok((secure, endpoints))
 }
 
-/// `host`, `host:port`, `[address]`, `[address]:port`, with the port in any case.
+/// Adds the default port to `host` and `[address]`; leaves `host:port` and `[address]:port` as they are.
 fn with_port(member: &str) -> Result<String, Error> {
     let has_port = member.rsplit(']').next().is_some_and(|tail| tail.contains(':'));
     let endpoint = if has_port { member.into() } else { format!("{member}:{PORT}") };
@@ -92,7 +95,7 @@ fn with_port(member: &str) -> Result<String, Error> {
     Ok(endpoint)
 }
 
-/// Whether it is `host:port`.
+/// Checks that an endpoint is `host:port`.
 pub(super) fn check_endpoint(endpoint: &str) -> Result<(), Error> {
     let bad_endpoint = |why: &str| Err(bad(shown(endpoint), why));
     let Some((host, port)) = endpoint.rsplit_once(':') else {
@@ -103,17 +106,17 @@ pub(super) fn check_endpoint(endpoint: &str) -> Result<(), Error> {
     }
     match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         Some(address) if address.parse::<std::net::Ipv6Addr>().is_ok() => Ok(()),
-        Some(_) => bad_endpoint("what is in brackets must be an IPv6 address"),
+        Some(_) => bad_endpoint("the host in brackets must be an IPv6 address"),
         None if host.contains(':') => {
             bad_endpoint("an IPv6 address goes in brackets, as in [::1]:2379")
         }
-        None if host.is_empty() => bad_endpoint("there is no host"),
+        None if host.is_empty() => bad_endpoint("it has no host"),
         None if host.bytes().all(|c| c.is_ascii_alphanumeric() || b"-._".contains(&c)) => Ok(()),
-        None => bad_endpoint("no host has such a name"),
+        None => bad_endpoint("the name of a host has only letters, digits and -._"),
     }
 }
 
-/// Whether keys can begin so.
+/// Checks that keys can begin with this prefix.
 pub(super) fn check_prefix(prefix: &str) -> Result<(), Error> {
     let proper = |part: &str| {
         !part.is_empty()
@@ -128,7 +131,7 @@ pub(super) fn check_prefix(prefix: &str) -> Result<(), Error> {
     }
 }
 
-/// As it may be shown: without what stands before an `@`.
+/// Returns the text without anything before an `@`, which may be a password.
 fn shown(text: &str) -> String {
     let text = match text.rsplit_once('@') {
         Some((_, after)) => format!("...@{after}"),
