@@ -49,18 +49,18 @@ pub(crate) struct Claim {
     pub uncertain: AtomicBool,
 }
 
-/// What we use the claim for.
+/// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// To get in. We may be out of touch with the store for any time.
+    /// We want to get in, and may be out of touch with the store for any time.
     Entering,
-    /// To stay inside.
+    /// We are inside.
     Held,
-    /// For nothing: it is about to be removed.
+    /// We no longer need the claim: it is about to be removed.
     Done,
 }
 
-/// What we know of a claim.
+/// The last known state of a claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Health {
     /// A moment at which the claim was certainly there.

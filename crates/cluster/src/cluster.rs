@@ -82,7 +82,7 @@ impl Cluster {
     /// Opens the hall `name`, whatever its number of slots.
     ///
     /// # Errors
-    /// [`Error::Missing`] if there is no such hall, and those of [`open`](Cluster::open) except
+    /// [`Error::Missing`] if there is no such hall, and the errors of [`open`](Cluster::open) except
     /// [`Error::Slots`], [`Error::BadSlots`] and [`Error::Closed`].
     ///
     /// ```no_run
@@ -145,7 +145,7 @@ impl Cluster {
     /// Measures how long it takes to write one small key: the unit in which the costs of a hall are stated.
     ///
     /// # Errors
-    /// Those of [`names`](Cluster::names).
+    /// The errors of [`names`](Cluster::names).
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) -> Result<(), hallpass_cluster::Error> {
@@ -166,7 +166,7 @@ impl Cluster {
     ///
     /// # Errors
     /// [`Error::Missing`] if there is no such hall, [`Error::InUse`] if it is in use and `force` is not given,
-    /// and those of [`names`](Cluster::names).
+    /// and the errors of [`names`](Cluster::names).
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) -> Result<(), hallpass_cluster::Error> {

@@ -41,7 +41,7 @@ pub enum Error {
     Damaged {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
     /// The hall cannot be removed because it is in use.
@@ -93,7 +93,7 @@ pub enum Error {
     Lost,
     /// The operating system rejected a request.
     System {
-        /// What failed.
+        /// The action that failed.
         doing: &'static str,
         /// The reason that was given.
         why: String,

@@ -76,7 +76,7 @@ impl ClusterHall {
     /// Returns the number of free slots: a snapshot that may already be stale.
     ///
     /// # Errors
-    /// Those of [`status`](ClusterHall::status).
+    /// The errors of [`status`](ClusterHall::status).
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -93,7 +93,7 @@ impl ClusterHall {
     /// Returns the number of waiters: a snapshot that may already be stale.
     ///
     /// # Errors
-    /// Those of [`status`](ClusterHall::status).
+    /// The errors of [`status`](ClusterHall::status).
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -153,7 +153,7 @@ impl ClusterHall {
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be reached by
-    /// then, and those of [`acquire`](ClusterHall::acquire).
+    /// then, and the errors of [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -170,7 +170,7 @@ impl ClusterHall {
     /// Blocks until a slot is free or `deadline` has passed.
     ///
     /// # Errors
-    /// Those of [`try_acquire_for`](ClusterHall::try_acquire_for).
+    /// The errors of [`try_acquire_for`](ClusterHall::try_acquire_for).
     ///
     /// ```no_run
     /// use std::time::{Duration, Instant};

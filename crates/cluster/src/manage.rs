@@ -1,4 +1,4 @@
-//! What can be done to a hall without a claim: open it, change its door, list its participants, reclaim the
+//! Operations on a hall without a claim: open it, change its door, list its participants, reclaim the
 //! slots of vanished holders, remove it.
 //!
 //! `resize` and `reap` give slots to waiters themselves, which the step machine in

@@ -39,7 +39,7 @@ pub(crate) struct WaitingRoom {
     position: Option<Position>,
 }
 
-/// What a waiter has learned.
+/// News for a waiter.
 pub(crate) enum News {
     /// Where its claim is now.
     Own(OwnClaim),

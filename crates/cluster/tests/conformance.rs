@@ -12,7 +12,7 @@ use std::{
 
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass, Error, MAX_SLOTS};
 use hallpass_conformance::{Capacity, HallUnderTest, Refusal, TasksUnderTest, conformance};
-use hallpass_testbed::{EtcdCluster, etcd};
+use hallpass_testbed::{EtcdCluster, TIMEOUT, etcd};
 
 #[derive(Clone)]
 struct OnEtcd(ClusterHall);
@@ -29,8 +29,10 @@ fn refusal(error: Error) -> Refusal {
 fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     CLUSTER.get_or_init(|| {
-        let options = ClusterOptions::at(&EtcdCluster::shared().url()).expect("a good address");
-        Cluster::connect(options).expect("good options")
+        let mut options = ClusterOptions::at(&EtcdCluster::shared().url()).expect("a valid URL");
+        // Limits that no busy machine exceeds.
+        (options.command_timeout, options.ttl) = (TIMEOUT, Duration::from_secs(60));
+        Cluster::connect(options).expect("valid options")
     })
 }
 

@@ -1,4 +1,4 @@
-//! A cluster on this machine.
+//! An etcd cluster on this machine.
 
 use std::{
     path::Path,
@@ -15,50 +15,50 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    KeyRecorder, Member, PATIENCE, Proxy,
+    KeyRecorder, Member, Proxy, TIMEOUT,
     gate::{Gate, Mode},
     member::Plan,
     ports::free_ports,
     sources,
 };
 
-/// Where members write.
+/// Where members store their data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// Where temporary files are; what is to be safe is written to the disk at once.
+    /// In the directory for temporary files, usually on a disk, with fsync.
     Disk,
-    /// In memory, if the machine has a place for it: a disk that takes no time.
+    /// In memory, if the machine has `/dev/shm`: like a disk that takes no time.
     Memory,
 }
 
-/// A cluster, for as long as this lives.
+/// An etcd cluster. It ends when this is dropped.
 pub struct EtcdCluster {
-    /// Before what they use, so that they end first.
+    /// Before what they use, so that they are dropped first.
     members: Vec<Member>,
-    /// What each member has to go through, by whom it wants to reach.
+    /// The proxy before each member, which the other members connect to.
     peer_paths: Vec<Proxy>,
-    /// From whom, to whom.
+    /// The gates by sender and receiver.
     gates: Vec<Vec<Arc<Gate>>>,
-    /// What members call themselves.
+    /// The ids of the members.
     ids: Vec<String>,
     folder: TempDir,
 }
 
 impl EtcdCluster {
-    /// Starts so many members, 1 or 3, that write to memory, and waits until all are ready.
+    /// Starts 1 or 3 members that write to memory, and waits until all are healthy.
     ///
     /// # Panics
-    /// If they do not get ready.
+    /// If they do not become healthy.
     pub fn start(members: usize) -> EtcdCluster {
         EtcdCluster::start_on(members, Storage::Memory)
     }
 
-    /// Starts so many members, and waits until all are ready.
+    /// Starts 1 or 3 members, and waits until all are healthy.
     ///
     /// # Panics
-    /// If they do not get ready.
+    /// If they do not become healthy.
     pub fn start_on(members: usize, storage: Storage) -> EtcdCluster {
-        // A port that was free may be somebody else's by the time a member wants it.
+        // Another process may have taken a port that was free a moment ago.
         for _ in 0..3 {
             if let Some(cluster) = EtcdCluster::attempt(members, storage) {
                 return cluster;
@@ -91,9 +91,9 @@ impl EtcdCluster {
         };
         let peer_paths: Vec<_> = (0..count).map(path).collect();
         let names = peer_paths.iter().enumerate();
-        let everybody: Vec<_> =
+        let all_members: Vec<_> =
             names.map(|(index, path)| format!("m{index}=http://{}", path.address())).collect();
-        let everybody = everybody.join(",");
+        let all_members = all_members.join(",");
         let members: Vec<_> = (0..count)
             .map(|index| {
                 Member::new(Plan {
@@ -101,35 +101,35 @@ impl EtcdCluster {
                     client_port: client_ports[index],
                     peer_port: peer_ports[index],
                     peer_path: peer_paths[index].address(),
-                    everybody: &everybody,
+                    all_members: &all_members,
                     folder: folder.path(),
                     pid: pids[index].clone(),
                 })
             })
             .collect();
         members.iter().for_each(Member::restart);
-        let ready = members.iter().all(|member| member.becomes_healthy(PATIENCE));
+        let ready = members.iter().all(|member| member.becomes_healthy(TIMEOUT));
         let ids = members.iter().map(|member| Some(text(&member.status()?["header"]["member_id"])));
         let ids = ids.collect::<Option<_>>().filter(|_| ready)?;
         Some(EtcdCluster { members, peer_paths, gates, ids, folder })
     }
 
-    /// One of the members.
+    /// Returns a member.
     pub fn member(&self, index: usize) -> &Member {
         &self.members[index]
     }
 
-    /// All of them.
+    /// Returns all members.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// `etcd://HOST:PORT,...`, without anything in between.
+    /// Returns `etcd://HOST:PORT,...`, the addresses of the members themselves.
     pub fn url(&self) -> String {
         format!("etcd://{}", self.addresses())
     }
 
-    /// The same by way of these proxies.
+    /// Returns `etcd://HOST:PORT,...` with the addresses of these proxies.
     pub fn url_through(proxies: &[Proxy]) -> String {
         let addresses: Vec<_> = proxies.iter().map(|proxy| proxy.address().to_string()).collect();
         format!("etcd://{}", addresses.join(","))
@@ -140,12 +140,12 @@ impl EtcdCluster {
         addresses.collect::<Vec<_>>().join(",")
     }
 
-    /// Where members have their data and logs.
+    /// Returns the directory with the data and logs of the members.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The leader of the latest term that anybody who answers knows; it may be dead or stopped by now.
+    /// Returns the leader of the latest term that any member reports; it may be dead or stopped by now.
     pub fn leader(&self) -> Option<&Member> {
         let known = self.members.iter().filter_map(Member::status);
         let latest = known.filter(|status| text(&status["leader"]) != "0");
@@ -157,11 +157,11 @@ impl EtcdCluster {
     /// Waits until every member is healthy and all agree on the leader.
     ///
     /// # Panics
-    /// If that takes longer than anything should.
+    /// If that takes longer than [`TIMEOUT`].
     pub fn await_health(&self) {
         let start = Instant::now();
         while !self.is_whole() {
-            assert!(start.elapsed() < PATIENCE, "the cluster does not recover");
+            assert!(start.elapsed() < TIMEOUT, "the cluster does not recover");
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -174,7 +174,7 @@ impl EtcdCluster {
             && self.members.iter().all(Member::is_healthy)
     }
 
-    /// Cuts a member off from the others; clients reach it as before.
+    /// Cuts a member off from the others. Clients still reach it.
     pub fn isolate(&self, member: &Member) {
         for other in (0..self.members.len()).filter(|other| *other != member.index()) {
             self.gates[member.index()][other].set(Mode::Cut);
@@ -182,30 +182,30 @@ impl EtcdCluster {
         }
     }
 
-    /// Everything among members takes longer by about this time.
+    /// Delays everything between members by about this time.
     pub fn delay_peers(&self, time: Duration) {
         self.gates.iter().flatten().for_each(|gate| gate.set(Mode::Delayed(time)));
     }
 
-    /// Members reach each other again.
+    /// Ends [`isolate`](EtcdCluster::isolate) and [`delay_peers`](EtcdCluster::delay_peers).
     pub fn reunite(&self) {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
 
-    /// `etcdctl`, for this cluster.
+    /// Returns an `etcdctl` command for this cluster.
     pub fn etcdctl(&self, words: &[&str]) -> Command {
         let mut command = Command::new("etcdctl");
         command.args(words).env("ETCDCTL_API", "3").env("ETCDCTL_ENDPOINTS", self.addresses());
         command
     }
 
-    /// Tells of everything that happens to keys that begin like this, from now on.
+    /// Records all changes of keys with this prefix.
     pub fn record_keys(&self, prefix: &str) -> KeyRecorder {
         KeyRecorder::start(&self.addresses(), prefix)
     }
 }
 
-/// The JSON gateway writes large numbers as text, and leaves out those that are 0.
+/// Reads a number from the JSON gateway, which writes large numbers as text and omits 0.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or("0").to_string()
 }

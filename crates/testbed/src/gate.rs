@@ -1,4 +1,4 @@
-//! What may happen to what is on its way.
+//! A gate on the way between two parties, which can be closed or slowed down.
 
 use std::{
     sync::{Condvar, Mutex},
@@ -9,15 +9,15 @@ use std::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     Open,
-    /// Everything takes longer.
+    /// Everything takes longer by this time.
     Delayed(Duration),
-    /// Nothing passes, and nobody is told.
+    /// Nothing passes, and connections stay open.
     Cut,
     /// Connections are closed.
     Closed,
 }
 
-/// Before which everything waits that is on its way from one place to another.
+/// Everything on the way from one party to another passes this gate.
 #[derive(Debug)]
 pub(crate) struct Gate {
     mode: Mutex<Mode>,
@@ -30,15 +30,15 @@ impl Gate {
     }
 
     pub fn set(&self, mode: Mode) {
-        *self.mode.lock().expect("nobody panics here") = mode;
+        *self.mode.lock().expect("not poisoned") = mode;
         self.changed.notify_all();
     }
 
-    /// Waits until one may pass; says whether one still may.
+    /// Waits until data may pass. Returns `false` if the connection is to be closed instead.
     pub fn pass(&self) -> bool {
-        let mode = self.mode.lock().expect("nobody panics here");
+        let mode = self.mode.lock().expect("not poisoned");
         let mode = self.changed.wait_while(mode, |mode| *mode == Mode::Cut);
-        let mode = *mode.expect("nobody panics here");
+        let mode = *mode.expect("not poisoned");
         if let Mode::Delayed(time) = mode {
             thread::sleep(time);
         }

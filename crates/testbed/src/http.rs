@@ -1,4 +1,4 @@
-//! As much of HTTP as it takes to ask a member how it is.
+//! The part of HTTP that is needed to ask a member for its status.
 
 use std::{
     io::{self, Read, Write},
@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 
-/// Longer than this a member that can answer does not need.
-const TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a member may take to answer. A busy machine needs some seconds.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn get(at: SocketAddr, path: &str) -> io::Result<Value> {
     ask(at, &format!("GET {path} HTTP/1.0\r\n\r\n"))
@@ -20,8 +20,8 @@ pub(crate) fn post(at: SocketAddr, path: &str, body: &str) -> io::Result<Value> 
 }
 
 fn ask(at: SocketAddr, request: &str) -> io::Result<Value> {
-    let mut stream = TcpStream::connect_timeout(&at, TIMEOUT)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
+    let mut stream = TcpStream::connect_timeout(&at, ANSWER_TIMEOUT)?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
     stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -1,4 +1,4 @@
-//! Who watches the keys from outside: `etcdctl watch`, and what it has told.
+//! Records all changes of keys, by `etcdctl watch`: independent of hallpass.
 
 use std::{
     io::{BufRead, BufReader},
@@ -15,82 +15,82 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{PATIENCE, nursery};
+use crate::{TIMEOUT, nursery};
 
-/// Something that happened to a key. What happened in one transaction has one revision.
+/// A change of a key. All changes of one transaction have the same revision.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeyChange {
-    /// When.
+    /// The revision of the change.
     pub revision: u64,
-    /// To which key.
+    /// The key.
     pub key: String,
-    /// What is there now; none if the key was removed.
+    /// The state of the key after the change; `None` if it was deleted.
     pub now: Option<KeyState>,
 }
 
-/// What is there under a key.
+/// The state of a key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeyState {
-    /// Since which revision there is such a key.
+    /// The revision in which the key was created.
     pub created: u64,
     /// Its value.
     pub value: String,
 }
 
-/// Tells of everything that happens to some keys. Should the connection, or etcdctl, end, it goes on
-/// where that was; what a member tells late, it learns late.
+/// Records all changes of some keys. If the connection or etcdctl ends, it continues from there. If a member reports a
+/// change late, it is recorded late.
 pub struct KeyRecorder {
-    told: Arc<Told>,
+    recorded: Arc<Recorded>,
     ends: Arc<AtomicBool>,
     child: Arc<Mutex<Option<Child>>>,
     reader: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Recorded {
     changes: Mutex<Vec<KeyChange>>,
     more: Condvar,
 }
 
 impl KeyRecorder {
-    /// From the first revision on; so it has to be called before anything is compacted.
+    /// Starts at the first revision, so it must be called before anything is compacted.
     pub(crate) fn start(endpoints: &str, prefix: &str) -> KeyRecorder {
         let (endpoints, prefix) = (endpoints.to_string(), prefix.to_string());
-        let told = Arc::new(Told::default());
+        let recorded = Arc::new(Recorded::default());
         let ends = Arc::new(AtomicBool::new(false));
         let child = Arc::new(Mutex::new(None));
         let reader = {
-            let (told, ends, child) = (told.clone(), ends.clone(), child.clone());
+            let (recorded, ends, child) = (recorded.clone(), ends.clone(), child.clone());
             thread::spawn(move || {
                 while !ends.load(SeqCst) {
-                    read(&endpoints, &prefix, &told, &ends, &child);
+                    read(&endpoints, &prefix, &recorded, &ends, &child);
                     thread::sleep(Duration::from_millis(100));
                 }
             })
         };
-        KeyRecorder { told, ends, child, reader: Some(reader) }
+        KeyRecorder { recorded, ends, child, reader: Some(reader) }
     }
 
-    /// The latest revision of which everything is known.
+    /// Returns the latest revision that is recorded.
     pub fn revision(&self) -> u64 {
-        latest(&self.told.changes.lock().expect("nobody panics here"))
+        latest(&self.recorded.changes.lock().expect("not poisoned"))
     }
 
-    /// Waits until everything is known up to this revision, which must have touched a key that is watched.
+    /// Waits until all changes up to this revision are recorded. The revision must have changed a recorded key.
     ///
     /// # Panics
-    /// If that takes longer than anything should.
+    /// If that takes longer than [`TIMEOUT`].
     pub fn catch_up(&self, revision: u64) {
-        let changes = self.told.changes.lock().expect("nobody panics here");
+        let changes = self.recorded.changes.lock().expect("not poisoned");
         let late = |changes: &mut Vec<KeyChange>| latest(changes) < revision;
-        let more = self.told.more.wait_timeout_while(changes, PATIENCE, late);
-        let timed_out = more.expect("nobody panics here").1.timed_out();
-        assert!(!timed_out, "the watch does not catch up with revision {revision}");
+        let more = self.recorded.more.wait_timeout_while(changes, TIMEOUT, late);
+        let timed_out = more.expect("not poisoned").1.timed_out();
+        assert!(!timed_out, "the recorder does not catch up with revision {revision}");
     }
 
-    /// All that happened so far.
+    /// Returns all changes so far.
     pub fn changes(&self) -> Vec<KeyChange> {
-        self.told.changes.lock().expect("nobody panics here").clone()
+        self.recorded.changes.lock().expect("not poisoned").clone()
     }
 }
 
@@ -101,7 +101,7 @@ fn latest(changes: &[KeyChange]) -> u64 {
 impl Drop for KeyRecorder {
     fn drop(&mut self) {
         self.ends.store(true, SeqCst);
-        if let Some(child) = &mut *self.child.lock().expect("nobody panics here") {
+        if let Some(child) = &mut *self.child.lock().expect("not poisoned") {
             // It may have ended.
             let _ = child.kill();
         }
@@ -111,21 +111,21 @@ impl Drop for KeyRecorder {
     }
 }
 
-/// Runs etcdctl from where we are until it ends.
+/// Runs etcdctl from the next revision on, until it ends.
 fn read(
     endpoints: &str,
     prefix: &str,
-    told: &Told,
+    recorded: &Recorded,
     ends: &AtomicBool,
     place: &Mutex<Option<Child>>,
 ) {
-    let next = latest(&told.changes.lock().expect("nobody panics here")) + 1;
+    let next = latest(&recorded.changes.lock().expect("not poisoned")) + 1;
     let mut command = nursery::mortal("etcdctl");
     command.args(["watch", "--prefix", "--write-out", "json", "--rev", &next.to_string(), prefix]);
     command.env("ETCDCTL_API", "3").env("ETCDCTL_ENDPOINTS", endpoints);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let stdout = {
-        let mut place = place.lock().expect("nobody panics here");
+        let mut place = place.lock().expect("not poisoned");
         if ends.load(SeqCst) {
             return;
         }
@@ -134,12 +134,12 @@ fn read(
     };
     for line in BufReader::new(stdout).lines().map_while(Result::ok) {
         let Ok(answer) = serde_json::from_str::<Value>(&line) else { break };
-        assert_eq!(answer["CompactRevision"], 0, "what the watch had not seen was compacted");
+        assert_eq!(answer["CompactRevision"], 0, "a revision was compacted before it was recorded");
         let events = answer["Events"].as_array().into_iter().flatten();
-        told.changes.lock().expect("nobody panics here").extend(events.map(change));
-        told.more.notify_all();
+        recorded.changes.lock().expect("not poisoned").extend(events.map(change));
+        recorded.more.notify_all();
     }
-    let ended = place.lock().expect("nobody panics here").take();
+    let ended = place.lock().expect("not poisoned").take();
     if let Some(mut child) = ended {
         let _ = (child.kill(), child.wait());
     }
@@ -152,7 +152,7 @@ fn change(event: &Value) -> KeyChange {
     KeyChange {
         revision: number("mod_revision"),
         key: text(&kv["key"]),
-        // Nothing is said of puts; 1 is a removal.
+        // The type is omitted for puts; 1 is a deletion.
         now: (event["type"] != 1).then(entry),
     }
 }

@@ -1,4 +1,5 @@
-//! **A test bed**: clusters of etcd on this machine, for tests and benchmarks, and what can happen to them.
+//! **A test bed**: etcd clusters on this machine for tests and benchmarks, the faults that can hit them, a
+//! [`Witness`] that records who is inside, and a [judge](judge) that checks the records.
 //!
 //! ```no_run
 //! use hallpass_testbed::{EtcdCluster, Proxy, etcd};
@@ -43,8 +44,8 @@ use std::{
     sync::LazyLock,
 };
 
-/// Longer than this nothing takes on any machine, unless it is broken.
-pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a test waits for something that should happen soon. No machine is so busy that it takes longer.
+pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Returns `Some` if there is an etcd to test with. If not, prints that the test is skipped and what to
 /// install. Looks once per process.
@@ -58,12 +59,12 @@ pub fn etcd() -> Option<()> {
         return Some(());
     }
     let advice = format!("apt-get install {}", missing.join(" "));
-    assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "no etcd to test with: {advice}");
-    eprintln!("skipped, because there is no etcd: {advice}");
+    assert!(std::env::var_os("HALLPASS_NEED_ETCD").is_none(), "etcd is not installed: {advice}");
+    eprintln!("skipped, because etcd is not installed: {advice}");
     None
 }
 
-/// The Debian packages that a cluster needs and that are not installed.
+/// Returns the Debian packages that a cluster needs and that are not installed.
 pub fn missing() -> Vec<&'static str> {
     let needed = [
         ("etcd", "etcd-server"),

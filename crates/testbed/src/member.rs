@@ -1,4 +1,4 @@
-//! One member of a cluster: a process that can be killed, stopped and started again.
+//! One member of a cluster: a process that can be killed, paused and started again.
 
 use std::{
     fs::{File, OpenOptions},
@@ -24,27 +24,27 @@ pub struct Member {
     client_port: u16,
     folder: PathBuf,
     words: Vec<String>,
-    /// Its process; none while it is dead.
+    /// Its process; `None` while it is dead.
     child: Mutex<Option<Child>>,
-    /// The number of that process, for the paths between members.
+    /// The id of that process, for the proxies between members.
     pid: Arc<AtomicU32>,
 }
 
-/// Where members are, and what they are told of each other.
+/// The addresses of a member and its peers.
 pub(crate) struct Plan<'a> {
     pub index: usize,
     pub client_port: u16,
     pub peer_port: u16,
-    /// What others use instead of `peer_port`.
+    /// The proxy that the other members use instead of `peer_port`.
     pub peer_path: SocketAddr,
-    pub everybody: &'a str,
+    pub all_members: &'a str,
     pub folder: &'a Path,
     pub pid: Arc<AtomicU32>,
 }
 
 impl Member {
     pub(crate) fn new(plan: Plan) -> Member {
-        let Plan { index, client_port, peer_port, peer_path, everybody, folder, pid } = plan;
+        let Plan { index, client_port, peer_port, peer_path, all_members, folder, pid } = plan;
         let folder = folder.join(format!("m{index}"));
         let words = format!(
             "--name m{index} --data-dir {} --log-level warn --logger zap \
@@ -52,40 +52,39 @@ impl Member {
              --advertise-client-urls http://127.0.0.1:{client_port} \
              --listen-peer-urls http://127.0.0.1:{peer_port} \
              --initial-advertise-peer-urls http://{peer_path} \
-             --initial-cluster {everybody} --initial-cluster-state new",
+             --initial-cluster {all_members} --initial-cluster-state new",
             folder.display()
         );
         let words = words.split_whitespace().map(String::from).collect();
         Member { index, client_port, folder, words, child: Mutex::new(None), pid }
     }
 
-    /// Which of the members it is.
+    /// Returns the index of this member in the cluster.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Where clients reach it, without anything in between.
+    /// Returns its own address for clients.
     pub fn client_address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.client_port).into()
     }
 
-    /// What it has to say: its log.
+    /// Returns the path of its log.
     pub fn log(&self) -> PathBuf {
         self.folder.with_extension("log")
     }
 
     /// Kills it with SIGKILL, and waits until it is dead.
     pub fn kill(&self) {
-        if let Some(mut child) = self.child.lock().expect("nobody panics here").take() {
+        if let Some(mut child) = self.child.lock().expect("not poisoned").take() {
             child.kill().expect("it is ours");
             child.wait().expect("it is ours");
         }
     }
 
-    /// Starts it again if it is dead, with what it had written and where it was. Does not wait until it
-    /// answers.
+    /// Starts it again if it is dead, with its data and addresses. Does not wait until it answers.
     pub fn restart(&self) {
-        let mut child = self.child.lock().expect("nobody panics here");
+        let mut child = self.child.lock().expect("not poisoned");
         if child.as_mut().is_some_and(is_alive) {
             return;
         }
@@ -98,19 +97,19 @@ impl Member {
         *child = Some(started);
     }
 
-    /// Stops it where it is, as a stuck disk would: it answers nothing, and its connections stay.
+    /// Stops its process, like a stuck disk: it does not answer, and its connections stay open.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Lets it go on.
+    /// Continues a paused process.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Nobody waits for it meanwhile, so the number is its own.
+    /// The process is not reaped while the lock is held, so its id is not reused.
     fn signal(&self, signal: Signal) {
-        let mut child = self.child.lock().expect("nobody panics here");
+        let mut child = self.child.lock().expect("not poisoned");
         if let Some(child) = child.as_mut()
             && is_alive(child)
         {
@@ -118,13 +117,13 @@ impl Member {
         }
     }
 
-    /// Whether it answers, and knows a leader that does.
+    /// Returns whether it answers and has a leader.
     pub fn is_healthy(&self) -> bool {
         let answer = http::get(self.client_address(), "/health");
         answer.is_ok_and(|answer| answer["health"] == "true")
     }
 
-    /// Waits until it is healthy; says whether that came to be in time.
+    /// Waits until it is healthy. Returns `false` if it is not `within` this time.
     pub fn becomes_healthy(&self, within: Duration) -> bool {
         let start = Instant::now();
         while !self.is_healthy() {
@@ -137,11 +136,11 @@ impl Member {
     }
 
     fn has_ended(&self) -> bool {
-        let mut child = self.child.lock().expect("nobody panics here");
+        let mut child = self.child.lock().expect("not poisoned");
         !child.as_mut().is_some_and(is_alive)
     }
 
-    /// What it says of itself and the leader.
+    /// Returns its own report of itself and the leader.
     pub(crate) fn status(&self) -> Option<Value> {
         http::post(self.client_address(), "/v3/maintenance/status", "{}").ok()
     }

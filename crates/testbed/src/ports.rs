@@ -1,12 +1,12 @@
-//! Ports that nobody uses.
+//! Free ports.
 
 use std::net::{Ipv4Addr, TcpListener};
 
-/// Below those that the system gives to connections: while a member is down, a connection could be given
-/// its port.
+/// Below the range from which the system takes ports for connections: otherwise a connection could take the port of a
+/// member that is down.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 
-/// So many different ports. They are free now; nothing keeps them so.
+/// Returns different ports that are free at the moment.
 pub fn free_ports(count: usize) -> Vec<u16> {
     let mut taken = Vec::new();
     while taken.len() < count {

@@ -1,4 +1,4 @@
-//! A path to a member that can be cut.
+//! A proxy before a member, which can be cut, slowed down and closed.
 
 use std::{
     io::{self, Read, Write},
@@ -16,24 +16,24 @@ use crate::{
     gate::{Gate, Mode},
 };
 
-/// A path to a member for one or several clients, who use its [`address`](Proxy::address) instead of the
-/// member's. Dropping it closes it.
+/// A proxy before a member. Clients use its [`address`](Proxy::address) instead of the member's. Dropping it closes all
+/// connections.
 pub struct Proxy {
     address: SocketAddr,
     gates: Vec<Arc<Gate>>,
     connections: Arc<Mutex<Vec<Weak<Connection>>>>,
     ends: Arc<AtomicBool>,
-    porter: Option<JoinHandle<()>>,
+    acceptor: Option<JoinHandle<()>>,
 }
 
 impl Proxy {
-    /// An open path to this member.
+    /// Starts an open proxy before this member.
     pub fn before(member: &Member) -> Proxy {
         Proxy::to(member.client_address(), vec![Arc::new(Gate::new())], |_| Some(0))
     }
 
-    /// A path for several parties, each with its own gate: `whose` says which is of the party that a
-    /// connection comes from.
+    /// Starts a proxy for several parties, each with its own gate. `whose` returns the party that a connection comes
+    /// from.
     pub(crate) fn to(
         target: SocketAddr,
         gates: Vec<Arc<Gate>>,
@@ -43,45 +43,45 @@ impl Proxy {
         let address = listener.local_addr().expect("it has an address");
         let connections = Arc::new(Mutex::new(Vec::new()));
         let ends = Arc::new(AtomicBool::new(false));
-        let porter = {
+        let acceptor = {
             let (gates, connections, ends) = (gates.clone(), connections.clone(), ends.clone());
             thread::spawn(move || {
                 for client in listener.incoming().flatten() {
                     if ends.load(SeqCst) {
                         break;
                     }
-                    // Who cannot be told any more has hung up.
+                    // A client without an address has hung up.
                     let Some(gate) = client.peer_addr().ok().and_then(&whose) else { continue };
                     admit(client, target, gates[gate].clone(), connections.clone());
                 }
             })
         };
-        Proxy { address, gates, connections, ends, porter: Some(porter) }
+        Proxy { address, gates, connections, ends, acceptor: Some(acceptor) }
     }
 
-    /// What clients use instead of the member's address.
+    /// Returns the address that clients use instead of the member's.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Nothing passes any more, in either direction, and nobody is told: connections stall, and new ones
-    /// get no answer. What is on its way arrives when the path is healed.
+    /// Lets nothing pass in either direction: connections stay open and stall, and new ones get no answer. Data on
+    /// its way arrives when the proxy is [healed](Proxy::heal).
     pub fn cut(&self) {
         self.set(Mode::Cut);
     }
 
-    /// Closes all connections, and new ones at once.
+    /// Closes all connections, and closes new ones at once.
     pub fn refuse(&self) {
         self.set(Mode::Closed);
         self.hang_up();
     }
 
-    /// Everything takes longer by about this time, in each direction.
+    /// Delays everything by about this time, in each direction.
     pub fn delay(&self, time: Duration) {
         self.set(Mode::Delayed(time));
     }
 
-    /// The path is as at first.
+    /// Lets everything pass again.
     pub fn heal(&self) {
         self.set(Mode::Open);
     }
@@ -91,7 +91,7 @@ impl Proxy {
     }
 
     fn hang_up(&self) {
-        let connections = self.connections.lock().expect("nobody panics here");
+        let connections = self.connections.lock().expect("not poisoned");
         connections.iter().filter_map(Weak::upgrade).for_each(|connection| connection.close());
     }
 }
@@ -100,10 +100,10 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.ends.store(true, SeqCst);
         self.refuse();
-        // So that the porter looks up.
+        // Wakes the acceptor.
         let _ = TcpStream::connect(self.address);
-        if let Some(porter) = self.porter.take() {
-            let _ = porter.join();
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
         }
     }
 }
@@ -121,7 +121,7 @@ impl Connection {
     }
 }
 
-/// Connects a client as soon as the gate lets it pass, and carries what the two say.
+/// Connects a client as soon as the gate lets it pass, and carries data in both directions.
 fn admit(
     client: TcpStream,
     target: SocketAddr,
@@ -136,7 +136,7 @@ fn admit(
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
         let connection = Arc::new(Connection { client, server });
         {
-            let mut all = all.lock().expect("nobody panics here");
+            let mut all = all.lock().expect("not poisoned");
             all.retain(|other| other.strong_count() > 0);
             all.push(Arc::downgrade(&connection));
         }
@@ -146,7 +146,7 @@ fn admit(
     });
 }
 
-/// Carries what comes from one end to the other, and the news of its end.
+/// Carries data from one end to the other, and passes on the end of the stream.
 fn carry(mut from: &TcpStream, mut to: &TcpStream, gate: &Gate, connection: &Connection) {
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -158,14 +158,14 @@ fn carry(mut from: &TcpStream, mut to: &TcpStream, gate: &Gate, connection: &Con
             return connection.close();
         }
         if count == 0 {
-            // The other direction may have more to say.
+            // The other direction may still have data.
             let _ = to.shutdown(Shutdown::Write);
             return;
         }
     }
 }
 
-/// There may be hundreds, and none needs much.
+/// Starts a thread with a small stack: there may be hundreds.
 fn small_thread(work: impl FnOnce() + Send + 'static) {
     thread::Builder::new().stack_size(64 << 10).spawn(work).expect("a thread");
 }

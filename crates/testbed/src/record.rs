@@ -1,53 +1,52 @@
-//! What a witness writes down.
+//! The record of a witness.
 
 use serde::{Deserialize, Serialize};
 
-/// Something that a witness saw. One line of its record, as JSON.
+/// An observation with its time: one line of the record, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
-    /// When, in microseconds since the witness came.
+    /// Microseconds since the witness was started.
     pub at: u64,
-    /// What.
+    /// The observation.
     #[serde(flatten)]
     pub what: Observation,
 }
 
-/// What a witness can see.
+/// An observation of a witness.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Observation {
-    /// Somebody came in.
+    /// A visitor came in.
     Enter(Visit),
-    /// It has left, or is dead.
+    /// A visitor has left, or is dead.
     Leave {
-        /// Who.
+        /// The number of the visit.
         visit: u64,
     },
-    /// It was stopped together with all who watch over it, so when it goes on, it may be in for a moment
-    /// longer than it has the right to. That is what tokens are for: what it does with its own then is
-    /// refused by whoever has seen a larger one.
+    /// A visitor was stopped together with all processes that watch over it. When they continue, it may be inside for
+    /// a moment too long. Tokens are for that: storage that has seen a larger token refuses its writes.
     Excused {
-        /// Who.
+        /// The number of the visit.
         visit: u64,
     },
-    /// Something that may explain the rest.
+    /// A note that may explain other observations.
     Note {
-        /// What it was.
+        /// The note.
         text: String,
     },
 }
 
-/// Somebody who is in.
+/// A visitor that is inside.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Visit {
-    /// Its number, in the order of arrival.
+    /// The number of the visit, in the order of arrival.
     pub visit: u64,
-    /// What it calls itself.
+    /// The name that the visitor gave.
     pub name: String,
-    /// The slot that it was given.
+    /// Its slot.
     pub slot: usize,
-    /// The token that came with it.
+    /// Its token.
     pub token: u64,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
 }

@@ -9,7 +9,7 @@ use std::{
 
 use crate::EtcdCluster;
 
-/// The cluster, and the process that removes its folder. Statics are never dropped, so neither is.
+/// The cluster, and the process that removes its directory. Statics are never dropped.
 static SHARED: LazyLock<(EtcdCluster, Child)> = LazyLock::new(|| {
     let cluster = EtcdCluster::start(1);
     let remover = remove_after_us(cluster.folder());
@@ -17,18 +17,18 @@ static SHARED: LazyLock<(EtcdCluster, Child)> = LazyLock::new(|| {
 });
 
 impl EtcdCluster {
-    /// A cluster of one member that lives as long as this process does: for tests that need nothing but an
-    /// etcd that works. Each uses halls with names of its own.
+    /// Returns a cluster of one member that lives as long as this process: for tests that only need a working etcd.
+    /// Each of them uses its own names of halls.
     ///
     /// # Panics
-    /// If the member does not get ready.
+    /// If the member does not become healthy.
     pub fn shared() -> &'static EtcdCluster {
         &SHARED.0
     }
 }
 
-/// Removes a folder when this process has ended, however it ends: a shell reads from a pipe until nobody
-/// is left to write to it. It waits a second longer, until the members, which are killed, are gone.
+/// Removes a directory when this process has ended, however it ends: a shell reads from a pipe until all writers are
+/// gone. It waits a second longer, until the members, which are killed, are gone.
 fn remove_after_us(folder: &Path) -> Child {
     let mut shell = Command::new("sh");
     shell.args(["-c", "cat > /dev/null; sleep 1; rm -rf -- \"$0\""]).arg(folder);

@@ -1,8 +1,8 @@
-//! Who is at the other end of a connection on this machine.
+//! Finds the process at the other end of a connection on this machine.
 
 use std::{fs, net::SocketAddr};
 
-/// Which of these processes has the socket at this end; none if it is gone.
+/// Returns which of these processes has the socket with this address; `None` if the socket is gone.
 pub(crate) fn owner(end: SocketAddr, pids: &[u32]) -> Option<usize> {
     let socket = format!("socket:[{}]", inode(end)?);
     pids.iter().position(|pid| {
@@ -13,13 +13,13 @@ pub(crate) fn owner(end: SocketAddr, pids: &[u32]) -> Option<usize> {
     })
 }
 
-/// The number of the socket with this local address.
+/// Returns the inode of the socket with this local address.
 fn inode(end: SocketAddr) -> Option<String> {
     let SocketAddr::V4(end) = end else { return None };
     let address = u32::from_ne_bytes(end.ip().octets());
     let local = format!("{address:08X}:{:04X}", end.port());
     let table = fs::read_to_string("/proc/net/tcp").ok()?;
-    // Columns: number, local address, other address, state, queues, timer, retransmits, user, timeout, inode.
+    // Columns: number, local address, remote address, state, queues, timer, retransmits, user, timeout, inode.
     let sockets = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     sockets.into_iter().find(|socket| socket.get(1) == Some(&&*local)).map(|s| s[9].to_string())
 }

@@ -1,4 +1,4 @@
-//! What holders run: it tells the witness that it is in, and stays for a moment.
+//! The command that holders run: it tells the witness that it is inside, and stays for a moment.
 
 use std::{
     env,
@@ -8,17 +8,18 @@ use std::{
     time::Duration,
 };
 
-/// Where the witness is.
+/// The variable with the socket of the witness.
 pub(crate) const WITNESS: &str = "HALLPASS_WITNESS";
 
-/// If this process was started as a visitor: comes in, and once the witness has written that down, stays for
-/// some milliseconds, between those that `HALLPASS_STAY` says as `5-200`, and ends. Otherwise does nothing.
+/// Acts as a visitor if this process was started as one, and does nothing otherwise. A visitor connects to the witness.
+/// Once the witness has recorded it, it stays for a random number of milliseconds in the range `HALLPASS_STAY`, such as
+/// `5-200`, and exits.
 ///
-/// Slot and token are those that hallpass gives to the command, `HALLPASS_SLOT` and `HALLPASS_TOKEN`; what
-/// it calls itself is `HALLPASS_VISITOR`.
+/// Slot and token are those that hallpass gives to the command, `HALLPASS_SLOT` and `HALLPASS_TOKEN`. Its name is
+/// `HALLPASS_VISITOR`.
 ///
 /// # Panics
-/// If there is something wrong with these, or there is no witness.
+/// If one of these variables is missing or invalid, or there is no witness.
 pub fn visit() {
     let Some(socket) = env::var_os(WITNESS) else { return };
     let word = |name: &str| env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
@@ -26,11 +27,11 @@ pub fn visit() {
     let (name, slot, token) =
         (word("HALLPASS_VISITOR"), word("HALLPASS_SLOT"), word("HALLPASS_TOKEN"));
     writeln!(witness, "enter {name} {slot} {token} {}", process::id()).expect("it listens");
-    witness.read_exact(&mut [0]).expect("it says that we are seen");
+    witness.read_exact(&mut [0]).expect("it confirms the visit");
     let stay = word("HALLPASS_STAY");
-    let (least, most) = stay.split_once('-').expect("two numbers");
+    let (min, max) = stay.split_once('-').expect("two numbers");
     let bound = |text: &str| text.parse::<u64>().expect("a number");
-    thread::sleep(Duration::from_millis(fastrand::u64(bound(least)..=bound(most))));
-    // The end of the process ends the connection, which says that it has left: not sooner.
+    thread::sleep(Duration::from_millis(fastrand::u64(bound(min)..=bound(max))));
+    // The connection closes only with the process, and that tells the witness that the visitor has left.
     process::exit(0);
 }

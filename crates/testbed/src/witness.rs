@@ -1,6 +1,6 @@
-//! The witness: who is in, as seen by somebody who has nothing to do with hallpass.
+//! The witness: records who is inside, independent of hallpass.
 //!
-//! Whoever is in has a connection to it; that it has left, even if it was killed, says the system.
+//! Every visitor has a connection to the witness. The system closes it when the visitor ends, even if it is killed.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ use crate::{
     visitor,
 };
 
-/// Keeps a record of who is in.
+/// Records who is inside.
 pub struct Witness {
     socket: PathBuf,
     book: Arc<Book>,
@@ -43,7 +43,7 @@ struct Pages {
 }
 
 impl Witness {
-    /// Comes, and keeps its record in `visits.jsonl` in this folder.
+    /// Starts a witness that keeps its record in `visits.jsonl` in this directory.
     ///
     /// # Panics
     /// If it cannot write there.
@@ -58,7 +58,8 @@ impl Witness {
         let server = {
             let (book, ends) = (book.clone(), ends.clone());
             thread::spawn(move || {
-                let mut server = VisitorServer { listener, book, guests: Vec::new(), visits: 0 };
+                let mut server =
+                    VisitorServer { listener, book, connections: Vec::new(), visits: 0 };
                 while !ends.load(SeqCst) {
                     server.look();
                 }
@@ -67,18 +68,18 @@ impl Witness {
         Witness { socket, book, ends, server: Some(server) }
     }
 
-    /// Makes a command, which must end in [`visit`](crate::visit), one that this witness sees.
+    /// Makes a command, which must end in [`visit`](crate::visit), a visitor of this witness.
     pub fn introduce(&self, command: &mut Command, name: &str, stay: &str) {
         command.env(visitor::WITNESS, &self.socket);
         command.env("HALLPASS_VISITOR", name).env("HALLPASS_STAY", stay);
     }
 
-    /// Who is in.
+    /// Returns the visitors that are inside.
     pub fn inside(&self) -> Vec<Visit> {
         self.book.open().inside.clone()
     }
 
-    /// Writes that this visit is excused; says whether it is still going on.
+    /// Excuses a visit. Returns whether the visitor is still inside.
     pub fn excuse(&self, visit: u64) -> bool {
         let inside = self.inside().iter().any(|other| other.visit == visit);
         if inside {
@@ -87,12 +88,12 @@ impl Witness {
         inside
     }
 
-    /// Writes down something that may explain the rest.
+    /// Records a note that may explain other observations.
     pub fn note(&self, text: &str) {
         self.book.write(Observation::Note { text: text.to_string() });
     }
 
-    /// All that was seen so far.
+    /// Returns the record so far.
     pub fn record(&self) -> Vec<Event> {
         self.book.open().events.clone()
     }
@@ -109,7 +110,7 @@ impl Drop for Witness {
 
 impl Book {
     fn open(&self) -> std::sync::MutexGuard<'_, Pages> {
-        self.pages.lock().expect("nobody panics here")
+        self.pages.lock().expect("not poisoned")
     }
 
     fn write(&self, what: Observation) {
@@ -119,7 +120,8 @@ impl Book {
             Observation::Leave { visit } => pages.inside.retain(|other| other.visit != *visit),
             Observation::Excused { .. } | Observation::Note { .. } => {}
         }
-        let at = u64::try_from(self.start.elapsed().as_micros()).expect("less than ages");
+        let at =
+            u64::try_from(self.start.elapsed().as_micros()).expect("a test does not last for ages");
         let event = Event { at, what };
         let line = serde_json::to_string(&event).expect("it is plain");
         writeln!(pages.file, "{line}").expect("there is room");
@@ -127,74 +129,77 @@ impl Book {
     }
 }
 
-/// Where visitors come to.
+/// Accepts the connections of visitors.
 struct VisitorServer {
     listener: UnixListener,
     book: Arc<Book>,
-    /// In the order in which they came.
-    guests: Vec<VisitorConnection>,
-    /// How many visits there were.
+    /// The connections in the order of arrival.
+    connections: Vec<VisitorConnection>,
+    /// The number of visits so far.
     visits: u64,
 }
 
 struct VisitorConnection {
     stream: UnixStream,
     said: String,
-    /// Its number, once it has said who it is.
+    /// The number of the visit, once the visitor has introduced itself.
     visit: Option<u64>,
     gone: bool,
 }
 
 impl VisitorServer {
-    /// Waits until something happens, and writes it down.
+    /// Waits until something happens, and records it.
     fn look(&mut self) {
-        let streams = self.guests.iter().map(|guest| PollFd::new(&guest.stream, PollFlags::IN));
+        let streams = self
+            .connections
+            .iter()
+            .map(|connection| PollFd::new(&connection.stream, PollFlags::IN));
         let mut all: Vec<_> = streams.collect();
         all.push(PollFd::new(&self.listener, PollFlags::IN));
         let a_while = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         let _ = poll(&mut all, Some(&a_while));
         while let Ok((stream, _)) = self.listener.accept() {
             stream.set_nonblocking(true).expect("it can be asked");
-            self.guests.push(VisitorConnection {
+            self.connections.push(VisitorConnection {
                 stream,
                 said: String::new(),
                 visit: None,
                 gone: false,
             });
         }
-        // Whoever had left before somebody came, has left by the time we hear of the latter. So between
-        // hearing of it and writing it down, we look who has left; and this for each, since one may have
-        // followed another while we looked elsewhere.
-        for newcomer in 0..self.guests.len() {
-            if self.guests[newcomer].visit.is_none() && self.guests[newcomer].listen() {
-                self.see_off();
-                self.receive(newcomer);
+        // A visitor that left before a newcomer came has closed its connection by the time we read the newcomer's
+        // line. So before we record a newcomer, we record who has left; and we do so for each newcomer, because one
+        // may have followed another while we read elsewhere.
+        for newcomer in 0..self.connections.len() {
+            if self.connections[newcomer].visit.is_none() && self.connections[newcomer].listen() {
+                self.record_departures();
+                self.record_arrival(newcomer);
             }
         }
-        self.see_off();
-        self.guests.retain(|guest| !guest.gone);
+        self.record_departures();
+        self.connections.retain(|connection| !connection.gone);
     }
 
-    /// Writes down who has left.
-    fn see_off(&mut self) {
-        for guest in self.guests.iter_mut().filter(|guest| !guest.gone) {
-            let Some(visit) = guest.visit else { continue };
-            guest.listen();
-            if guest.gone {
+    /// Records the visitors that have left.
+    fn record_departures(&mut self) {
+        for connection in self.connections.iter_mut().filter(|connection| !connection.gone) {
+            let Some(visit) = connection.visit else { continue };
+            connection.listen();
+            if connection.gone {
                 self.book.write(Observation::Leave { visit });
             }
         }
     }
 
-    /// Writes down who has come, and tells it so: no visit is over before it is in the record.
-    fn receive(&mut self, newcomer: usize) {
+    /// Records a newcomer, and confirms it to the visitor: no visit ends before it is in the record.
+    fn record_arrival(&mut self, newcomer: usize) {
         let visit = self.visits;
         self.visits += 1;
-        let guest = &mut self.guests[newcomer];
-        let words: Vec<_> = guest.said.split_whitespace().collect();
+        let connection = &mut self.connections[newcomer];
+        let words: Vec<_> = connection.said.split_whitespace().collect();
         let ["enter", name, slot, token, pid] = words[..] else { panic!("{words:?}") };
         let number = |word: &str| word.parse::<u64>().expect("a number");
-        guest.visit = Some(visit);
+        connection.visit = Some(visit);
         self.book.write(Observation::Enter(Visit {
             visit,
             name: name.to_string(),
@@ -202,13 +207,13 @@ impl VisitorServer {
             token: number(token),
             pid: number(pid) as u32,
         }));
-        // Who was killed meanwhile does not hear it.
-        let _ = self.guests[newcomer].stream.write_all(b"\n");
+        // A visitor that was killed meanwhile does not read it.
+        let _ = self.connections[newcomer].stream.write_all(b"\n");
     }
 }
 
 impl VisitorConnection {
-    /// Hears what it says, or that it is gone; says whether there is a line.
+    /// Reads what the visitor sent, or notes that it is gone. Returns whether there is a whole line.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 256];
         match self.stream.read(&mut bytes) {

@@ -1,4 +1,4 @@
-//! The bed itself: what is said to happen to a cluster does.
+//! The test bed itself: faults have the effect that they claim to have.
 
 use std::{
     io::{Read, Write},
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_testbed::{EtcdCluster, Member, PATIENCE, Proxy, Storage, etcd};
+use hallpass_testbed::{EtcdCluster, Member, Proxy, Storage, TIMEOUT, etcd};
 
 fn put(cluster: &EtcdCluster, key: &str, value: &str) -> bool {
     let mut command = cluster.etcdctl(&["put", key, value]);
@@ -17,12 +17,12 @@ fn put(cluster: &EtcdCluster, key: &str, value: &str) -> bool {
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
+        assert!(start.elapsed() < TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Whether a member is asked through this path and answers within this time.
+/// Returns whether the member behind this proxy answers within this time.
 fn answers(path: &Proxy, within: Duration) -> bool {
     let mut stream = TcpStream::connect(path.address()).expect("somebody listens");
     stream.set_read_timeout(Some(within)).unwrap();
@@ -33,7 +33,7 @@ fn answers(path: &Proxy, within: Duration) -> bool {
 }
 
 #[test]
-fn one_member_serves_and_comes_back_with_what_it_had() {
+fn a_restarted_member_has_its_data() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start_on(1, Storage::Disk);
     assert!(put(&cluster, "a", "kept"));
@@ -47,7 +47,7 @@ fn one_member_serves_and_comes_back_with_what_it_had() {
 }
 
 #[test]
-fn three_members_survive_the_kill_of_their_leader() {
+fn three_members_survive_the_death_of_their_leader() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
     let leader = cluster.leader().expect("there is one");
@@ -55,7 +55,7 @@ fn three_members_survive_the_kill_of_their_leader() {
     eventually("another one leads", || {
         cluster.leader().is_some_and(|other| other.index() != leader.index())
     });
-    assert!(put(&cluster, "a", "1"));
+    eventually("a write works", || put(&cluster, "a", "1"));
     leader.restart();
     cluster.await_health();
 }
@@ -89,29 +89,29 @@ fn a_stopped_or_isolated_leader_is_replaced() {
 }
 
 #[test]
-fn a_path_stalls_closes_takes_its_time_and_heals() {
+fn a_proxy_can_stall_close_delay_and_heal() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let (path, other) = (Proxy::before(cluster.member(0)), Proxy::before(cluster.member(0)));
     let a_while = Duration::from_millis(300);
-    assert!(answers(&path, PATIENCE));
+    assert!(answers(&path, TIMEOUT));
     path.cut();
     assert!(!answers(&path, a_while));
-    assert!(answers(&other, PATIENCE), "others go on");
+    assert!(answers(&other, TIMEOUT), "other proxies still work");
     path.refuse();
     let start = Instant::now();
-    assert!(!answers(&path, PATIENCE));
-    assert!(start.elapsed() < PATIENCE, "it is told at once");
+    assert!(!answers(&path, TIMEOUT));
+    assert!(start.elapsed() < TIMEOUT, "it is closed at once");
     path.delay(a_while);
     let start = Instant::now();
-    assert!(answers(&path, PATIENCE));
+    assert!(answers(&path, TIMEOUT));
     assert!(start.elapsed() >= 2 * a_while, "there and back");
     path.heal();
-    assert!(answers(&path, PATIENCE));
+    assert!(answers(&path, TIMEOUT));
 }
 
 #[test]
-fn what_was_on_its_way_when_a_path_was_cut_arrives_later() {
+fn data_on_its_way_through_a_cut_proxy_arrives_later() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
@@ -126,19 +126,19 @@ fn what_was_on_its_way_when_a_path_was_cut_arrives_later() {
 }
 
 #[test]
-fn a_watch_goes_on_through_a_restart() {
+fn a_recorder_continues_after_a_restart() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
-    let watch = cluster.record_keys("w/");
+    let recorder = cluster.record_keys("w/");
     assert!(put(&cluster, "w/a", "1"));
     assert!(put(&cluster, "elsewhere", "1"));
-    watch.catch_up(2);
+    recorder.catch_up(2);
     cluster.member(0).kill();
     cluster.member(0).restart();
     cluster.await_health();
     assert!(cluster.etcdctl(&["del", "w/a"]).output().unwrap().status.success());
-    watch.catch_up(4);
-    let changes = watch.changes();
+    recorder.catch_up(4);
+    let changes = recorder.changes();
     assert_eq!(changes.len(), 2);
     assert_eq!(changes[0].now.as_ref().map(|entry| (entry.created, &*entry.value)), Some((2, "1")));
     assert_eq!((changes[1].revision, &*changes[1].key, &changes[1].now), (4, "w/a", &None));

@@ -1,4 +1,4 @@
-//! The witness, and what it and the judge make of a lock that trusts in leases.
+//! The witness, and how it and the judge catch a lock that relies on leases.
 
 use std::{
     env,
@@ -8,13 +8,13 @@ use std::{
 };
 
 use hallpass_testbed::{
-    EtcdCluster, Observation, PATIENCE, Visit, Witness, etcd,
+    EtcdCluster, Observation, TIMEOUT, Visit, Witness, etcd,
     judge::{Promise, visits},
     mortal, spawn,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Not a test, but the program that comes in.
+/// The program that visitors run, not a test.
 #[test]
 fn visitor() {
     hallpass_testbed::visit();
@@ -39,17 +39,17 @@ fn with_slot(witness: &Witness, slot: usize, token: u64, stay: &str) -> Child {
 fn await_inside(witness: &Witness, count: usize) -> Vec<Visit> {
     let start = Instant::now();
     while witness.inside().len() != count {
-        assert!(start.elapsed() < PATIENCE, "{:?}", witness.inside());
+        assert!(start.elapsed() < TIMEOUT, "{:?}", witness.inside());
         thread::sleep(Duration::from_millis(10));
     }
     witness.inside()
 }
 
 #[test]
-fn who_comes_who_leaves_and_who_is_killed() {
+fn arrivals_departures_and_deaths_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let witness = Witness::start(folder.path());
-    let mut first = with_slot(&witness, 0, 7, "60000-60000");
+    let mut first = with_slot(&witness, 0, 7, "600000-600000");
     let inside = await_inside(&witness, 1);
     assert_eq!((inside[0].slot, inside[0].token, inside[0].pid), (0, 7, first.id()));
     let mut second = with_slot(&witness, 1, 8, "0-0");
@@ -83,10 +83,9 @@ fn who_comes_who_leaves_and_who_is_killed() {
     assert_eq!(read, seen);
 }
 
-/// `etcdctl lock` lets the next one in when the lease has ended, while its command, of which nobody has
-/// told the holder, goes on.
+/// `etcdctl lock` admits the next command when the lease has ended, while the first command is still running.
 #[test]
-fn a_lock_whose_holder_is_stopped_is_caught() {
+fn a_lock_whose_stopped_holder_is_followed_is_caught() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let folder = tempfile::tempdir().unwrap();
@@ -94,12 +93,12 @@ fn a_lock_whose_holder_is_stopped_is_caught() {
     let lock = || {
         let mut command = mortal("etcdctl");
         command.args(["lock", "--ttl", "1", "a", "--", "sh", "-c"]);
-        // One in order of their revisions, as a token is.
+        // The revision of the lock grows like a token.
         command.arg("HALLPASS_SLOT=0 HALLPASS_TOKEN=$ETCD_LOCK_REV exec \"$0\" \"$@\"");
         command.arg(env::current_exe().unwrap()).args(VISITOR);
         command.env("ETCDCTL_API", "3");
         command.env("ETCDCTL_ENDPOINTS", cluster.member(0).client_address().to_string());
-        start(&witness, command, "20000-20000")
+        start(&witness, command, "600000-600000")
     };
     let mut first = lock();
     await_inside(&witness, 1);
@@ -109,7 +108,7 @@ fn a_lock_whose_holder_is_stopped_is_caught() {
     let violations = visits(1, &witness.record()).violations;
     let promises: Vec<_> = violations.iter().map(|violation| violation.promise).collect();
     assert_eq!(promises, [Promise::OwnSlot, Promise::AtMostK]);
-    // Who kills etcdctl leaves its command behind.
+    // Killing etcdctl leaves its command behind.
     for visit in witness.inside() {
         let pid = Pid::from_raw(visit.pid as i32).expect("a process");
         kill_process(pid, Signal::KILL).unwrap();

@@ -21,7 +21,7 @@ use crowd::Crowd;
 use fastrand::Rng;
 use faults::{Fault, Scene, TO_CLUSTER, TO_HOLDERS};
 use hallpass_testbed::{
-    EtcdCluster, KeyChange, KeyRecorder, PATIENCE, Proxy, Witness, etcd, judge, spawn,
+    EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd, judge, spawn,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -62,7 +62,7 @@ fn faults_break_no_promise() {
     let done = break_things(&scene, seed, time);
     scene.heal();
     witness.note("all is well again");
-    let late = crowd.finish(4 * TTL + PATIENCE);
+    let late = crowd.finish(4 * TTL + TIMEOUT);
     let all_slots = late.is_empty() && all_get_in(&cluster, &witness);
 
     let changes = everything(&cluster, &watch);
@@ -78,7 +78,7 @@ fn faults_break_no_promise() {
     eprintln!(
         "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
          {:?}; faults: {done:?}",
-        verdict.visits, verdict.excused, verdict.most, tally.longest, tally.ends
+        verdict.visits, verdict.excused, verdict.max_inside, tally.longest, tally.ends
     );
     let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
     let enough = passages as u64 >= 2 * time.as_secs();
@@ -129,14 +129,14 @@ fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
     };
     let mut last: Vec<_> = (0..SLOTS).map(start).collect();
     let start = Instant::now();
-    while start.elapsed() < PATIENCE && witness.inside().len() < SLOTS {
+    while start.elapsed() < TIMEOUT && witness.inside().len() < SLOTS {
         thread::sleep(Duration::from_millis(20));
     }
     let all = witness.inside().len() == SLOTS;
     for child in &last {
         kill_process(Pid::from_child(child), Signal::TERM).expect("it is ours");
     }
-    while start.elapsed() < 2 * PATIENCE && !witness.inside().is_empty() {
+    while start.elapsed() < 2 * TIMEOUT && !witness.inside().is_empty() {
         thread::sleep(Duration::from_millis(20));
     }
     for child in &mut last {

@@ -25,7 +25,7 @@ struct TurnKeys {
     inside: String,
 }
 
-/// What a change means to a waiter.
+/// The meaning of a change to a waiter.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TurnChange {
     /// The waiter's claim is inside now.

@@ -1,5 +1,5 @@
-//! What the tests share.
-#![allow(dead_code, reason = "no test needs all of it")]
+//! Helpers for the tests.
+#![allow(dead_code, reason = "no test file uses all of them")]
 
 use std::{
     pin::pin,
@@ -10,31 +10,43 @@ use std::{
 };
 
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions};
-use hallpass_testbed::{EtcdCluster, PATIENCE};
+use hallpass_testbed::{EtcdCluster, TIMEOUT};
 
-/// A short ttl, so that tests are short, too.
-pub const TTL: Duration = Duration::from_secs(3);
+/// The ttl of passes and waiters that are to expire, short so that tests are.
+pub const SHORT_TTL: Duration = Duration::from_secs(3);
 
+/// Options with timeouts that no busy machine exceeds.
 pub fn options(url: &str) -> ClusterOptions {
-    let mut options = ClusterOptions::at(url).expect("a good address");
-    options.ttl = TTL;
+    let mut options = ClusterOptions::at(url).expect("a valid URL");
+    options.command_timeout = TIMEOUT;
+    options.ttl = Duration::from_secs(60);
     options
 }
 
-pub fn connect(cluster: &EtcdCluster) -> Cluster {
-    Cluster::connect(options(&cluster.url())).expect("good options")
+pub fn with_short_ttl(url: &str) -> ClusterOptions {
+    ClusterOptions { ttl: SHORT_TTL, ..options(url) }
 }
 
-/// Waits until `length` callers wait.
+/// Connects with a ttl that no busy machine exceeds.
+pub fn connect(cluster: &EtcdCluster) -> Cluster {
+    Cluster::connect(options(&cluster.url())).expect("valid options")
+}
+
+/// Connects with a ttl that a test can wait for.
+pub fn connect_with_short_ttl(cluster: &EtcdCluster) -> Cluster {
+    Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options")
+}
+
+/// Waits until the queue has this length.
 pub fn await_queue(hall: &ClusterHall, length: usize) {
     let begun = Instant::now();
     while hall.waiting().expect("reachable") != length {
-        assert!(begun.elapsed() < PATIENCE, "there never were {length} waiters");
+        assert!(begun.elapsed() < TIMEOUT, "the queue does not get {length} waiters");
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Waits for a future, without a runtime.
+/// Polls a future to its end, without a runtime.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

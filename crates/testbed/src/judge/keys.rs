@@ -1,4 +1,4 @@
-//! What happened to a hall's keys: `queue/ID`, `inside/ID` and `slots/J`.
+//! Judges the changes of a hall's keys: `queue/ID`, `inside/ID` and `slots/J`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +10,17 @@ use super::{
 };
 use crate::KeyChange;
 
-/// Judges what happened to the keys that begin with `hall`, as `PREFIX/NAME/`, of so many slots.
+/// Judges the changes of the keys that begin with `hall`, which is `PREFIX/NAME/`, of a hall with `slots` slots.
 pub fn judge(slots: usize, changes: &[KeyChange], hall: &str) -> Vec<Violation> {
-    let mut court = Court { slots, ..Court::default() };
-    // What has one revision happened at once.
+    let mut judge = Judge { slots, ..Judge::default() };
+    // Changes with the same revision belong to one transaction.
     for transaction in changes.chunk_by(|a, b| a.revision == b.revision) {
-        court.consider(&Transaction::read(transaction, hall));
+        judge.consider(&Transaction::read(transaction, hall));
     }
-    court.violations
+    judge.violations
 }
 
-/// What one transaction did. Claims go by their identifiers.
+/// The changes of one transaction. Claims are named by their ids.
 #[derive(Default)]
 struct Transaction<'a> {
     revision: u64,
@@ -41,7 +41,7 @@ impl<'a> Transaction<'a> {
             let (kind, name) = key.split_once('/').unwrap_or((key, ""));
             let slot = || name.parse().expect("slots are numbers");
             match (kind, &change.now) {
-                // What is said of a claim may change; its place does not.
+                // A claim that is written again keeps its position.
                 ("queue" | "inside", Some(now)) if now.created < change.revision => {}
                 ("queue", Some(_)) => this.queued.push(name),
                 ("queue", None) => this.unqueued.push(name),
@@ -63,25 +63,25 @@ struct Owner<'a> {
 }
 
 #[derive(Default)]
-struct Court<'a> {
+struct Judge<'a> {
     slots: usize,
-    /// By the revision in which they came.
+    /// The waiters by the revision of their claim.
     queue: BTreeMap<u64, &'a str>,
     inside: BTreeSet<&'a str>,
     owners: BTreeMap<usize, Owner<'a>>,
-    /// When each slot that is free was freed.
+    /// The revision in which each free slot was freed.
     freed: BTreeMap<usize, u64>,
-    /// When the door was last written.
+    /// The revision in which the door was last written.
     door: u64,
     violations: Vec<Violation>,
 }
 
-impl<'a> Court<'a> {
+impl<'a> Judge<'a> {
     fn consider(&mut self, event: &Transaction<'a>) {
         match (&event.given[..], &event.entered[..]) {
             ([], []) => {}
             (&[slot], &[claim]) => self.grant(event, slot, claim),
-            _ => self.object(OneSlotOneClaim, event, &format!("{:?}", event.given)),
+            _ => self.report(OneSlotOneClaim, event, &format!("{:?}", event.given)),
         }
         event.freed.iter().for_each(|slot| self.free(event, *slot));
         if event.door {
@@ -93,32 +93,33 @@ impl<'a> Court<'a> {
         self.inside.extend(&event.entered);
     }
 
-    /// What is known is how things were before.
+    /// Judges that a claim gets a slot. The state is still that before the transaction.
     fn grant(&mut self, event: &Transaction<'a>, slot: usize, claim: &'a str) {
         if slot >= self.slots {
-            self.object(SlotsBelowK, event, &format!("slot {slot}"));
+            self.report(SlotsBelowK, event, &format!("slot {slot}"));
         }
         if self.queue.values().next().is_some_and(|first| *first != claim) {
-            self.object(FirstComeFirstIn, event, &format!("{claim} before {:?}", self.queue));
+            self.report(FirstComeFirstIn, event, &format!("{claim} before {:?}", self.queue));
         }
         let waited = self.queue.values().any(|other| *other == claim);
         if waited && !event.unqueued.contains(&claim) {
-            self.object(OneSlotOneClaim, event, &format!("{claim} is in and waits"));
+            self.report(OneSlotOneClaim, event, &format!("{claim} is inside and waits"));
         }
         self.freed.remove(&slot);
         let owner = Owner { claim };
         let before = self.owners.insert(slot, owner);
         let smaller = (0..slot).find(|slot| self.was_free(*slot, waited));
         if let (None, Some(smaller)) = (before, smaller) {
-            self.object(SmallestSlot, event, &format!("slot {slot}, not {smaller}"));
+            self.report(SmallestSlot, event, &format!("slot {slot}, not {smaller}"));
         }
         if before.is_some_and(|before| self.keeps(event, before.claim)) {
-            self.object(NoTheft, event, &format!("slot {slot} went to {claim}"));
+            self.report(NoTheft, event, &format!("slot {slot} went to {claim}"));
         }
     }
 
-    /// Whether whoever gave or took a larger slot should have known that this one is free. Who takes one for
-    /// itself knows. Who gives one to somebody knows how things were when the door was last written.
+    /// Returns whether the process that gave or took a larger slot should have known that this one is free. A process
+    /// that takes a slot for itself knows. One that gives a slot to a waiter knows the state at the last write of the
+    /// door.
     fn was_free(&self, slot: usize, given: bool) -> bool {
         let freed = self.freed.get(&slot).copied().unwrap_or(0);
         !self.owners.contains_key(&slot) && (!given || freed <= self.door)
@@ -128,21 +129,21 @@ impl<'a> Court<'a> {
         let owner = self.owners.remove(&slot);
         self.freed.insert(slot, event.revision);
         if owner.is_some_and(|owner| self.keeps(event, owner.claim)) {
-            self.object(NoTheft, event, &format!("slot {slot} was freed"));
+            self.report(NoTheft, event, &format!("slot {slot} was freed"));
         }
-        // All who wait are told by the door.
+        // A write of the door notifies all waiters.
         let told = event.door;
         if !self.queue.is_empty() && slot < self.slots && !told {
-            self.object(NoIdleSlot, event, &format!("slot {slot} was freed"));
+            self.report(NoIdleSlot, event, &format!("slot {slot} was freed"));
         }
     }
 
-    /// Whether a claim is inside afterwards as before.
+    /// Returns whether a claim is inside before and after the transaction.
     fn keeps(&self, event: &Transaction, claim: &str) -> bool {
         self.inside.contains(claim) && !event.left.contains(&claim)
     }
 
-    fn object(&mut self, promise: Promise, event: &Transaction, what: &str) {
+    fn report(&mut self, promise: Promise, event: &Transaction, what: &str) {
         let owners = &self.owners;
         let seen = format!("{what} in revision {}; owners: {owners:?}", event.revision);
         self.violations.push(Violation { promise, seen });

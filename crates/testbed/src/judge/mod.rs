@@ -1,6 +1,6 @@
-//! The judge: whether what witnesses saw is what a hall promises.
+//! The judge: checks whether the records show what a hall guarantees.
 //!
-//! Nothing here knows how hallpass works, but for the names of its keys.
+//! Nothing here depends on hallpass, except for the names of its keys.
 
 mod keys;
 #[cfg(test)]
@@ -14,37 +14,37 @@ pub use visits::{Verdict, judge as visits};
 
 use crate::{Event, KeyChange, Observation};
 
-/// A promise that was broken: which, and by what.
+/// A broken guarantee.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Which promise.
+    /// The guarantee that was broken.
     pub promise: Promise,
-    /// What broke it.
+    /// The observation that broke it.
     pub seen: String,
 }
 
-/// What a hall promises.
+/// The guarantees of a hall.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Promise {
-    /// At most k are in.
+    /// At most k visitors are inside.
     AtMostK,
-    /// No two have the same slot.
+    /// No two visitors have the same slot.
     OwnSlot,
     /// Slots are below k.
     SlotsBelowK,
-    /// No token comes twice, and in each slot tokens grow.
+    /// No token occurs twice, and in each slot tokens grow.
     TokensGrow,
-    /// A token is the revision in which the slot was given.
+    /// A token is the revision in which the slot was assigned.
     TokensAreRevisions,
-    /// Whoever came first gets in first, and nobody passes those who wait.
+    /// Claims get in in the order in which they came, and no claim overtakes a waiter.
     FirstComeFirstIn,
-    /// Of several free slots the smallest is taken.
+    /// The smallest free slot is taken.
     SmallestSlot,
-    /// No slot becomes free while somebody waits, unless all who do are told.
+    /// No slot becomes free while a claim waits, unless all waiters are notified.
     NoIdleSlot,
-    /// A slot is taken from nobody who has a claim to it.
+    /// No slot is taken away from a claim that exists.
     NoTheft,
-    /// A slot is given to a claim, and a claim gets a slot.
+    /// A slot is assigned to one claim, and a claim gets one slot.
     OneSlotOneClaim,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Whether each visit had a slot and a token that the keys show to have been given.
+/// Checks that each visitor had a slot and a token that the keys show to have been assigned.
 pub fn agreement(events: &[Event], changes: &[KeyChange], hall: &str) -> Vec<Violation> {
     let slot = |key: &str| key.strip_prefix(hall)?.strip_prefix("slots/")?.parse().ok();
     let puts = changes.iter().filter(|change| change.now.is_some());
@@ -67,7 +67,7 @@ pub fn agreement(events: &[Event], changes: &[KeyChange], hall: &str) -> Vec<Vio
     let strange = visits.filter(|visit| !given.contains(&(visit.slot, visit.token)));
     let violation = |visit| Violation {
         promise: Promise::TokensAreRevisions,
-        seen: format!("{visit:?} was given nothing of the kind"),
+        seen: format!("{visit:?} has a slot and token that were not assigned"),
     };
     strange.map(violation).collect()
 }

@@ -1,9 +1,9 @@
-//! Histories made by hand: each bad one is caught, for what it does.
+//! Histories made by hand: each bad one is caught, and for the right reason.
 
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
 use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
-/// `+VISIT SLOT TOKEN` comes, `-VISIT` leaves, `?VISIT` is excused.
+/// A record: `+VISIT SLOT TOKEN` comes, `-VISIT` leaves, `?VISIT` is excused.
 fn record(lines: &[&str]) -> Vec<Event> {
     let event = |(at, line): (usize, &&str)| {
         let (kind, rest) = line.split_at(1);
@@ -25,7 +25,7 @@ fn record(lines: &[&str]) -> Vec<Event> {
     lines.iter().enumerate().map(event).collect()
 }
 
-/// Each line is a transaction, of `+KEY` and `-KEY`.
+/// A history: each line is a transaction that writes `+KEY` and deletes `-KEY`.
 fn history(lines: &[&str]) -> Vec<KeyChange> {
     let mut created = std::collections::HashMap::new();
     let mut changes = Vec::new();
@@ -60,45 +60,45 @@ fn keys_break(lines: &[&str], expected: &[Promise]) {
 }
 
 #[test]
-fn visits_as_they_should_be() {
+fn good_visits_are_accepted() {
     let verdict = visits(2, &record(&["+0 0 5", "+1 1 4", "-0", "+2 0 7", "-1", "-2", "+3 0 8"]));
-    assert_eq!((verdict.violations.len(), verdict.visits, verdict.most), (0, 4, 2));
+    assert_eq!((verdict.violations.len(), verdict.visits, verdict.max_inside), (0, 4, 2));
 }
 
 #[test]
-fn too_many() {
+fn too_many_visitors_are_caught() {
     visits_break(&["+0 0 5", "+1 1 6", "+2 2 7"], &[SlotsBelowK, AtMostK]);
 }
 
 #[test]
-fn two_in_one_slot() {
+fn two_visitors_in_one_slot_are_caught() {
     visits_break(&["+0 0 5", "+1 0 6"], &[OwnSlot]);
 }
 
 #[test]
-fn a_slot_that_there_is_not() {
+fn a_slot_beyond_the_last_is_caught() {
     visits_break(&["+0 2 5"], &[SlotsBelowK]);
 }
 
 #[test]
-fn tokens_that_do_not_grow() {
+fn tokens_that_do_not_grow_are_caught() {
     visits_break(&["+0 0 5", "-0", "+1 0 4"], &[TokensGrow]);
     visits_break(&["+0 0 5", "-0", "+1 0 5"], &[TokensGrow]);
     visits_break(&["+0 0 5", "+1 1 5"], &[TokensGrow]);
 }
 
 #[test]
-fn who_is_excused_is_out_and_counted() {
+fn an_excused_visit_is_over_and_counted() {
     let lines = ["+0 0 5", "?0", "+1 0 6", "-0", "-1"];
     let verdict = visits(1, &record(&lines));
     assert_eq!((verdict.violations, verdict.excused), (Vec::new(), 1));
     visits_break(&["+0 0 5", "+1 0 6", "?0"], &[OwnSlot]);
     visits_break(&["+0 0 5", "?0", "+1 0 4"], &[TokensGrow]);
-    assert_eq!(visits(1, &record(&["+0 0 5", "-0", "?0"])).excused, 0, "it was not there");
+    assert_eq!(visits(1, &record(&["+0 0 5", "-0", "?0"])).excused, 0, "it was not inside");
 }
 
 #[test]
-fn keys_as_they_should_be() {
+fn good_changes_of_keys_are_accepted() {
     keys_break(
         &[
             "+door",
@@ -106,12 +106,12 @@ fn keys_as_they_should_be() {
             "+inside/b +slots/1",
             "+queue/c",
             "+queue/d",
-            // Handed over.
+            // A slot is handed over.
             "-inside/a +slots/0 -queue/c +inside/c",
-            // Vanished, and after a while its slot is given to the next.
+            // A holder vanishes, and after a while its slot goes to the next waiter.
             "-inside/b",
             "+slots/1 -queue/d +inside/d",
-            // One that waited vanishes, the next gets in.
+            // A waiter vanishes, and the next one gets in.
             "+queue/e",
             "+queue/f",
             "-queue/e",
@@ -125,21 +125,21 @@ fn keys_as_they_should_be() {
 }
 
 #[test]
-fn who_came_later_gets_in_first() {
+fn overtaking_a_waiter_is_caught() {
     keys_break(&["+queue/a", "+queue/b", "+slots/0 -queue/b +inside/b"], &[FirstComeFirstIn]);
     keys_break(&["+queue/a", "+slots/0 +inside/b"], &[FirstComeFirstIn]);
-    // What is said of a claim changes, not its place.
+    // A claim that is written again keeps its position.
     let changed = ["+queue/a", "+queue/b", "+queue/a", "+slots/0 -queue/b +inside/b"];
     keys_break(&changed, &[FirstComeFirstIn]);
 }
 
 #[test]
-fn a_smaller_slot_was_free() {
+fn taking_a_slot_that_is_not_the_smallest_is_caught() {
     keys_break(&["+slots/1 +inside/a"], &[SmallestSlot]);
     let freed = "-slots/0 -inside/a";
     let full = ["+slots/0 +inside/a", "+slots/1 +inside/b", "+queue/c"];
     let later = [&full[..], &["-slots/1 -inside/b +door", freed]].concat();
-    // Nobody could know of slot 0, but somebody should have been told.
+    // The giver could not know of slot 0, but the waiters should have been notified.
     keys_break(&[&later[..], &["+slots/1 -queue/c +inside/c"]].concat(), &[NoIdleSlot]);
     let both = [&full[..], &[freed, "-slots/1 -inside/b +door"]].concat();
     keys_break(
@@ -149,19 +149,19 @@ fn a_smaller_slot_was_free() {
 }
 
 #[test]
-fn a_slot_is_taken_from_its_owner() {
+fn taking_a_slot_from_its_holder_is_caught() {
     keys_break(&["+slots/0 +inside/a", "+slots/0 +inside/b"], &[NoTheft]);
     keys_break(&["+slots/0 +inside/a", "-slots/0"], &[NoTheft]);
 }
 
 #[test]
-fn a_slot_lies_idle() {
+fn a_slot_that_lies_idle_is_caught() {
     keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a"], &[NoIdleSlot]);
     keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a +door"], &[]);
 }
 
 #[test]
-fn claims_and_slots_that_do_not_match() {
+fn claims_and_slots_that_do_not_match_are_caught() {
     keys_break(&["+slots/0"], &[OneSlotOneClaim]);
     keys_break(&["+inside/a"], &[OneSlotOneClaim]);
     keys_break(&["+queue/a", "+slots/0 +inside/a"], &[OneSlotOneClaim]);
@@ -169,7 +169,7 @@ fn claims_and_slots_that_do_not_match() {
 }
 
 #[test]
-fn tokens_are_the_revisions_of_grants() {
+fn tokens_must_be_the_revisions_of_assignments() {
     let changes = history(&["+slots/0 +inside/a", "+slots/1 +inside/b"]);
     assert_eq!(agreement(&record(&["+0 0 1", "+1 1 2"]), &changes, "h/"), []);
     for wrong in ["+0 0 2", "+0 1 1", "+0 0 3"] {

@@ -1,4 +1,4 @@
-//! What the witness saw of those who were in.
+//! Judges the record of a witness.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,40 +8,40 @@ use super::{
 };
 use crate::{Event, Observation, Visit};
 
-/// What the judge says of a record.
+/// The judgement of a record.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Verdict {
-    /// What was broken; nothing, if all is well.
+    /// The broken guarantees.
     pub violations: Vec<Violation>,
-    /// How many visits there were.
+    /// The number of visits.
     pub visits: usize,
-    /// How many of them were excused.
+    /// The number of excused visits.
     pub excused: usize,
-    /// The most that were in at once.
-    pub most: usize,
+    /// The maximum number of visitors inside at once.
+    pub max_inside: usize,
 }
 
-/// Judges a record of a hall with so many slots.
+/// Judges the record of a hall with `slots` slots.
 pub fn judge(slots: usize, events: &[Event]) -> Verdict {
-    let mut court = Court { slots, ..Court::default() };
+    let mut judge = Judge { slots, ..Judge::default() };
     for event in events {
         match &event.what {
-            Observation::Enter(visit) => court.enter(event.at, visit),
+            Observation::Enter(visit) => judge.enter(event.at, visit),
             Observation::Leave { visit } => {
-                court.inside.remove(visit);
+                judge.inside.remove(visit);
             }
             Observation::Excused { visit } => {
-                // From now on it is storage that stops it.
-                court.verdict.excused += usize::from(court.inside.remove(visit).is_some());
+                // From now on, tokens protect the storage from it.
+                judge.verdict.excused += usize::from(judge.inside.remove(visit).is_some());
             }
             Observation::Note { .. } => {}
         }
     }
-    court.verdict
+    judge.verdict
 }
 
 #[derive(Default)]
-struct Court<'a> {
+struct Judge<'a> {
     slots: usize,
     inside: BTreeMap<u64, &'a Visit>,
     tokens: HashSet<u64>,
@@ -50,29 +50,29 @@ struct Court<'a> {
     verdict: Verdict,
 }
 
-impl<'a> Court<'a> {
+impl<'a> Judge<'a> {
     fn enter(&mut self, at: u64, visit: &'a Visit) {
         let Visit { slot, token, .. } = *visit;
         if slot >= self.slots {
-            self.object(SlotsBelowK, at, visit, "");
+            self.report(SlotsBelowK, at, visit, "");
         }
         if let Some(other) = self.inside.values().find(|other| other.slot == slot) {
-            self.object(OwnSlot, at, visit, &format!("while there is {other:?}"));
+            self.report(OwnSlot, at, visit, &format!("while there is {other:?}"));
         }
         let largest = self.largest.insert(slot, token);
         if !self.tokens.insert(token) || largest.is_some_and(|largest| largest >= token) {
-            self.object(TokensGrow, at, visit, &format!("after {largest:?} in this slot"));
+            self.report(TokensGrow, at, visit, &format!("after {largest:?} in this slot"));
         }
         self.inside.insert(visit.visit, visit);
         if self.inside.len() > self.slots {
             let others = format!("as one of {:?}", self.inside.values());
-            self.object(AtMostK, at, visit, &others);
+            self.report(AtMostK, at, visit, &others);
         }
         self.verdict.visits += 1;
-        self.verdict.most = self.verdict.most.max(self.inside.len());
+        self.verdict.max_inside = self.verdict.max_inside.max(self.inside.len());
     }
 
-    fn object(&mut self, promise: Promise, at: u64, visit: &Visit, why: &str) {
+    fn report(&mut self, promise: Promise, at: u64, visit: &Visit, why: &str) {
         let seen = format!("{visit:?} came at {at} us {why}");
         self.verdict.violations.push(Violation { promise, seen });
     }

@@ -21,7 +21,7 @@ pub enum Ask<T> {
     Give {
         /// The slot.
         slot: usize,
-        /// What the slot was.
+        /// The state that the slot had.
         was: Was,
         /// The claim.
         to: T,
@@ -37,7 +37,7 @@ pub enum Ask<T> {
     Withdraw,
 }
 
-/// What a slot was that is to be given to a claim.
+/// The state of a slot that is to be given to a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Was {
     /// Assigned to no claim.

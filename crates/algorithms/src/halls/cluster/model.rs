@@ -24,7 +24,7 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// What may happen besides passages.
+/// The events of a model besides passages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// Nothing.

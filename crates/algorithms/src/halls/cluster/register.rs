@@ -48,17 +48,18 @@ pub(super) enum Slot {
     Left,
 }
 
-/// What a process remembers from its last transaction.
+/// The knowledge that a process has from its last transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
+    /// None.
     Nothing,
-    /// That nothing it watches has changed since: it sleeps.
+    /// Nothing that it watches has changed since: it sleeps.
     Asleep,
-    /// Which claim is the head of the queue, and that is still so.
+    /// The head of the queue, which is still the same.
     Head,
 }
 
-/// What the store has of a hall.
+/// The records of a hall in the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Hall {
     pub queue: Vec<Pid>,
@@ -278,14 +279,14 @@ impl Hall {
         }
     }
 
-    /// Removes what `p` has of slots, because its lease has ended.
+    /// Takes the slots from `p`, because its lease has ended, and wakes the head of the queue.
     fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
             self.wake_head();
         }
     }
 
-    /// Likewise, without waking the head of the queue. Returns whether there was a slot to lose.
+    /// Takes the slots from `p` without waking the head of the queue. Returns whether it had one.
     pub fn lose_slots(&mut self, p: Pid, dead: bool) -> bool {
         self.wake(p);
         let mut lost = false;

@@ -89,7 +89,7 @@ changed_lines! {
 
     /// X1 and X3 free the slot although others wait, and wake only the head of the queue.
     Selfish: |model, m, p| {
-        At(line @ X1 { .. }) => model.line(m, p, line, (look_for_nobody, never_hand_over)),
+        At(line @ X1 { .. }) => model.line(m, p, line, (look_without_handing_over, never_hand_over)),
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
     }
 
@@ -158,7 +158,7 @@ fn withdraw_and_leave(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, |_, _, _| Leave)
 }
 
-fn look_for_nobody(word: Word, argument: Word) -> Word {
+fn look_without_handing_over(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, never_hand_over)
 }
 
@@ -240,7 +240,7 @@ fn strike_unnoticed(word: Word, argument: Word) -> Word {
     transact_by(word, argument, request, Hall::answer)
 }
 
-/// What E3 and X2 give to whom.
+/// The slot that E3 or X2 gives away, what it was, and the receiver.
 fn gift(line: Line<Pid>) -> Option<(usize, Was, Pid)> {
     match line {
         E3 { slot, was, to } => Some((slot, was, to)),

@@ -1,4 +1,4 @@
-//! Who may: users with passwords, and certificates.
+//! Access: users with passwords, and certificates.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,8 +12,8 @@ use super::{server::Server, *};
 use crate::{EtcdOptions, Tls};
 
 #[test]
-fn a_user_with_a_password_may_what_its_role_may() {
-    // Tokens that end after three seconds without use.
+fn a_user_with_a_password_has_the_rights_of_its_role() {
+    // Tokens expire after three seconds without use.
     let Some(server) = Server::start_with("http", &["--auth-token-ttl=3".into()], vec![]) else {
         return;
     };
@@ -35,10 +35,10 @@ fn a_user_with_a_password_may_what_its_role_may() {
             Client::new(&options).unwrap()
         };
         let joe = user("joe", "joepw");
-        // A cluster that does not ask who we are takes us as we are.
+        // Without authentication, the cluster accepts the call without a token.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         server.etcdctl(&["auth", "enable"]);
-        // It asks from now on, and we notice.
+        // With authentication, the client gets a token by itself.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         let lease = joe.grant(60).await.unwrap();
         let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
@@ -57,7 +57,7 @@ fn a_user_with_a_password_may_what_its_role_may() {
             assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
         }
 
-        // With the token gone, each kind of call gets a new one by itself.
+        // After the token has expired, each kind of call gets a new one by itself.
         for call in 0..3 {
             tokio::time::sleep(Duration::from_millis(4500)).await;
             match call {
@@ -71,7 +71,7 @@ fn a_user_with_a_password_may_what_its_role_may() {
 }
 
 #[test]
-fn members_and_clients_show_certificates() {
+fn certificates_of_members_and_clients_are_verified() {
     let Some(pki) = Pki::new() else { return };
     let more = [
         format!("--cert-file={}", pki.path("server.pem").display()),
@@ -106,8 +106,8 @@ fn members_and_clients_show_certificates() {
             matches!(&failure, Failure::Denied(why) if why.contains("not valid for name")),
             "{failure:?}"
         );
-        // None of our own, and one by somebody else. At times the connection is gone before the reason
-        // is read.
+        // Without a certificate, and with one from another authority. Sometimes the connection is closed before
+        // the reason arrives.
         let stranger = Some((pki.path("other.pem"), pki.path("other.key")));
         for identity in [None, stranger] {
             loop {
@@ -127,7 +127,7 @@ fn members_and_clients_show_certificates() {
 }
 
 #[test]
-fn a_member_without_tls_is_not_spoken_to_with_it() {
+fn tls_to_a_member_without_tls_fails_with_a_hint() {
     let Some(server) = Server::start() else { return };
     let Some(pki) = Pki::new() else { return };
     let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
@@ -143,7 +143,7 @@ fn a_member_without_tls_is_not_spoken_to_with_it() {
 }
 
 #[test]
-fn files_that_are_no_certificates_are_named() {
+fn files_without_a_certificate_are_named() {
     let Some(pki) = Pki::new() else { return };
     let bad = |tls| {
         let mut options = ClusterOptions::at("etcd://h").unwrap();
@@ -169,11 +169,11 @@ fn members_with_tls_may_be_ipv6_addresses() {
     assert!(Client::new(&options).is_ok());
 }
 
-/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` stands for itself.
+/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed.
 struct Pki(TempDir);
 
 impl Pki {
-    /// None if there is nothing to make them with.
+    /// Creates them. Returns `None` if the tools are not installed.
     fn new() -> Option<Pki> {
         hallpass_testbed::etcd()?;
         let pki = Pki(tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! An etcd of our own for a test.
+//! Starts an etcd for a test.
 
 use std::{
     future::Future,
@@ -7,25 +7,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_testbed::{etcd, free_ports};
+use hallpass_testbed::{TIMEOUT, etcd, free_ports};
 use tempfile::TempDir;
 
-/// A cluster of one, gone when this is dropped.
+/// A cluster of one member, which ends when this is dropped.
 pub(super) struct Server {
     pub(super) port: u16,
-    /// What etcdctl needs besides the endpoint.
+    /// Further flags for etcdctl.
     pub(super) flags: Vec<String>,
     process: Child,
     _directory: TempDir,
 }
 
 impl Server {
-    /// None, with a word about it, if etcd is not installed; a failure if HALLPASS_NEED_ETCD is set.
+    /// Starts it. Returns `None` and prints a note if etcd is not installed; panics if `HALLPASS_NEED_ETCD` is set.
     pub(super) fn start() -> Option<Server> {
         Server::start_with("http", &[], Vec::new())
     }
 
-    /// One that speaks so, with more flags for itself, and such as etcdctl needs then.
+    /// Starts it with this scheme, `more` flags for etcd and `flags` for etcdctl.
     pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
         etcd()?;
         let ports = free_ports(2);
@@ -44,9 +44,9 @@ impl Server {
             .spawn()
             .unwrap();
         let server = Server { port, flags, process, _directory: directory };
-        let patience = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + TIMEOUT;
         while !server.try_etcdctl(&["endpoint", "health"]).status.success() {
-            assert!(Instant::now() < patience, "etcd does not start");
+            assert!(Instant::now() < deadline, "etcd does not start");
             thread::sleep(Duration::from_millis(50));
         }
         Some(server)
@@ -86,15 +86,15 @@ impl Drop for Server {
     }
 }
 
-/// One that nobody listens at; with luck, for a while.
+/// Returns a port that no process listens on at the moment.
 pub(super) fn free_port() -> u16 {
     free_ports(1)[0]
 }
 
-/// Runs it to its end, but not for ever.
+/// Runs a test, and fails if it hangs.
 pub(super) fn wait(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(60), test).await.expect("a test that hangs");
+        tokio::time::timeout(4 * TIMEOUT, test).await.expect("a test that hangs");
     });
 }
