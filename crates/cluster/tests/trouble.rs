@@ -135,7 +135,9 @@ fn a_waiter_survives_compaction_and_the_death_of_the_leader() {
 fn a_waiter_that_times_out_while_the_cluster_is_down_says_so() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
-    let hall = connect(&cluster).open("gpu", 1).expect("new");
+    // The ttl is also how long the pass is given to be released at the end, with the cluster down.
+    let options = ClusterOptions { ttl: Duration::from_secs(10), ..options(&cluster.url()) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
     let _pass = hall.acquire().expect("free");
     let limit = Duration::from_secs(8);
     thread::scope(|scope| {
