@@ -1,4 +1,4 @@
-//! `hallpass completions`: what a shell needs to complete our command line.
+//! `hallpass completions`: prints shell completions.
 
 use std::process::ExitCode;
 

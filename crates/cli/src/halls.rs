@@ -1,4 +1,4 @@
-//! What the commands on several halls have in common.
+//! Parts that the commands on several halls share.
 
 use std::process::ExitCode;
 
@@ -8,10 +8,10 @@ use crate::{
     people::{Users, View, printable},
 };
 
-/// Exit status: at least one of the halls could not be served.
+/// Exit status: the command failed for at least one hall.
 const FAILED: u8 = 1;
 
-/// Those that were named, or all there are.
+/// The named halls, or all if none is named.
 pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {
     match names.is_empty() {
         true => halls.names(),
@@ -19,7 +19,7 @@ pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Each hall as it is now, or why that cannot be said, with its name.
+/// Each hall's name with a snapshot of it, or an error.
 pub fn look(
     halls: &Halls,
     names: Vec<String>,
@@ -31,7 +31,7 @@ pub fn look(
     })
 }
 
-/// Says what went wrong, and counts it.
+/// Prints errors, and remembers for the exit status that there were some.
 #[derive(Default)]
 pub struct ErrorReport {
     any: bool,
@@ -48,7 +48,7 @@ impl ErrorReport {
     }
 }
 
-/// Ends a command that could not even begin.
+/// Ends a command; an error is printed.
 pub fn finish(done: Result<ExitCode, Error>) -> ExitCode {
     done.unwrap_or_else(|error| {
         let mut errors = ErrorReport::default();

@@ -1,4 +1,4 @@
-//! `hallpass list`: the halls there are, one line each.
+//! `hallpass list`: lists the halls, one line each.
 
 use std::process::ExitCode;
 

@@ -35,17 +35,17 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a command in a slot: at most K at once, the rest wait their turn
+    /// Run a command in a slot: at most K at once, first come, first served
     Run(Box<run::Args>),
-    /// Show who holds the slots and who waits
+    /// Show the holders and waiters of halls
     Status(status::Args),
     /// List the halls
     List(list::Args),
-    /// Show who holds the slots and who waits, live
+    /// Show the holders and waiters of halls, live
     Top(top::Args),
-    /// Free what the dead hold
+    /// Release slots of dead processes
     Reap(reap::Args),
-    /// Change how many may be in at once
+    /// Change the number of slots
     Resize(resize::Args),
     /// Remove halls
     Rm(rm::Args),
@@ -54,13 +54,13 @@ enum Command {
     /// What a worker of the demo runs
     #[command(name = demo::VISIT, hide = true)]
     DemoVisit,
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(completions::Args),
     /// Write manual pages
     Man(man::Args),
-    /// Run, check and measure k-exclusion algorithms
+    /// Check and measure k-exclusion algorithms (runs hallpass-lab)
     Lab(programs::Args),
-    /// Measure semaphores side by side: time for each passage, fairness, waits
+    /// Measure semaphores side by side (runs hallpass-bench)
     Bench(programs::Args),
 }
 
@@ -68,8 +68,8 @@ fn main() -> ExitCode {
     if let Some(descriptors) = keeper::called() {
         return keeper::run(descriptors);
     }
-    // Thousands of short commands may be run in a hall, and describing all of ours to the parser
-    // takes longer than the rest of it.
+    // Thousands of short commands may run in a hall, and describing all subcommands to the parser
+    // takes longer than the rest.
     if let Some(args) = run::Args::of_command_line() {
         return run::run(args);
     }
@@ -94,14 +94,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with the command line, or the help or version that was asked for.
+/// Prints the error in the command line, or the help or version that was asked for.
 fn misread(error: &clap::Error) -> ExitCode {
-    // Whoever closed the pipe does not want to hear of it.
+    // A closed pipe is not an error.
     let _ = error.print();
     let of_run = env::args_os().nth(1).is_some_and(|word| word == "run");
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
-        // The statuses below belong to the command that did not run.
+        // Smaller statuses could be those of the command.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
         code => ExitCode::from(code as u8),
     }

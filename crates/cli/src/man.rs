@@ -1,4 +1,4 @@
-//! `hallpass man`: a manual page for each command.
+//! `hallpass man`: writes a manual page for each command.
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -26,7 +26,7 @@ pub fn run(args: Args) -> ExitCode {
 
 fn write(args: Args) -> Result<(), String> {
     fs::create_dir_all(&args.folder)
-        .map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
+        .map_err(|error| format!("cannot create {}: {error}", args.folder.display()))?;
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     for (name, text) in pages("hallpass", root)? {

@@ -1,4 +1,4 @@
-//! Standard output that may be a closed pipe: `hallpass lab list | head` is no reason to panic.
+//! Output that does not panic when the pipe is closed, as in `hallpass list | head`.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     process,
 };
 
-/// What a shell reports of a command that died of a closed pipe.
+/// The exit status that a shell reports for a command killed by SIGPIPE.
 const CLOSED_PIPE: i32 = 128 + 13;
 const CANNOT_WRITE: i32 = 2;
 
@@ -22,7 +22,7 @@ pub fn write(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes a line to standard error, if that can be.
+/// Writes a line to standard error, and ignores a closed pipe.
 pub fn say(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "hallpass: {text}");
 }

@@ -1,4 +1,4 @@
-//! `hallpass reap`: frees what the dead hold, without waiting for anybody to come by.
+//! `hallpass reap`: releases slots of dead processes, without waiting for a newcomer to do it.
 
 use std::process::ExitCode;
 

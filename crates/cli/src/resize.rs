@@ -1,4 +1,4 @@
-//! `hallpass resize`: changes how many may be in at once, while people are in.
+//! `hallpass resize`: changes the number of slots while the hall is in use.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use crate::location::{Error, LocationArgs};
 
-/// Who holds a slot that is no more survive_kill it until it leaves.
+/// Holders of removed slots keep them until they exit.
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
@@ -14,7 +14,7 @@ pub struct Args {
     /// The hall
     #[arg(value_name = "NAME")]
     name: String,
-    /// How many may be in at once from now on
+    /// The new number of slots
     #[arg(value_name = "K")]
     slots: usize,
 }

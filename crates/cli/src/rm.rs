@@ -13,8 +13,7 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// Remove them even if somebody holds a slot or waits for one, or if they are damaged; on etcd, who
-    /// holds one is stopped
+    /// Remove halls even if they are in use or damaged; on etcd, their holders are stopped
     #[arg(short, long)]
     force: bool,
     /// The halls

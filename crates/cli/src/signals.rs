@@ -56,6 +56,11 @@ impl SignalSet {
         self.apply(libc::SIG_SETMASK)
     }
 
+    /// The set as C has it.
+    pub fn as_raw(&self) -> &libc::sigset_t {
+        &self.0
+    }
+
     fn apply(&self, how: libc::c_int) -> io::Result<()> {
         // SAFETY: the set is initialised, and the old mask is not asked for.
         check_error(unsafe { libc::pthread_sigmask(how, &self.0, ptr::null_mut()) })

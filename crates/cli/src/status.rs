@@ -1,4 +1,4 @@
-//! `hallpass status`: who holds the slots of halls, and who waits.
+//! `hallpass status`: shows the holders and waiters of halls.
 
 use std::process::ExitCode;
 

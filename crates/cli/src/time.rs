@@ -1,4 +1,4 @@
-//! Times as people write and read them.
+//! Parses and formats durations.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         Some(b'd') => (&text[..text.len() - 1], DAY),
         _ => (text, 1),
     };
-    // What `f64` reads beyond this, such as `inf` and `1e3`, is no time.
+    // `f64` also parses `inf` and `1e3`, which are not accepted here.
     if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err("a time is a number and one of s, m, h, d, such as 1.5m".into());
     }
     let seconds: f64 =
         number.parse().map_err(|_| "a time is a number, such as 10 or 1.5m".to_string())?;
-    // What is too long for a clock is for ever.
+    // A duration that is too long for a clock means forever.
     Ok(Duration::try_from_secs_f64(seconds * unit as f64).unwrap_or(Duration::MAX))
 }
 

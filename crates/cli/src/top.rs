@@ -1,4 +1,4 @@
-//! `hallpass top`: who is in and who waits, live.
+//! `hallpass top`: shows holders and waiters, live.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -25,7 +25,7 @@ use crate::{
     time,
 };
 
-/// Faster than this nobody can read, and halls are not for reading all the time.
+/// The shortest time between updates: faster is unreadable, and reading a hall costs its users.
 const FASTEST: Duration = Duration::from_millis(100);
 /// A signal is noticed within this time.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// Look anew after this time
+    /// The time between updates
     #[arg(short, long, value_name = "TIME", default_value = "1", value_parser = time::parse)]
     delay: Duration,
     /// The halls [default: all]
@@ -176,7 +176,7 @@ impl Screenful {
                 Err(error) => {
                     lines.push(format!("{}: {}", printable(&name), printable(&error.to_string())));
                     if error.is_unreachable() {
-                        break; // whoever wants to quit cannot wait for all of them
+                        break; // the user could not quit while all of them time out
                     }
                 }
             }

@@ -189,7 +189,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     let halls = Halls::on("etcd://127.0.0.1:1");
     let here = Halls::new();
     for (halls, words, reason) in [
-        (&halls, &["-F", "x", "true"][..], "--no-fork cannot be with --on"),
+        (&halls, &["-F", "x", "true"][..], "--no-fork cannot be combined with --on"),
         (&halls, &["--ttl", "6", "--grace", "3", "x", "true"], "less than half of --ttl"),
         (&halls, &["--user", "bob:secret", "x", "true"], "--user takes a name only"),
         (&halls, &["--user", "bob", "x", "true"], "no password for --user bob"),

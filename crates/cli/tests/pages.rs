@@ -39,7 +39,7 @@ fn pages_that_cannot_be_written_are_an_error() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let output = hallpass(&["man", file.path().to_str().expect("text")]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("hallpass: cannot make "));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("hallpass: cannot create "));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The keeper has the slot: it survive_kill it as long as somebody is inside, and says until when it is ours.
+//! The keeper has the slot: it keeps it as long as a process is inside, and reports until when it is valid.
 //!
-//! It is also the second backstop. If `hallpass run` is gone and its command is not, or if it was stopped
+//! It is also the backstop. If `hallpass run` is gone and its command is not, or if it was stopped
 //! and cannot act, whoever still has the lifeline open at the deadline is killed from here.
 
 use std::{
@@ -19,26 +19,26 @@ use super::{
     messages::{Order, Report},
 };
 
-/// How much later the second backstop acts than the first, who knows what to say of it.
+/// How much later the backstop acts than `hallpass run`, which can tell the user why.
 const SECOND: Duration = Duration::from_millis(50);
-/// The second backstop looks at the time this often: machines sleep, and it does not notice.
+/// How often the backstop looks at the clock: it does not notice that a machine slept.
 const LOOK: Duration = Duration::from_millis(500);
-/// How often it is seen who is left, when all are to be dead.
+/// How often the remaining processes are listed while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
 
-/// What is to be kept, and how.
+/// The slot that is kept, and the rules for it.
 pub struct Keeping {
     pub slots: usize,
-    /// How long those inside may take to end when they are asked to.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// They run on if `hallpass run` is killed.
+    /// The processes inside keep running if `hallpass run` is killed.
     pub survive_kill: bool,
     pub inbox: Inbox,
     pub deadline: Deadline,
     pub inside: Lifeline,
 }
 
-/// Keeps the slot until nobody needs it.
+/// Keeps the slot until no process needs it.
 pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
     let mut backstop = Backstop { keeping, end: pass.valid_until(), lost: false, asked: None };
@@ -65,10 +65,10 @@ pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     Ok(())
 }
 
-/// What happens to a pass, while we also listen to others.
+/// Renewals and the loss of a pass, polled beside other events.
 struct News(Option<Pin<Box<dyn Future<Output = Next>>>>);
 
-/// What happened, and who tells what happens then.
+/// A renewal or a loss, and the source of the next one.
 type Next = (Result<Duration, Loss>, Renewals);
 
 impl News {
@@ -83,7 +83,7 @@ impl News {
         })))
     }
 
-    /// The next, if it is there; default_slots `inbox` is woken by it. After a loss there is nothing more.
+    /// Returns the next news, or arranges that it wakes `inbox`. After a loss there is no more news.
     fn next(&mut self, inbox: &Inbox) -> Option<Result<Duration, Loss>> {
         let mut context = Context::from_waker(&inbox.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {
@@ -98,10 +98,10 @@ impl News {
 
 struct Backstop {
     keeping: Keeping,
-    /// Until when the slot is ours for certain.
+    /// Until when the slot is certainly ours.
     end: Duration,
     lost: bool,
-    /// When those inside were asked by us to end.
+    /// When we sent SIGTERM to the processes inside.
     asked: Option<Duration>,
 }
 
@@ -116,7 +116,7 @@ impl Backstop {
         self.keeping.inbox.tell(&Report::Lost(why.to_string()));
     }
 
-    /// When those inside are to be asked to end, if nobody else does.
+    /// When SIGTERM is due, if `hallpass run` does not send it.
     fn stop_time(&self) -> Duration {
         deadline::kill_time(self.end).saturating_sub(self.keeping.grace)
     }
@@ -126,7 +126,7 @@ impl Backstop {
         self.asked.map_or(last, |asked| last.min(asked + self.keeping.grace))
     }
 
-    /// Ends those inside when `hallpass run` cannot.
+    /// Ends the processes inside when `hallpass run` cannot.
     fn act(&mut self) {
         let now = now();
         let Keeping { inbox, inside, survive_kill, .. } = &self.keeping;
@@ -140,7 +140,7 @@ impl Backstop {
         }
     }
 
-    /// How long nothing has to be done here.
+    /// Time until the next action is due.
     fn patience(&self) -> Duration {
         let now = now();
         let asks = self.keeping.inbox.orphaned && self.asked.is_none();

@@ -1,5 +1,5 @@
-//! Where the keeper hears of everything: orders, the end of those it survive_kill the slot for, and the
-//! library's calls.
+//! The events of the keeper: orders, the end of the processes that it keeps the slot for, and wake-ups of
+//! the library.
 
 use std::{
     fs::File,
@@ -26,11 +26,11 @@ enum Event {
 pub struct Inbox {
     channel: Arc<Channel>,
     events: Receiver<Event>,
-    /// Ends the waiting when it is called.
+    /// Wakes `wait`.
     pub waker: Waker,
     /// `hallpass run` is gone.
     pub orphaned: bool,
-    /// Nobody has the lifeline open.
+    /// No process has the lifeline open.
     pub idle: bool,
 }
 
@@ -40,7 +40,7 @@ impl Inbox {
         let (bell, events) = mpsc::channel();
         let (line, heard) = (channel.clone(), bell.clone());
         thread::Builder::new().name("orders".into()).spawn(move || {
-            // An order that cannot be read comes from no parent of ours.
+            // An order that cannot be parsed does not come from our parent.
             while let Ok(Some(order)) = line.receive() {
                 let _ = heard.send(Event::Order(order));
             }
@@ -48,7 +48,7 @@ impl Inbox {
         })?;
         let heard = bell.clone();
         thread::Builder::new().name("lifeline".into()).spawn(move || {
-            // Whatever somebody may write there: it ends when all who could are gone.
+            // The copy ends when the last process that could write has ended.
             let _ = io::copy(&mut File::from(lifeline), &mut io::sink());
             let _ = heard.send(Event::Idle);
         })?;
@@ -56,10 +56,10 @@ impl Inbox {
         Ok(Inbox { channel, events, waker, orphaned: false, idle: false })
     }
 
-    /// Waits until something has happened, for this time at most. An order, if it was one. That nobody
-    /// has the lifeline any more is told at once.
+    /// Waits for an event, for at most `patience`. Returns an order, if the event was one. Reports at
+    /// once that no process has the lifeline open any more.
     pub fn wait(&mut self, patience: Duration) -> Option<Order> {
-        // We have a sender ourselves, so what fails is only that the time is over.
+        // We hold a sender ourselves, so the only error is a timeout.
         match self.events.recv_timeout(patience).ok()? {
             Event::Order(order) => return Some(order),
             Event::Orphaned => self.orphaned = true,
@@ -72,12 +72,12 @@ impl Inbox {
         None
     }
 
-    /// Whoever does not hear it is gone, which is an event of its own.
+    /// Sends a report. A lost reader is an event of its own, so errors are ignored.
     pub fn tell(&self, report: &Report) {
         let _ = self.channel.send(report);
     }
 
-    /// The line, for somebody else who has something to tell.
+    /// The channel, for another thread that sends reports.
     pub fn channel(&self) -> Arc<Channel> {
         self.channel.clone()
     }

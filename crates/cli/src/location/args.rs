@@ -1,4 +1,4 @@
-//! The options that say where halls are.
+//! The options for the location of halls.
 
 use std::{
     env, fs,
@@ -16,33 +16,33 @@ use crate::time;
 /// The options that all commands on halls share.
 #[derive(Args, Default, Debug, PartialEq, Eq)]
 pub struct LocationArgs {
-    /// Use the halls that all users of this machine share
+    /// Use the halls shared by all users of this machine
     #[arg(long, conflicts_with = "dir")]
     system: bool,
     /// Use the halls in this directory
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
-    /// Use the halls that machines share, on etcd: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for
-    /// TLS [default: $HALLPASS_ON, unless --dir or --system is given]
+    /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS
+    /// [default: $HALLPASS_ON, unless --dir or --system is given]
     #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"])]
     on: Option<String>,
-    /// TLS: trust members whose certificates are signed by one in this file
+    /// TLS: the certificate authorities to trust
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// TLS: our own certificate
+    /// TLS: the client certificate
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
-    /// TLS: the key of our own certificate
+    /// TLS: the key of the client certificate
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// The user of etcd; the password is in $ETCDCTL_PASSWORD or in --password-file
-    // Anybody can read the command lines of all processes, so a password is not taken from there.
+    /// The etcd user; the password comes from $ETCDCTL_PASSWORD or --password-file
+    // All users can read the command lines of all processes, so passwords are not accepted there.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// A file with the password of the user of etcd
+    /// A file with the password of the etcd user in its first line
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Fail if etcd has not answered after this time, whichever of its members [default: 5s]
+    /// Fail if no member of etcd answers within this time [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     dial_timeout: Option<Duration>,
 }
@@ -98,7 +98,7 @@ impl LocationArgs {
         let mut options = ClusterOptions::at(url)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
-            // One that does not answer leaves time for the others.
+            // A member that does not answer leaves time for the others.
             options.etcd.dial_timeout = options.etcd.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
@@ -117,11 +117,11 @@ impl LocationArgs {
         Ok(options)
     }
 
-    /// User and password, if the options say anything of them.
+    /// User and password, if the options name them.
     fn user(&self) -> Result<Option<(String, String)>, Error> {
         if self.user.as_ref().is_some_and(|user| user.contains(':')) {
-            let why = "--user takes a name only: a password on the command line can be read by \
-                       everybody on this machine; put it into $ETCDCTL_PASSWORD or a --password-file";
+            let why = "--user takes a name only: all users of this machine can read a password on the \
+                       command line; put it into $ETCDCTL_PASSWORD or a --password-file";
             return Err(Error::Options(why.into()));
         }
         if self.user.is_none() && self.password_file.is_none() {
@@ -132,7 +132,7 @@ impl LocationArgs {
         let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
         let user = self.user.as_deref().unwrap_or(name);
         if user.is_empty() {
-            return Err(Error::Options("--password-file is whose? Add --user NAME".into()));
+            return Err(Error::Options("--password-file requires --user NAME".into()));
         }
         let password = match (&self.password_file, env::var("ETCDCTL_PASSWORD")) {
             (Some(file), _) => first_line(file)?,
@@ -140,7 +140,7 @@ impl LocationArgs {
             (None, _) if user == name && !its_password.is_empty() => its_password.into(),
             (None, _) => {
                 return Err(Error::Options(format!(
-                    "there is no password for --user {user}: put it into $ETCDCTL_PASSWORD or a \
+                    "no password for --user {user}: put it into $ETCDCTL_PASSWORD or a \
                      --password-file"
                 )));
             }
@@ -150,12 +150,12 @@ impl LocationArgs {
 }
 
 fn on_in_environment() -> Option<String> {
-    // What is no text is no URL either, and is refused as one.
+    // Bytes that are not text are not a URL either, and are refused as one.
     let url = env::var_os("HALLPASS_ON").filter(|url| !url.is_empty())?;
     Some(url.to_string_lossy().into_owned())
 }
 
-/// The path from the root on: the keeper is at home there.
+/// Makes the path absolute: the keeper runs in the root directory.
 fn make_whole(file: &mut PathBuf) -> Result<(), Error> {
     *file =
         absolute(&*file).map_err(|error| Error::Options(format!("{}: {error}", file.display())))?;
@@ -167,6 +167,9 @@ fn first_line(file: &Path) -> Result<String, Error> {
         .map_err(|error| Error::Options(format!("cannot read {}: {error}", file.display())))?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.into()),
-        _ => Err(Error::Options(format!("there is no password in {}", file.display()))),
+        _ => Err(Error::Options(format!(
+            "the first line of {} is empty; it must contain the password",
+            file.display()
+        ))),
     }
 }

@@ -1,4 +1,4 @@
-//! `hallpass run --on`: the hall is on a cluster, to which a keeper speaks for us.
+//! `hallpass run --on`: the hall is on a cluster, and a keeper process talks to it.
 
 use std::{
     ffi::OsString,
@@ -40,8 +40,8 @@ const SHOWN: usize = 4096;
 pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Refusal> {
     let RunRequest { args, name, command, environment, waiting } = request;
     if args.no_fork {
-        let why = "--no-fork cannot be with --on: hallpass has to be there to stop CMD in time if the \
-                   slot is lost";
+        let why = "--no-fork cannot be combined with --on: hallpass must keep running to stop CMD in \
+                   time if the slot is lost";
         return Err(Refusal::failure(why));
     }
     let Lease { ttl, grace } = args.lease(options.ttl)?;
@@ -69,7 +69,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
     let signal_settings = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
-    // We may have been stopped since we were let in.
+    // We may have been stopped since we got the slot.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
@@ -77,20 +77,20 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         match Supervisor::start(run, signal_settings, args.on_kill != Some(OnKill::Keep)) {
             Ok(supervisor) => supervisor,
             Err(error) => {
-                // If that fails too, the slot is free later.
+                // If that fails too, the slot becomes free when its lease ends.
                 let _ = keeper.release();
                 return Err(not_started(&command[0], &error));
             }
         };
-    // We are not one of those for whom the keeper survive_kill the slot when we are gone.
+    // Our own copy must not make the keeper keep the slot after our end.
     drop(lifeline);
     match Guard::new(supervisor, keeper, grace, args.descendants).watch()? {
         Outcome::Ended(ended, keeper) => {
-            // The command has done its work in time, whatever becomes of the slot.
+            // The command ended in time, so a failed release is not its failure.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
             if let Some(why) = problem.filter(|_| args.verbose) {
                 say(format_args!(
-                    "{name}: the slot was not given back, and will be free later: {why}"
+                    "{name}: the slot was not released and becomes free when its lease ends: {why}"
                 ));
             }
             Ok(ended)
@@ -125,7 +125,7 @@ struct Granted {
     token: u64,
 }
 
-/// Our way in.
+/// Waiting for a slot through the keeper.
 struct Entry<'a> {
     name: &'a str,
     waiting: &'a Waiting,
@@ -133,7 +133,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Waits until the keeper has a slot for us. A signal ends us as usual, and the keeper sees it.
+    /// Waits until the keeper has a slot for us. A signal kills us as usual, and the keeper notices.
     fn wait(&self, keeper: &Keeper) -> Result<Granted, Refusal> {
         let name = self.name;
         let begun = Instant::now();
@@ -173,11 +173,11 @@ impl Entry<'_> {
     }
 }
 
-/// What is shown at a terminal while we wait.
+/// The status line on a terminal while we wait.
 struct Display {
-    /// None where nobody sees it.
+    /// None without a terminal.
     status_line: Option<StatusLine>,
-    /// When to ask the keeper; never while it owes us an answer.
+    /// When to ask the keeper next; none while an answer is pending.
     pause: Option<Duration>,
 }
 
@@ -187,7 +187,7 @@ impl Display {
         Display { status_line: watched.then(StatusLine::new), pause: watched.then_some(AT_FIRST) }
     }
 
-    /// Waits until the keeper says something, and asks it to when it is time.
+    /// Waits for a report of the keeper, and asks for the queue when it is time.
     fn until_readable(&mut self, keeper: &Keeper) -> io::Result<()> {
         let mut line = [PollFd::new(&keeper.channel, PollFlags::IN)];
         let pause = self.pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

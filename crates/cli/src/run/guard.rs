@@ -1,5 +1,5 @@
-//! Guarding a command whose pass can be lost: it ends, and all it has started, before somebody else may
-//! have the slot.
+//! Guards a command whose pass can be lost: the command and all processes that it started end before
+//! another holder may get the slot.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use rustix::{
 use super::supervisor::{Ended, Supervisor};
 use crate::keeper::{Keeper, lifeline, messages::Report};
 
-/// How often it is seen who is left, when all are to end.
+/// How often the remaining processes are listed while they are being ended.
 const SOON: Duration = Duration::from_millis(50);
 
 /// Why a command is stopped when its time is over.
@@ -59,7 +59,7 @@ struct Woken {
 }
 
 impl Guard {
-    /// Guards the command at `supervisor`; with `descendants`, also what it leaves running.
+    /// Guards a command; with `descendants`, also the processes that it leaves running.
     pub fn new(supervisor: Supervisor, keeper: Keeper, grace: Duration, descendants: bool) -> Self {
         Guard {
             supervisor,
@@ -155,7 +155,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Asks all to end.
+    /// Sends SIGTERM to all.
     fn stop(&mut self, why: &str) {
         if self.stopping.is_some() {
             return;
@@ -173,10 +173,10 @@ impl Guard {
         self.tell_all(lifeline::end);
     }
 
-    /// The command, and all who have the lifeline open.
+    /// Signals the command and all processes that have the lifeline open.
     fn tell_all(&self, tell: fn(Pid)) {
         let command = self.ended.is_none().then(|| self.supervisor.child());
-        // First: to find the others takes a while.
+        // The command first: finding the others takes a while.
         command.into_iter().for_each(tell);
         let others = self.keeper.inside.holders().into_iter();
         others.filter(|pid| Some(*pid) != command).for_each(tell);

@@ -6,6 +6,7 @@ mod environment;
 mod guard;
 mod options;
 mod signal_settings;
+mod spawn;
 mod supervisor;
 mod waiting;
 
@@ -32,21 +33,21 @@ use crate::{
     people::printable,
 };
 
-/// Exit status: we failed, not the command. This and the others as `timeout(1)` and `env(1)` have it.
+/// Exit status: hallpass failed, not the command. This and the others are those of `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
-/// Exit status: the command is there and cannot be executed.
+/// Exit status: the command exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
-/// Exit status: the command is not there.
+/// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
 
-/// Scripts open files under small numbers of their choice, and would close the lifeline by that.
-/// Smaller than 64, for which every process has room.
+/// The lowest descriptor for the lifeline. Scripts choose small numbers for their own files, which would
+/// close it. Below 64, which is within the limit of every process.
 const LIFELINE: i32 = 60;
 
 /// Why the command did not run, and the exit status that says so.
 struct Refusal {
     code: u8,
-    /// Nothing, where the status is meant to say it all.
+    /// None if the exit status says enough.
     why: Option<String>,
 }
 
@@ -82,7 +83,7 @@ impl From<String> for Refusal {
 
 pub fn run(args: Args) -> ExitCode {
     match obtain_and_run(args) {
-        // Only now: we may die of it, and have left the hall in good order.
+        // Only now: this may kill us, and the slot is released by now.
         Ok(ended) => ended.exit_code(),
         Err(Refusal { code, why }) => {
             if let Some(why) = why {
@@ -93,7 +94,7 @@ pub fn run(args: Args) -> ExitCode {
     }
 }
 
-/// What the user wants, wherever the hall is.
+/// A request to run a command, at any location.
 struct RunRequest {
     args: Args,
     name: String,
@@ -107,7 +108,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let Invocation { name, command } = args.invocation()?;
     let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
     if let Some(slots) = args.slots {
-        // Before a hall is made that this command could not use.
+        // Before a hall is created that this command could not use.
         environment.check(slots)?;
     }
     let waiting = Waiting {

@@ -1,4 +1,4 @@
-//! What the user asked `hallpass run` for.
+//! The command line of `hallpass run`.
 
 use std::{env, ffi::OsString, iter, num::NonZero, os::unix::ffi::OsStrExt, time::Duration};
 
@@ -11,20 +11,21 @@ const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
        hallpass run [OPTIONS] NAME -c STRING";
 
 const AFTER: &str = "\
-Options end at NAME: what follows it belongs to CMD.
+Options go before NAME; everything after NAME belongs to CMD.
 
-CMD finds in its environment HALLPASS_SLOT (from 0 up), HALLPASS_SLOTS, HALLPASS_NAME, and with \
---per-device HALLPASS_DEVICE. With --on there is also HALLPASS_TOKEN: a number that is larger than that \
-of everybody who was let in before.
+The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS, HALLPASS_NAME, and \
+HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
+larger than that of every earlier holder.
 
-With --on, hallpass runs a second process, the keeper, which speaks to etcd. If etcd cannot be reached \
-CMD and all it has started get SIGTERM in time, SIGKILL when --grace is over, and hallpass exits with 125.
+With --on, hallpass runs a second process, the keeper, which talks to etcd. If etcd cannot be reached, \
+CMD and all processes that it started get SIGTERM in time and SIGKILL after --grace, and hallpass exits \
+with 125.
 
-Exit status: that of CMD, or 128 plus the signal it died of; 1 if -n found no free slot, 124 if -w \
-ran out (both as -E says, if given), 125 if hallpass itself failed, 126 if CMD cannot be executed, \
-127 if it was not found.";
+Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
+124 if -w timed out (-E replaces both), 125 if hallpass itself failed, 126 if CMD cannot be executed, 127 \
+if CMD was not found.";
 
-/// How long a command may take to end, unless the user says so.
+/// The default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
 #[derive(ClapArgs, Default, Debug, PartialEq, Eq)]
@@ -32,54 +33,54 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Args {
     #[command(flatten)]
     pub location: LocationArgs,
-    /// How many may be in at once [default: as many as the hall has; 1, or as many as --env has
-    /// values for, if it is new]
+    /// The number of slots [default: that of the existing hall; for a new hall 1, or the number of
+    /// values of --env]
     #[arg(short = 'k', long, value_name = "K")]
     pub slots: Option<usize>,
-    /// Fail at once if no slot is free, with status 1 or what -E says
+    /// Fail at once if no slot is free, with status 1 or that of -E
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
     pub nonblock: bool,
-    /// Wait no longer than this, such as 10, 1.5m or 2h; then fail with status 124 or what -E says
+    /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124 or that of -E
     #[arg(short, long, visible_alias = "timeout", value_name = "TIME", value_parser = time::parse)]
     pub wait: Option<Duration>,
-    /// The exit status if there was no slot
+    /// The exit status if -n or -w fails
     #[arg(short = 'E', long, value_name = "CODE")]
     pub conflict_exit_code: Option<u8>,
-    /// Give STRING to $SHELL, or to /bin/sh; may also stand right after NAME
+    /// Run STRING with $SHELL, or with /bin/sh; also accepted right after NAME
     #[arg(short = 'c', long = "command", value_name = "STRING")]
     pub shell_line: Option<OsString>,
-    /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; may be given several times
+    /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; can be repeated
     #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
     pub mappings: Vec<Mapping>,
-    /// Let M slots that follow each other share a device: slot s has value s / M of each --env
+    /// Let M consecutive slots share a device: slot s gets value number s / M of each --env
     #[arg(long, value_name = "M")]
     pub per_device: Option<NonZero<usize>>,
-    /// What becomes of CMD if hallpass itself is killed by SIGKILL
+    /// What happens to CMD if hallpass itself is killed by SIGKILL
     /// [default: keep; with --on, kill]
     #[arg(long, value_name = "FATE", value_enum)]
     pub on_kill: Option<OnKill>,
-    /// With --on: when etcd cannot be reached, CMD has ended at the latest this long after it last was;
-    /// it is asked to --grace before that [default: 10s]
+    /// With --on: CMD ends at most this long after the last contact with etcd; SIGTERM is sent --grace
+    /// earlier [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     ttl: Option<Duration>,
-    /// With --on: how long CMD may take to end after SIGTERM when the slot is lost; less than half of
-    /// --ttl [default: 3s, or 3/10 of --ttl if that is less]
+    /// With --on: the time between SIGTERM and SIGKILL when the slot is lost; less than half of --ttl
+    /// [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
-    /// Keep the slot until CMD and everything that it left running have exited
+    /// Keep the slot until CMD and all processes that it left running have exited
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
-    /// Let neither CMD nor its children keep the slot: it is free as soon as hallpass is gone
+    /// Free the slot as soon as hallpass exits, even if CMD or its children still run
     #[arg(short = 'o', long, conflicts_with = "no_fork")]
     pub close: bool,
-    /// Become CMD instead of starting it; what CMD leaves running survive_kill the slot
+    /// Become CMD instead of starting it; processes that CMD leaves running keep the slot
     #[arg(short = 'F', long, conflicts_with = "on_kill")]
     pub no_fork: bool,
-    /// Say on standard error what hallpass does
+    /// Report progress on standard error
     #[arg(long)]
     pub verbose: bool,
     /// The hall, then the command with its arguments
-    // One list, so that no option of hallpass is looked for after the name.
+    // One list, so that the parser looks for no options after the name.
     #[arg(value_names = ["NAME", "CMD"], required = true, num_args = 1.., trailing_var_arg = true)]
     operands: Vec<OsString>,
 }
@@ -92,7 +93,7 @@ struct RunCommandLine {
 }
 
 impl Args {
-    /// What the command line says, if it is that of `run` and nothing is wrong with it.
+    /// Reads the command line. Returns `None` if it is not that of `run`, or is invalid.
     pub fn of_command_line() -> Option<Self> {
         let mut words = env::args_os().skip(1);
         words.next().filter(|word| word == "run")?;
@@ -133,32 +134,32 @@ impl Args {
     }
 }
 
-/// How long a pass on a cluster lasts.
+/// The lease of a pass on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// For how long without news from the cluster.
+    /// Validity after the last contact with the cluster.
     pub ttl: Duration,
-    /// How much of that the command has to end in.
+    /// The part of it that the command has to end in.
     pub grace: Duration,
 }
 
 impl Args {
-    /// What the options say of it; `default_slots` is how long it lasts without them.
-    pub fn lease(&self, default_slots: Duration) -> Result<Lease, String> {
-        let ttl = self.ttl.unwrap_or(default_slots);
+    /// Returns the lease that the options ask for; `default_ttl` applies without --ttl.
+    pub fn lease(&self, default_ttl: Duration) -> Result<Lease, String> {
+        let ttl = self.ttl.unwrap_or(default_ttl);
         let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl * 3 / 10));
         match grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
             false => Err(format!(
-                "--grace {} must be less than half of --ttl {}: the command has to end in time, and \
-                 before that etcd has to have had time to answer",
+                "--grace {} must be less than half of --ttl {}: the rest is the time that etcd has to answer \
+                 before the command must end",
                 humantime::format_duration(grace),
                 humantime::format_duration(ttl)
             )),
         }
     }
 
-    /// Whether all options make sense in a hall of this machine.
+    /// Fails if an option was given that only halls on a cluster have.
     pub fn no_cluster_options(&self) -> Result<(), String> {
         match (self.ttl, self.grace) {
             (None, None) => Ok(()),
@@ -170,13 +171,13 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// It runs on, and the slot stays taken until it has exited
+    /// CMD keeps running, and keeps the slot until it exits
     Keep,
-    /// It is killed as well
+    /// CMD is killed as well
     Kill,
 }
 
-/// What the operands say.
+/// The operands: the name of the hall and the command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub name: String,
@@ -188,14 +189,14 @@ impl Args {
     pub fn invocation(&mut self) -> Result<Invocation, String> {
         let mut operands = std::mem::take(&mut self.operands).into_iter();
         let name = operands.next().unwrap_or_default();
-        let name = name.into_string().map_err(|name| {
-            format!("a name is UTF-8 text, and `{}` is not", name.to_string_lossy())
-        })?;
+        let name = name
+            .into_string()
+            .map_err(|name| format!("NAME must be UTF-8 text, got `{}`", name.to_string_lossy()))?;
         let rest = operands.collect();
         let command = match self.shell_line.take() {
             None => command(rest)?,
             Some(line) if rest.is_empty() => in_shell(line),
-            Some(_) => return Err("-c takes the place of a command; drop one of them".into()),
+            Some(_) => return Err("-c replaces CMD: give one of them, not both".into()),
         };
         Ok(Invocation { name, command })
     }
@@ -224,7 +225,7 @@ fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
         _ => {}
     }
     if words.is_empty() {
-        return Err("there is no command; see `hallpass run --help`".into());
+        return Err("CMD is missing; see `hallpass run --help`".into());
     }
     Ok(words)
 }

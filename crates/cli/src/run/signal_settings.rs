@@ -12,8 +12,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
+use super::spawn;
 use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
 /// Whether SIGPIPE was ignored before Rust's runtime let it be ignored.
@@ -30,7 +31,7 @@ extern "C" fn remember_pipe() {
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = remember_pipe;
 
-/// What the command shall find.
+/// The signal settings that the command shall find: those that hallpass was started with.
 #[derive(Clone, Copy)]
 pub struct SignalSettings {
     blocked: SignalSet,
@@ -47,7 +48,7 @@ impl SignalSettings {
         })
     }
 
-    /// Lets a child's end be known to us: while SIGCHLD is ignored the system survive_kill it to itself.
+    /// Lets us notice the end of a child: the system does not report it while SIGCHLD is ignored.
     pub fn notice_children(self) -> io::Result<()> {
         if self.child_ignored {
             set_default(Signal::CHILD)?;
@@ -55,7 +56,26 @@ impl SignalSettings {
         Ok(())
     }
 
-    /// Lets `command` find it so.
+    /// Starts `command` with these settings; with `die_with_us`, it is killed when this thread ends.
+    pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
+        // `spawn` searches our own PATH, and can neither ignore a signal nor ask to be killed.
+        let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
+        if is_plain {
+            let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
+            match spawn::spawn(&command, &self.blocked, defaults) {
+                // `Command` gives a script without a first line to the shell.
+                Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
+                started => return started,
+            }
+        }
+        self.pass_on(&mut command);
+        if die_with_us {
+            kill_with_parent(&mut command);
+        }
+        Ok(Pid::from_child(&command.spawn()?))
+    }
+
+    /// Lets `command` find these settings.
     pub fn pass_on(self, command: &mut Command) {
         let in_child = move || {
             for (ignored, which) in
@@ -74,7 +94,7 @@ impl SignalSettings {
 }
 
 /// Lets the command be killed when this thread ends.
-pub fn die_with_us(command: &mut Command) {
+fn kill_with_parent(command: &mut Command) {
     let us = getpid();
     let in_child = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;

@@ -17,7 +17,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, getsid, kill_process, waitpid,
 };
 
-use super::signal_settings::{self, SignalSettings};
+use super::signal_settings::SignalSettings;
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
 /// What is sent on to the command.
@@ -85,22 +85,17 @@ impl Supervisor {
     /// Starts the command. `lifeline` is what it inherits beyond standard input and output; we let
     /// go of it.
     pub fn start(
-        mut command: Command,
+        command: Command,
         lifeline: Option<OwnedFd>,
         die_with_us: bool,
     ) -> io::Result<Self> {
-        let signal_settings = SignalSettings::now()?;
-        signal_settings.notice_children()?;
+        let settings = SignalSettings::now()?;
+        settings.notice_children()?;
         let ours = SignalSet::of(FORWARDED.into_iter().chain([Signal::CHILD, Signal::CONT]));
         ours.block()?;
         let signals = SignalFd::new(&ours)?;
-        signal_settings.pass_on(&mut command);
-        if die_with_us {
-            signal_settings::die_with_us(&mut command);
-        }
-        let child = command.spawn()?;
+        let child = settings.spawn(command, die_with_us)?;
         drop(lifeline);
-        let child = Pid::from_child(&child);
         Ok(Supervisor { child, signals, stopped: false, interrupted: false, steadfast: false })
     }
 

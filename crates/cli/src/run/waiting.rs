@@ -1,4 +1,4 @@
-//! Getting a slot, with as much patience as the user has.
+//! Waits for a slot, for as long as the options say.
 
 use std::{
     io::{self, IsTerminal},
@@ -56,7 +56,7 @@ impl Waiting {
         Ok(pass)
     }
 
-    /// What to refuse with. Like `flock(1)` and `timeout(1)` we let the status speak.
+    /// The refusal. Like `flock(1)` and `timeout(1)` it says nothing unless --verbose is given.
     pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
         Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
     }
