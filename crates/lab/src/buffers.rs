@@ -1,7 +1,7 @@
-//! What a process's store buffer can hold, listed and numbered, so that a packed state holds one
+//! The possible contents of a process's store buffer, listed and numbered, so that a packed state holds one
 //! small number for it.
 //!
-//! What a write stores depends on the private state alone, so what a buffer can hold follows from
+//! The value that a write stores depends on the private state alone, so the contents follow from
 //! the process's own control flow. It is found by running each process by itself against every
 //! answer a read may get. A read-modify-write waits until the buffer is empty, so a buffer is
 //! bounded if the process cannot go round without one; then nothing is left out. Otherwise the
@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 
 use crate::{
     machine::Machine,
-    tables::{Access, Row, Tables, TooBig},
+    tables::{Access, CannotCompile, Row, Tables},
 };
 
 /// The capacity of a buffer that nothing else bounds, unless another is asked for.
@@ -114,14 +114,14 @@ fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
 
 impl Contents {
     /// All that the buffer of `p` can hold, and whether it is ever too full for one more.
-    fn new(tables: &Tables, p: Pid, capacity: usize) -> Result<(Self, bool), TooBig> {
+    fn new(tables: &Tables, p: Pid, capacity: usize) -> Result<(Self, bool), CannotCompile> {
         let (stored, store_at) = stores(tables, p);
         let mut pairs: IndexSet<(u32, Content)> = IndexSet::from([(0, Content::new())]);
         let mut was_full = false;
         let mut index = 0;
         while let Some((code, content)) = pairs.get_index(index).cloned() {
             if pairs.len() > MOST_PAIRS {
-                return Err(TooBig::Stores);
+                return Err(CannotCompile::Stores);
             }
             if !content.is_empty() {
                 pairs.insert((code, content[1..].to_vec()));
@@ -189,7 +189,10 @@ impl Buffers {
     /// Compiles `machine` for states with buffers: field p of [`Tables::extra`] is the content of
     /// p's buffer. A buffer that the machine itself does not bound holds at most `capacity`
     /// stores.
-    pub fn compile(machine: &dyn Machine, capacity: usize) -> Result<(Tables, Self), TooBig> {
+    pub fn compile(
+        machine: &dyn Machine,
+        capacity: usize,
+    ) -> Result<(Tables, Self), CannotCompile> {
         let tables = Tables::new(machine)?;
         let mut processes = Vec::new();
         let mut exact = true;

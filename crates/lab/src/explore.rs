@@ -50,7 +50,7 @@ pub enum Ended {
     Stopped,
 }
 
-/// What an exploration has found.
+/// The result of an exploration.
 pub struct Explored<const W: usize> {
     /// The states.
     pub store: Store<W>,
@@ -298,7 +298,7 @@ impl<const W: usize> Explored<W> {
             back.push(self.parent(space, back[back.len() - 1]));
         }
         let root = self.store.get(back.pop().expect("the root is there"));
-        // What stands for an initial state need not be one of those asked for itself.
+        // The representative of an initial state need not be an initial state itself.
         let is_start = |state: &[u64; W]| space.canonical(*state) == root;
         let start = space.initial().find(is_start).expect("the root stands for one");
         let mut now = start;

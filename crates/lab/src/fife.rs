@@ -22,9 +22,9 @@ pub struct Pair<'a, S> {
     pub standing: &'a S,
     /// How many of the first states are initial.
     pub roots: Id,
-    /// Who comes first.
+    /// The process that comes first.
     pub first: Pid,
-    /// Who comes after.
+    /// The process that comes after it.
     pub second: Pid,
     /// Where `first` is not enabled.
     pub first_kept_out: &'a KeptOut,

@@ -13,7 +13,7 @@ use crate::{
     store::{Id, NONE},
 };
 
-/// Who moves where.
+/// A step: the agent that moves, and the state it leads to.
 pub struct Graph {
     /// How many agents there are.
     pub agents: usize,
@@ -268,7 +268,7 @@ impl Heaviest {
             };
             let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
             else {
-                return (path, Vec::new()); // it waits here for ever, without weight
+                return (path, Vec::new()); // it waits here forever, without weight
             };
             path.extend(steps);
             let (agent, to) = goes_on(at).expect("just found");

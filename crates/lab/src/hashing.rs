@@ -19,7 +19,7 @@ pub struct Hashing {
 pub struct Mark {
     /// Where in the table, as a fraction of 2^64.
     pub position: u64,
-    /// What the slot remembers.
+    /// The tag that the slot keeps.
     pub tag: u32,
 }
 

@@ -1,16 +1,20 @@
 //! The lab: runs, checks and measures step machines.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`machine`] | any algorithm behind one object |
-//! | [`tables`], [`space`], [`store`], [`explore`] | every interleaving of it, breadth first |
-//! | [`graph`], [`liveness`], [`fife`] | what is decided on the graph of all steps |
+//! | [`machine`] | any algorithm behind one object, [`Machine`] |
+//! | [`tables`] | a machine compiled into tables, a step of which is a look-up |
+//! | [`space`], [`buffers`] | the states of a machine, under sequential consistency and with store buffers |
+//! | [`explore`], [`store`], [`state_index`], [`hashing`] | every interleaving, breadth first |
+//! | [`graph`], [`standing`], [`liveness`], [`fife`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`rmr`] | remote memory references: exact, searched, drawn |
 //! | [`schedule`], [`trace`] | runs: replayed, confirmed, printed, shown |
 //! | [`timestamps`], [`objects`] | families of their own, on the same explorer |
-//! | [`atlas`] | many models with what is expected of them |
-//! | [`linear`] | whether operations that overlapped are linearizable |
+//! | [`atlas`] | models with what is expected of each |
+//! | [`papers`] | what the papers state, judged by the atlas |
+//! | [`linear`] | whether overlapping operations are linearizable |
+//! | `program` | what the programs `hallpass-lab` and `hallpass-bench` share; needs the feature `cli` |
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -52,8 +56,8 @@ pub mod rmr;
 pub mod schedule;
 pub mod space;
 pub mod standing;
+pub mod state_index;
 pub mod store;
-pub mod table;
 pub mod tables;
 pub mod timestamps;
 pub mod trace;

@@ -55,22 +55,22 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-pub use history::{Event, Kind, Violation, check};
+pub use history::{Event, EventKind, Violation, check};
 
-/// What an object does when used by one at a time.
+/// The sequential specification of an object.
 pub trait Specification {
-    /// What the object is between two operations.
+    /// The state of the object between two operations.
     type State: Clone + Ord + Hash;
     /// An operation with its arguments.
     type Op: Clone + Ord + Hash;
-    /// What an operation returns.
+    /// The result of an operation.
     type Ret: Clone + Ord + Hash;
 
-    /// What the object is after the operation, and what the operation returns.
+    /// Returns the state after the operation, and the operation's result.
     fn apply(&self, state: &Self::State, op: &Self::Op) -> (Self::State, Self::Ret);
 }
 
-/// What became of an operation that has not returned.
+/// The fate of an operation that has not returned.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Pending<Op, Ret> {
     /// It has had no effect yet.
@@ -79,7 +79,7 @@ enum Pending<Op, Ret> {
     Done(Ret),
 }
 
-/// What is known of an operation that would return this.
+/// What is known about an operation that would return this.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It may do so.
@@ -109,7 +109,7 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
         self.find(process).unwrap_or_else(|_| panic!("process {process} has called nothing"))
     }
 
-    /// What the process will return, if that is settled.
+    /// The process's result, if that is settled.
     fn result(&self, process: usize) -> Option<&Ret> {
         match &self.pending[self.index(process)].1 {
             Pending::Called(_) => None,
@@ -165,7 +165,7 @@ impl<S: Specification> Monitor<S> {
         self.configurations.is_empty()
     }
 
-    /// What the process's operation could return now.
+    /// Returns the results that the process's operation could have now.
     ///
     /// # Panics
     /// If the process has called nothing.
@@ -179,7 +179,7 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    /// What is left when the process returns this, if `fate` knows how operations go on.
+    /// Returns the configurations left when the process returns this, if `fate` knows how operations go on.
     fn after(
         &self,
         spec: &S,
@@ -225,7 +225,7 @@ fn busy(process: usize) -> String {
     format!("process {process} calls an operation while one is under way")
 }
 
-/// What can come by one more operation having its effect.
+/// The configurations after one more operation has had its effect.
 fn successors<S: Specification>(
     spec: &S,
     from: &Of<S>,

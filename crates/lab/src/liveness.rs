@@ -52,11 +52,11 @@ impl<S: Standing> Part for NobodyEnters<'_, S> {
 /// A fair run that never lets its victim in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
-    /// Who has stopped outside its remainder.
+    /// The processes that have stopped outside their remainder.
     pub stopped: Vec<Pid>,
     /// The state where the cycle begins.
     pub start: Id,
-    /// Who moves, over and over.
+    /// The agents that move, over and over.
     pub cycle: Vec<Agent>,
 }
 
@@ -107,7 +107,7 @@ fn cheapest_trap<S: Standing>(
     Some(Trap { stopped: stopped(standing, start, movers), start, cycle })
 }
 
-/// Who is outside its remainder and not among the movers.
+/// The processes outside their remainder that are not among the movers.
 fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
     (0..standing.n())
         .filter(|&p| movers >> p & 1 == 0 && standing.section(node, p) != Section::Remainder)
@@ -178,7 +178,7 @@ fn fair_cycle<S: Standing>(
     cycle
 }
 
-/// The states in which a process can be kept out of its critical section for ever although it goes
+/// The states in which a process can be kept out of its critical section forever although it goes
 /// on moving, however the others behave: where it is in its entry section and not enabled.
 pub struct KeptOut {
     process: Pid,

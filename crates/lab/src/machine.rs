@@ -12,9 +12,9 @@ pub type Local = u32;
 /// The private state of a process that is not competing.
 pub const REMAINDER: Local = 0;
 
-/// What a person wants to know of a private state.
+/// A private state as a person reads it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Position {
     /// The part of the passage.
     pub section: Section,
     /// The line it is about to execute, unless it is in its remainder or critical section.
@@ -25,36 +25,36 @@ pub struct Place {
 
 /// A step machine whose type no longer matters.
 pub trait Machine: Send + Sync {
-    /// How many processes compete.
+    /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// How many may be in at once.
+    /// Returns the number of processes that may be in at once.
     fn k(&self) -> usize;
-    /// The shared variables.
+    /// Returns the shared variables.
     fn layout(&self) -> &Layout;
-    /// What may befall `p`.
+    /// Returns the mishap that may happen to `p`.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
-    /// Whether processes may be renamed.
+    /// Returns whether processes may be renamed.
     fn is_symmetric(&self) -> bool;
-    /// The paper's invariants.
+    /// Returns the names of the paper's invariants.
     fn invariants(&self) -> &'static [&'static str];
-    /// One step of `p`. Leaving the remainder and leaving the critical section are steps of their
+    /// Makes one step of `p`. Leaving the remainder and leaving the critical section are steps of their
     /// own, without an access.
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
-    /// What stands behind a number.
-    fn place(&self, p: Pid, at: Local) -> Place;
-    /// Whether it counts without bound.
+    /// Returns the private state behind a number.
+    fn position(&self, p: Pid, at: Local) -> Position;
+    /// Returns whether it counts without bound.
     fn is_unbounded(&self) -> bool {
         false
     }
-    /// Whether a step from this private state or to it may call for the normal form.
+    /// Returns whether a step from this private state or to it may change the normal form.
     fn counts(&self, _at: Local) -> bool {
         true
     }
     /// Brings a state into its normal form.
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
-    /// The first of the paper's invariants that does not hold.
+    /// Returns the first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
 
@@ -133,7 +133,7 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         })
     }
 
-    fn place(&self, p: Pid, at: Local) -> Place {
+    fn position(&self, p: Pid, at: Local) -> Position {
         let loc = self.loc(at);
         let label = match loc {
             Loc::Entry(state) | Loc::Exit(state) => Some(self.algorithm.label(p, state)),
@@ -146,7 +146,7 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
             Loc::Critical(exit) => (Section::Critical, self.algorithm.name(exit)),
             Loc::Exit(_) => (Section::Exit, None),
         };
-        Place { section, label, name }
+        Position { section, label, name }
     }
 
     fn is_unbounded(&self) -> bool {

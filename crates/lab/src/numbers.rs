@@ -12,7 +12,7 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         Numbers(RwLock::new(IndexSet::default()))
     }
 
-    /// The thing's number, which must have no more than so many bits.
+    /// Returns the thing's number, which must fit into `bits` bits.
     pub(crate) fn number(&self, thing: T, bits: u32) -> u64 {
         self.number_of(&thing, || thing.clone(), bits)
     }

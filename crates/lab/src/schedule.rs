@@ -28,7 +28,7 @@ impl MemoryModel {
 /// Which remote references a count is of.
 pub use hallpass_algorithms::registry::CostModel;
 
-/// What a run shows.
+/// The violation or count that a run shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// More than k are in their critical sections at the end.
@@ -39,42 +39,42 @@ pub enum Finding {
     Range,
     /// The paper's invariant of this name is broken at the end.
     Invariant(String),
-    /// The cycle goes on for ever, somebody is in its entry section all along and moves, and
+    /// The cycle goes on forever, somebody is in its entry section all along and moves, and
     /// nobody enters; these have stopped.
     Deadlock {
-        /// Who has stopped outside its remainder.
+        /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The cycle goes on for ever with this process moving in its entry section; these have
+    /// The cycle goes on forever with this process moving in its entry section; these have
     /// stopped.
     Starvation {
-        /// Who starves.
+        /// The process that starves.
         victim: Pid,
-        /// Who has stopped outside its remainder.
+        /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
     /// The process takes that many own steps in its exit section, from the last time it leaves
     /// its critical section on; without a number, the cycle is in its exit section.
     Exit {
-        /// Who.
+        /// The process.
         process: Pid,
         /// How many steps.
         steps: Option<u32>,
     },
     /// The same for the doorway, from the last time it leaves its remainder on.
     Doorway {
-        /// Who.
+        /// The process.
         process: Pid,
         /// How many steps.
         steps: Option<u32>,
     },
     /// After `at` steps of the stem, `first` is in the waiting room, `second` is in its critical
     /// section, and `first` left the doorway before `second` entered it. Yet the rest of the stem
-    /// and the cycle keep `first` out for ever although it moves.
+    /// and the cycle keep `first` out forever although it moves.
     Fife {
-        /// Who came first.
+        /// The process that came first.
         first: Pid,
-        /// Who is in.
+        /// The process that is in.
         second: Pid,
         /// When.
         at: usize,
@@ -82,9 +82,9 @@ pub enum Finding {
     /// The same where `second` is in the waiting room too, but enabled: nothing can keep it out.
     /// (That it is enabled is a fact about all runs, which a single run does not show.)
     FifeStrong {
-        /// Who came first.
+        /// The process that came first.
         first: Pid,
-        /// Who is enabled.
+        /// The process that is enabled.
         second: Pid,
         /// When.
         at: usize,
@@ -103,7 +103,7 @@ pub enum Finding {
     },
 }
 
-/// What a write does to the writer's own copy.
+/// The effect of a write on the writer's own copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WriterCopy {
     /// Valid stays valid, and none stays none.
@@ -115,7 +115,7 @@ pub enum WriterCopy {
     Lost,
 }
 
-/// What a read-modify-write that changes nothing counts as.
+/// How a read-modify-write that changes nothing is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FailedRmw {
     /// A write: remote, and it invalidates.
@@ -126,13 +126,13 @@ pub enum FailedRmw {
     Read,
 }
 
-/// What is in the cache when a passage begins.
+/// The contents of the cache when a passage begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CacheAtStart {
     /// Nothing.
     #[default]
     Cold,
-    /// What the earlier passages left there.
+    /// Copies that earlier passages left.
     Warm,
 }
 
@@ -183,10 +183,10 @@ pub struct Schedule {
     pub memory: MemoryModel,
     /// The initial value of every variable.
     pub initial: Vec<Word>,
-    /// Who moves, to the end or to where the cycle begins.
+    /// The agents that move, to the end or to the start of the cycle.
     pub stem: Vec<Agent>,
-    /// Who moves, over and over; empty if the run just ends.
+    /// The agents that move, over and over; empty if the run ends.
     pub cycle: Vec<Agent>,
-    /// What it shows.
+    /// The violation or count it shows.
     pub finding: Finding,
 }

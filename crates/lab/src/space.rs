@@ -1,4 +1,4 @@
-//! What can be explored: packed states and who can move from each.
+//! Spaces to explore: packed states, and the agents that can move in each.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -12,7 +12,7 @@ pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
-/// Whoever can make a step: a process; in a store-buffer model also a process's buffer; where there are
+/// Anything that can make a step: a process; in a store-buffer model also a process's buffer; where there are
 /// mishaps, also each of these.
 pub type Agent = usize;
 
@@ -39,7 +39,7 @@ pub trait Space<const W: usize>: Sync {
         state
     }
 
-    /// What is wrong with a state, as a set of small numbers whose meaning is the caller's.
+    /// Returns the flaws of a state, as a set of small numbers whose meaning is the caller's.
     #[inline]
     fn flaws(&self, _state: &[u64; W]) -> u64 {
         0
@@ -56,9 +56,9 @@ pub enum Initial {
     Smallest,
 }
 
-/// What to look for in each state.
+/// The safety properties to look for in each state.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Watch {
+pub struct SafetyFlags {
     /// More than k in the critical section.
     pub exclusion: bool,
     /// Two holders of one name, or a name that is not below k.
@@ -92,8 +92,8 @@ pub struct Sequential<'a> {
     pub normal: Option<Normal<'a>>,
     /// Whether mishaps happen. They are agents `n..2n`.
     pub mishaps: bool,
-    /// What to look for.
-    pub watch: Watch,
+    /// The safety properties to look for.
+    pub flags: SafetyFlags,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
 }
@@ -132,7 +132,7 @@ impl Sequential<'_> {
 }
 
 impl Sequential<'_> {
-    /// What becomes of a state by the mishap of `p`.
+    /// Returns the state after the mishap of `p`.
     #[inline]
     fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let mut next = self.tables.befallen(state, p)?;
@@ -146,7 +146,7 @@ impl Sequential<'_> {
 /// Whether names clash or are out of range.
 pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
     let mut taken = 0u64;
-    (0..tables.n).any(|p| match tables.place(state, p).name {
+    (0..tables.n).any(|p| match tables.position(state, p).name {
         Some(name) => {
             let bit = 1 << name;
             let clash = name >= tables.k || taken & bit != 0;
@@ -216,14 +216,14 @@ impl<const W: usize> Space<W> for Sequential<'_> {
     fn flaws(&self, state: &[u64; W]) -> u64 {
         let tables = self.tables;
         let mut flaws = 0;
-        if self.watch.exclusion {
+        if self.flags.exclusion {
             let inside =
                 (0..tables.n).filter(|&p| tables.section(state, p) == Section::Critical).count();
             if inside > tables.k {
                 flaws |= 1 << flaw::EXCLUSION;
             }
         }
-        if self.watch.names && names_clash(tables, state) {
+        if self.flags.names && names_clash(tables, state) {
             flaws |= 1 << flaw::NAMES;
         }
         if tables.fault.get(state) != 0 {

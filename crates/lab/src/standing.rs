@@ -4,7 +4,7 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::{explore::Explored, store::Id, tables::Tables};
 
-/// What the analyses need to know of a state beyond its edges.
+/// The parts of a state that the analyses need besides its edges.
 pub trait Standing: Sync {
     /// How many processes there are.
     fn n(&self) -> usize;
@@ -21,7 +21,7 @@ pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Syn
 
 /// The states of an exploration of `tables`.
 pub struct States<'a, const W: usize> {
-    /// What they mean.
+    /// The tables that decode them.
     pub tables: &'a Tables,
     /// The states.
     pub explored: &'a Explored<W>,

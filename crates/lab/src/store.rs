@@ -28,7 +28,7 @@ use std::sync::{
 
 use crate::{
     hashing::{Hashing, Mark},
-    table::{Found, Table},
+    state_index::{Found, StateIndex},
 };
 
 /// A state's number.
@@ -51,7 +51,7 @@ type Chunk = Box<[AtomicU64]>;
 /// The set.
 pub struct Store<const W: usize> {
     chunks: Vec<OnceLock<Chunk>>,
-    table: Table,
+    table: StateIndex,
     parents: Vec<OnceLock<Box<[AtomicU32]>>>,
     next: AtomicU32,
     hashing: Hashing,
@@ -76,7 +76,7 @@ impl Run {
 pub struct Pending<const W: usize> {
     state: [u64; W],
     mark: Mark,
-    /// What the caller wants to know of it later.
+    /// A note of the caller's about it.
     note: u32,
 }
 
@@ -86,7 +86,7 @@ impl<const W: usize> Pending<W> {
         &self.state
     }
 
-    /// What the caller noted.
+    /// The caller's note.
     pub fn note(&self) -> u32 {
         self.note
     }
@@ -99,7 +99,7 @@ impl<const W: usize> Store<W> {
         let hashing = Hashing::new(bits);
         Store {
             chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
-            table: Table::new(hashing, W),
+            table: StateIndex::new(hashing, W),
             parents: (0..chunks).map(|_| OnceLock::new()).collect(),
             next: AtomicU32::new(0),
             hashing,
@@ -146,8 +146,8 @@ impl<const W: usize> Store<W> {
     pub fn grow(&mut self, runs: &[Run]) {
         let lines = self.table.lines();
         // The log has all there is to know, so the old table can go before the new one comes.
-        self.table = Table::none();
-        let mut table = Table::larger(lines, self.hashing, W);
+        self.table = StateIndex::none();
+        let mut table = StateIndex::larger(lines, self.hashing, W);
         let mut batch: Vec<(Id, Mark)> = Vec::with_capacity(TOGETHER);
         let mut flush = |batch: &mut Vec<(Id, Mark)>| {
             let touched = batch.iter().fold(0, |touched, &(_, mark)| touched ^ table.touch(mark));

@@ -17,10 +17,10 @@ use closure::{Raw, close};
 pub use crate::fields::Field;
 use crate::{
     fields::{pack, width},
-    machine::{Local, Machine, Place, REMAINDER},
+    machine::{Local, Machine, Position, REMAINDER},
 };
 
-/// What kind of access a step makes, for whoever counts remote references.
+/// The kind of access that a step makes, from which remote references are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     /// None: the line is local.
@@ -33,7 +33,7 @@ pub enum Access {
     ReadModifyWrite,
 }
 
-/// What a process in a given private state does.
+/// The step of a process in a given private state.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The kind of access.
@@ -44,7 +44,7 @@ pub struct Row {
     first: u32,
 }
 
-/// What comes of a step that finds a given value.
+/// The effect of a step that finds a given value.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The process's next private state, as its code.
@@ -79,9 +79,9 @@ pub struct Tables {
     pub words: usize,
     /// For each process, the private states it can have: code to number.
     pub codes: Vec<Vec<Local>>,
-    places: Vec<Vec<Place>>,
+    positions: Vec<Vec<Position>>,
     sections: Vec<Vec<Section>>,
-    /// What the processes do in each private state, one process after another.
+    /// The step in each private state, one process after another.
     rows: Vec<Row>,
     /// Where in that each process begins.
     first_row: Vec<usize>,
@@ -92,7 +92,7 @@ pub struct Tables {
     fates: Vec<Option<Fate>>,
 }
 
-/// What changes when something befalls a process.
+/// The effect of a mishap of a process.
 #[derive(Clone, Debug)]
 struct Fate {
     var: Field,
@@ -101,9 +101,9 @@ struct Fate {
     kills: bool,
 }
 
-/// Why a machine cannot be compiled.
+/// Error: a machine cannot be compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TooBig {
+pub enum CannotCompile {
     /// More private states than a code can number.
     PrivateStates,
     /// A state takes that many bits.
@@ -112,6 +112,13 @@ pub enum TooBig {
     Values(String),
     /// More contents of a process's store buffer than can be listed.
     Stores,
+    /// A step of this process, at this line, makes more than one shared access.
+    TwoAccesses {
+        /// The process.
+        process: Pid,
+        /// The line.
+        line: String,
+    },
 }
 
 /// The most words a packed state may take.
@@ -143,17 +150,20 @@ fn emit(
 
 impl Tables {
     /// Compiles `machine`.
-    pub fn new(machine: &dyn Machine) -> Result<Self, TooBig> {
+    pub fn new(machine: &dyn Machine) -> Result<Self, CannotCompile> {
         Self::with_extra_fields(machine, &[])
     }
 
     /// Compiles `machine` for states that hold more than private states and variables: for each
     /// of `counts` a number below it, 0 at first.
-    pub fn with_extra_fields(machine: &dyn Machine, counts: &[usize]) -> Result<Self, TooBig> {
+    pub fn with_extra_fields(
+        machine: &dyn Machine,
+        counts: &[usize],
+    ) -> Result<Self, CannotCompile> {
         let n = machine.n();
         let decls = machine.layout().decls();
         if let Some(wide) = decls.iter().find(|decl| matches!(decl.domain, Domain::Wide(_))) {
-            return Err(TooBig::Values(wide.name.clone()));
+            return Err(CannotCompile::Values(wide.name.clone()));
         }
         let domains: Vec<Vec<Word>> =
             decls.iter().map(|decl| decl.domain.listed().to_vec()).collect();
@@ -186,14 +196,14 @@ impl Tables {
         let fault = vars.pop().expect("its width comes after theirs");
         let bits = widths.iter().sum();
         if words > MOST_WORDS {
-            return Err(TooBig::Bits(bits));
+            return Err(CannotCompile::Bits(bits));
         }
 
         let (rows, first_row, steps) = emit(&raws, &codes, &locals, &vars);
-        let places: Vec<Vec<Place>> =
-            (0..n).map(|p| codes[p].iter().map(|&at| machine.place(p, at)).collect()).collect();
+        let positions: Vec<Vec<Position>> =
+            (0..n).map(|p| codes[p].iter().map(|&at| machine.position(p, at)).collect()).collect();
         let sections =
-            places.iter().map(|row| row.iter().map(|place| place.section).collect()).collect();
+            positions.iter().map(|row| row.iter().map(|at| at.section).collect()).collect();
         let initial = decls
             .iter()
             .zip(&numbers)
@@ -217,7 +227,7 @@ impl Tables {
             bits,
             words,
             codes,
-            places,
+            positions,
             sections,
             rows,
             first_row,
@@ -240,12 +250,12 @@ impl Tables {
         self.steps[self.rows[self.first_row[p] + REMAINDER as usize].first as usize].next as usize
     }
 
-    /// What `p` does in the private state with this code.
+    /// Returns the step of `p` in the private state with this code.
     pub fn row_of(&self, p: Pid, code: usize) -> &Row {
         &self.rows[self.first_row[p] + code]
     }
 
-    /// What comes of a step of `row`, for each value it may find.
+    /// Returns the effects of a step of `row`, for each value it may find.
     pub fn steps_of(&self, row: &Row) -> &[Step] {
         let count = match row.access {
             Access::None => 1,
@@ -254,29 +264,29 @@ impl Tables {
         &self.steps[row.first as usize..][..count]
     }
 
-    /// What `p` does next.
+    /// Returns the next step of `p`.
     #[inline]
     pub fn row(&self, state: &[u64], p: Pid) -> &Row {
         &self.rows[self.first_row[p] + self.code(state, p)]
     }
 
-    /// What `p` does in each of its private states.
+    /// Returns the step of `p` in each of its private states.
     pub fn rows(&self, p: Pid) -> &[Row] {
         &self.rows[self.first_row[p]..][..self.codes[p].len()]
     }
 
-    /// What comes of it.
+    /// Returns the effect of a step of `row` in this state.
     #[inline]
     pub fn step(&self, state: &[u64], row: &Row) -> &Step {
         &self.steps[row.first as usize + row.field.get(state)]
     }
 
-    /// What comes of a step of `row` that finds the value with this number.
+    /// Returns the effect of a step of `row` that finds the value with this number.
     pub fn step_on(&self, row: &Row, value: usize) -> &Step {
         &self.steps[row.first as usize + value]
     }
 
-    /// What `p` does next and what comes of it, in a state whose size is known.
+    /// Returns the next step of `p` and its effect, in a state whose size is known.
     #[inline]
     pub fn move_of<const W: usize>(&self, state: &[u64; W], p: Pid) -> (&Row, &Step) {
         let row = &self.rows[self.first_row[p] + self.locals[p].get_in(state)];
@@ -301,7 +311,7 @@ impl Tables {
         self.fates.iter().any(Option::is_some)
     }
 
-    /// What becomes of a state by the mishap of `p`, if it has one and that makes a difference.
+    /// Returns the state after the mishap of `p`, if it has one and that makes a difference.
     #[inline]
     pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let fate = self.fates[p].as_ref()?;
@@ -320,13 +330,13 @@ impl Tables {
     }
 
     /// Where `p` stands.
-    pub fn place(&self, state: &[u64], p: Pid) -> &Place {
-        &self.places[p][self.code(state, p)]
+    pub fn position(&self, state: &[u64], p: Pid) -> &Position {
+        &self.positions[p][self.code(state, p)]
     }
 
     /// Whether any private state holds a name.
     pub fn assigns_names(&self) -> bool {
-        self.places.iter().flatten().any(|place| place.name.is_some())
+        self.positions.iter().flatten().any(|at| at.name.is_some())
     }
 
     /// How many processes are outside their remainder.

@@ -93,7 +93,7 @@ fn without_line_6_of_afek_processes_that_left_count() {
 /// A and B are in their critical sections when FIRST and SECOND arrive. They leave and have just told SECOND that
 /// they no longer compete; FIRST is next in their loop. So SECOND enters, and nothing releases FIRST.
 #[test]
-fn without_line_12_of_zehavi_who_is_told_first_gets_in_first() {
+fn without_line_12_of_zehavi_the_first_to_be_told_gets_in_first() {
     let mut run = Director::new("zehavi:no-allow", 4, 2);
     run.until_in(A, Section::Critical);
     run.until_in(B, Section::Critical);

@@ -7,12 +7,12 @@ use std::{
     thread,
 };
 
-use hallpass_algorithms::registry::{ENTRIES, Entry, Standing};
+use hallpass_algorithms::registry::{ENTRIES, Entry, NAMES, Standing};
 use hallpass_lab::{
+    atlas::{AtlasModel, Listed, Manifest, Resilience},
     check::{Property, Question, Report, Resources, Verdict, check},
     graph::Bound,
-    schedule::MemoryModel,
-    space::Initial,
+    schedule::{MemoryModel, Schedule},
     trace,
 };
 
@@ -41,169 +41,102 @@ fn confirm_all(report: &Report) {
     }
 }
 
-/// Whether the check takes minutes or more.
-fn is_large(id: &str, n: usize) -> bool {
-    let large = ["afek", "zehavi", "choi", "choi-wide", "choi-narrow"];
-    id.contains('@')
-        || n > 2 && large.contains(&id)
-        || n > 2 && ["hall", "shared", "etcd"].iter().any(|family| id.starts_with(family))
-}
+/// The largest number of states of a model that this suite explores; larger ones only the atlas does.
+const MAX_STATES: u64 = 700_000;
+
+/// The sizes at which the suite checks sound algorithms.
+const SIZES: [(usize, usize); 2] = [(2, 1), (3, 2)];
 
 #[test]
-fn sound_algorithms_hold() {
+fn sound_algorithms_keep_their_promises() {
+    let manifest = Manifest::standard().expect("the built-in manifest");
+    let mut checked = 0;
     for entry in ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound) {
-        let named = entry.nameable.then(|| format!("{}+names", entry.id));
-        for id in std::iter::once(entry.id.to_string()).chain(named) {
-            for (n, k) in [(2, 1), (3, 2)] {
-                if is_large(entry.id, n) || k > entry.max_k {
-                    continue; // the atlas covers it
-                }
-                let mut question = Question::everything(&id, n, k);
-                if n > 2 && id.contains("fig9") {
-                    question.initial = Initial::Smallest; // the atlas covers the rest
-                }
-                let report = ask(&question);
-                assert_eq!(report.verdict(), Verdict::Holds, "{id} n={n} k={k}");
-                let least = Some(entry.crashes(k) + 1);
-                // One of two users of a hall may be a clock, and then no process keeps another one out.
-                let compete = entry.nameable || n > 2;
-                if compete && entry.promises_everybody {
-                    assert_eq!(report.outcome(Property::Starvation).resilience, least, "{id}");
-                }
-                if compete {
-                    assert_eq!(report.outcome(Property::Deadlock).resilience, least, "{id}");
-                }
-                if entry.promises_exit {
-                    assert!(matches!(report.outcome(Property::Exit).bound, Some(Bound::Most(_))));
-                }
-                confirm_all(&report);
-            }
+        let of_entry = |model: &&AtlasModel| {
+            let plain = model.algorithm.replacen(NAMES, "", 1);
+            plain == entry.id && SIZES.contains(&(model.n, model.k))
+        };
+        let is_usual = |model: &&AtlasModel| {
+            let small = model.states.is_some_and(|states| states <= MAX_STATES);
+            small && model.contention() == model.n && model.memory == MemoryModel::Sequential
+        };
+        for model in manifest.models.iter().filter(of_entry).filter(is_usual) {
+            keeps_its_promises(entry, model);
+            checked += 1;
         }
+    }
+    assert!(checked >= 100, "only {checked} models of sound algorithms are small enough");
+}
+
+fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
+    let (id, k) = (model.id(), model.k);
+    let everything = Question::everything(&model.algorithm, model.n, k);
+    let report = ask(&Question { initial: model.initial, ..everything });
+    assert_eq!(report.verdict(), Verdict::Holds, "{id}");
+    assert_eq!(Some(report.states), model.states, "{id}");
+    if entry.promises_everybody {
+        survives(entry, model, &report, Property::Starvation);
+    }
+    survives(entry, model, &report, Property::Deadlock);
+    if entry.promises_exit {
+        assert!(matches!(report.outcome(Property::Exit).bound, Some(Bound::Most(_))), "{id}");
+    }
+    confirm_all(&report);
+}
+
+/// It takes as many stopped processes to violate `property` as the paper promises, and exactly as many
+/// as the atlas says.
+fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Property) {
+    let what = format!("{} {}", model.id(), property.name());
+    let found = report.outcome(property).resilience;
+    assert!(found.is_none_or(|found| found > entry.crashes(model.k)), "{what}: {found:?}");
+    let listed = Listed::ALL.into_iter().find(|listed| listed.property() == Some(property));
+    let expected = listed.and_then(|listed| model.check.get(&listed)?.resilience);
+    match expected.unwrap_or_else(|| panic!("{what}: the atlas lists no resilience")) {
+        Resilience::Crashes(count) => assert_eq!(found, Some(count), "{what}"),
+        Resilience::Unlimited => assert_eq!(found, None, "{what}"),
     }
 }
 
-/// Each wrong variant with its smallest size and a property that it violates.
-const REJECTED: &[(&str, usize, usize, Property)] = &[
-    ("am-fig3-fast:printed", 4, 1, Property::Exclusion),
-    ("am-fig3:no-outer", 3, 1, Property::Exclusion),
-    ("am-fig3:no-release", 2, 1, Property::Deadlock),
-    ("am-fig3:exit-swapped", 2, 1, Property::Starvation),
-    ("am-fig3:no-second-look", 2, 1, Property::Starvation),
-    ("am-fig3:look-first", 2, 1, Property::Starvation),
-    ("am-fig3:no-take", 2, 1, Property::Exclusion),
-    ("am-fig8:no-outer", 3, 1, Property::Exclusion),
-    ("am-fig8:read-not-set", 2, 1, Property::Starvation),
-    ("am-fig8:no-initialise", 2, 1, Property::Exclusion),
-    ("am-fig8:no-pretending", 2, 1, Property::Exclusion),
-    ("am-fig8:queue-swapped", 2, 1, Property::Exclusion),
-    ("am-fig9:one-instance", 3, 1, Property::Exclusion),
-    ("am-fig9:no-guard", 2, 1, Property::Starvation),
-    ("am-fig9:no-second-flag", 2, 1, Property::Starvation),
-    ("am-fig9:one-flag", 2, 1, Property::Starvation),
-    ("am-fig9:late-second-flag", 2, 1, Property::Starvation),
-    ("am-fig3+names:read-only", 3, 2, Property::Names),
-    ("am-fig3+names:never-freed", 2, 1, Property::Names),
-    ("turnstile:no-compare", 2, 1, Property::Exclusion),
-    ("turnstile:no-number", 2, 1, Property::Starvation),
-    ("turnstile:no-exit", 2, 1, Property::Deadlock),
-    ("hall:no-count", 2, 1, Property::Deadlock),
-    ("hall:early-count", 3, 2, Property::Fife),
-    ("hall:no-take", 2, 1, Property::Exclusion),
-    ("hall:barge", 3, 1, Property::Starvation),
-    ("hall-sleep:no-ring", 2, 1, Property::Deadlock),
-    ("hall-sleep:no-news", 3, 1, Property::Deadlock),
-    ("hall-sleep:deaf", 2, 1, Property::Deadlock),
-    ("hall-timeout:blind", 3, 1, Property::Invariants),
-    ("hall-resize:forgiving", 3, 2, Property::Invariants),
-    ("hall-sleep-barging:no-call", 2, 1, Property::Deadlock),
-    ("shared:no-ring", 2, 1, Property::Deadlock),
-    ("shared:no-service", 2, 1, Property::Deadlock),
-    ("shared:unannounced", 2, 1, Property::Fife),
-    ("shared-mortal:no-second-look", 2, 1, Property::Starvation),
-    ("shared-mortal:not-mine", 2, 1, Property::Starvation),
-    ("etcd:barging", 3, 2, Property::Fife),
-    ("etcd:blind", 3, 2, Property::Starvation),
-    ("etcd:selfish", 3, 1, Property::Invariants),
-    ("etcd:quiet", 4, 2, Property::Invariants),
-    ("etcd-expiry:trusting", 2, 1, Property::Exclusion),
-    ("etcd-expiry:generous", 2, 1, Property::Exclusion),
-    ("etcd-mortal:idle", 2, 1, Property::Deadlock),
-    ("etcd-mortal:dreaming", 3, 1, Property::Deadlock),
-    ("etcd-unheard:twice", 2, 1, Property::Invariants),
-    ("etcd-timeout:careless", 3, 1, Property::Deadlock),
-    ("choi-bounded:ageless", 3, 2, Property::Starvation),
-    ("choi:printed", 3, 2, Property::Deadlock),
-    ("choi:printed-wait", 3, 2, Property::Starvation),
-    ("choi:no-previous", 3, 2, Property::Starvation),
-    ("choi:descending", 3, 2, Property::Invariants),
-    ("choi:one-ahead", 2, 1, Property::Exclusion),
-    ("choi:one-behind", 2, 1, Property::Deadlock),
-    ("omori-gtex:printed", 4, 1, Property::Exclusion),
-    ("omori-excl:no-turn", 2, 1, Property::Exclusion),
-    ("omori-excl:turn-first", 2, 1, Property::Exclusion),
-    ("omori-excl:off-by-one", 2, 1, Property::Exclusion),
-    ("omori-excl:count-kept", 2, 1, Property::Deadlock),
-    ("omori-excl:no-first-level", 3, 1, Property::Exclusion),
-    ("omori-excl:no-reset", 2, 1, Property::Deadlock),
-    ("omori-gtex:no-root", 4, 1, Property::Exclusion),
-    ("omori-gtex:leaf-as-inner", 3, 1, Property::Exclusion),
-    ("afek:printed", 2, 1, Property::Exclusion),
-    ("afek:no-label", 2, 1, Property::Exclusion),
-    ("afek:late-flag", 2, 1, Property::Exclusion),
-    ("afek:one-too-many", 2, 1, Property::Exclusion),
-    ("zehavi:one-cell", 2, 1, Property::Exclusion),
-    ("zehavi:no-ignore", 2, 1, Property::Exclusion),
-    ("zehavi:no-discover", 2, 1, Property::Exclusion),
-    ("zehavi:no-compete", 2, 1, Property::Deadlock),
-    ("zehavi:no-order", 2, 1, Property::Deadlock),
-    ("zehavi:no-cancel", 2, 1, Property::Exclusion),
-    ("zehavi:no-delete", 2, 1, Property::Exclusion),
-    ("zehavi:no-label", 2, 1, Property::Exclusion),
-    ("zehavi:no-retreat", 2, 1, Property::Deadlock),
-    ("zehavi:late-reveal", 2, 1, Property::Deadlock),
-];
-
-/// Wrong variants that fail only at sizes that are too large to explore. by_hand.rs and choi.rs replay a run of
-/// each.
-const ELSEWHERE: &[&str] = &[
-    "afek:no-second-label",
-    "afek:everybody-counts",
-    "afek:no-second-look",
-    "zehavi:no-allow",
-    "choi:printed-check",
-    "choi:once",
-    "choi:own-cell",
-    "choi:write",
-];
-
+/// Every wrong variant has a model with a violated property, or a known run where such a model would
+/// be too large.
 #[test]
 fn wrong_variants_are_rejected() {
+    let manifest = Manifest::standard().expect("the built-in manifest");
     let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
-    let wrong = Mutex::new(wrong.filter(|entry| !ELSEWHERE.contains(&entry.id)));
+    let wrong = Mutex::new(wrong);
     let next = || wrong.lock().expect("no panic while held").next();
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| iter::from_fn(next).for_each(is_rejected));
+            scope.spawn(|| iter::from_fn(next).for_each(|entry| is_rejected(entry, &manifest)));
         }
     });
 }
 
-fn is_rejected(entry: &Entry) {
-    let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
-    let (id, n, k, property) =
-        *rejected.unwrap_or_else(|| panic!("{} is missing in REJECTED", entry.id));
-    let mut question = Question::everything(id, n, k);
-    if n > 2 && id.contains("fig9") {
-        question.initial = Initial::Smallest;
-    }
-    if n > 3 {
-        question = question.only(vec![property]); // millions of states
+fn is_rejected(entry: &Entry, manifest: &Manifest) {
+    let Some((model, listed)) = manifest.rejection(entry.id) else {
+        let promised = |(run, listed): (Schedule, Listed)| {
+            let promised = Question::everything(entry.id, run.n, run.k).promised;
+            listed.property().is_some_and(|property| promised.contains(&property))
+        };
+        let id = entry.id;
+        assert!(
+            manifest.known_runs(id).any(promised),
+            "nothing shows that {id} is wrong: add a model at which a promised property is violated, \
+             or a [[run]], to the atlas.toml of its folder"
+        );
+        return;
+    };
+    let mut question = model.check_question();
+    // Millions of states: look for the violation alone.
+    if let (true, Some(property)) = (model.n > 3, listed.property()) {
+        question = question.only(vec![property]);
     }
     let report = ask(&question);
-    let violated = report.properties.iter().filter(|(_, it)| it.verdict == Verdict::Violated);
-    let found: Vec<_> = violated.map(|(name, _)| name).collect();
-    assert_eq!(report.outcome(property).verdict, Verdict::Violated, "{id}: {found:?}");
-    assert_eq!(report.verdict(), Verdict::Violated, "{id}");
+    let outcome = report.properties.get(listed.name());
+    let found = outcome.map(|outcome| outcome.verdict);
+    assert_eq!(found, Some(Verdict::Violated), "{} {}", model.id(), listed.name());
+    assert_eq!(report.verdict(), Verdict::Violated, "{}", model.id());
     confirm_all(&report);
 }
 

@@ -53,7 +53,7 @@ const PROPERTIES: &[(&str, usize, Part, u64)] = &[
 ];
 
 #[test]
-fn what_the_papers_say_of_timestamp_systems_holds() {
+fn the_papers_statements_about_timestamp_systems_hold() {
     PROPERTIES.iter().for_each(holds);
 }
 

@@ -1,4 +1,4 @@
-//! What the registry records about an algorithm.
+//! Entries: the registry's record of an algorithm.
 
 /// The machine on which remote memory references are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ pub const OURS: &str = "hallpass";
 /// The largest number of processes that any algorithm here is built for.
 pub const MAX_PROCESSES: usize = 32;
 
-/// What the registry records about an algorithm.
+/// The registry's record of an algorithm.
 ///
 /// [`Entry::new`] makes an entry with defaults, and each of the methods that follow it changes one
 /// of them:
@@ -82,7 +82,7 @@ pub const MAX_PROCESSES: usize = 32;
 pub struct Entry {
     /// The identifier, without `+names`.
     pub id: &'static str,
-    /// What distinguishes it from the other entries of its family, in a few words.
+    /// The difference to the other entries of its family, in a few words.
     pub title: &'static str,
     /// The paper.
     pub paper: &'static str,

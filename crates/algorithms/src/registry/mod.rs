@@ -97,7 +97,7 @@ pub trait Visitor {
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output;
 }
 
-/// What an identifier carries that asks for k-assignment.
+/// The suffix of an identifier that asks for k-assignment.
 pub const NAMES: &str = "+names";
 
 /// Returns the entry for an identifier, and whether the identifier asks for `+names`.

@@ -19,7 +19,7 @@ use crate::{
 
 /// Returns the files with what was measured instead of what was expected.
 ///
-/// What was not explored completely stays as it is: a limit must not become an expectation.
+/// Results of an incomplete exploration are not written: a limit must not become an expectation.
 pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<ManifestFile>, Error> {
     let mut first = 0;
     let blessed = files.iter().map(|file| {
@@ -30,7 +30,7 @@ pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<Manifes
         Ok(ManifestFile { path: file.path.clone(), text })
     });
     let blessed = blessed.collect::<Result<Vec<_>, Error>>()?;
-    // What was written must be a manifest again.
+    // The blessed files must parse as a manifest.
     Manifest::of(&blessed)?;
     Ok(blessed)
 }
@@ -112,7 +112,7 @@ fn set(table: &mut dyn TableLike, name: &str, mut new: Value) {
     }
 }
 
-/// What was found about a property.
+/// The result to write for a property.
 enum Found {
     Value(Value),
     NoSuchProperty,

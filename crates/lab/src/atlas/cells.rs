@@ -1,4 +1,4 @@
-//! What stands in a table: the same words in Markdown and in HTML.
+//! The cells of the atlas tables: the same text in Markdown and in HTML.
 
 use hallpass_algorithms::registry;
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// How a cell looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum CellKind {
     Holds,
     Violated,
     /// Violated, but nobody promised it.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 pub(super) struct Cell {
     pub text: String,
-    pub kind: Kind,
+    pub kind: CellKind,
     /// A sentence to go with it.
     pub hint: String,
     /// How much of its claim a figure uses up, in percent.
@@ -36,7 +36,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    fn new(text: impl Into<String>, kind: Kind, hint: impl Into<String>) -> Self {
+    fn new(text: impl Into<String>, kind: CellKind, hint: impl Into<String>) -> Self {
         Cell { text: text.into(), kind, hint: hint.into(), share: None }
     }
 }
@@ -75,7 +75,7 @@ fn remark<'a>(remarks: &'a [Remark], about: &str) -> Option<&'a str> {
 /// Marks a cell whose content is not as expected.
 fn judged(entry: &Entry, about: &str, cell: Cell) -> Cell {
     match remark(&entry.comparison.differences, about) {
-        Some(text) => Cell { kind: Kind::Differs, hint: text.to_string(), ..cell },
+        Some(text) => Cell { kind: CellKind::Differs, hint: text.to_string(), ..cell },
         None => cell,
     }
 }
@@ -83,22 +83,22 @@ fn judged(entry: &Entry, about: &str, cell: Cell) -> Cell {
 pub(super) fn states(entry: &Entry) -> Cell {
     let Some(states) = entry.measured.states() else {
         let why = remark(&entry.comparison.differences, "run").unwrap_or_default();
-        return Cell::new("–", Kind::Differs, why);
+        return Cell::new("–", CellKind::Differs, why);
     };
     let cell = match remark(&entry.comparison.unseen, "states") {
-        Some(limit) => Cell::new(format!("≥ {}", thousands(states)), Kind::Partial, limit),
-        None => Cell::new(thousands(states), Kind::Plain, ""),
+        Some(limit) => Cell::new(format!("≥ {}", thousands(states)), CellKind::Partial, limit),
+        None => Cell::new(thousands(states), CellKind::Plain, ""),
     };
     judged(entry, "states", cell)
 }
 
 pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
     let name = listed.name();
-    let unlisted = Cell::new("–", Kind::Unlisted, "not checked");
+    let unlisted = Cell::new("–", CellKind::Unlisted, "not checked");
     let Some(report) = entry.measured.check_report() else { return unlisted };
     let Some(outcome) = report.properties.get(name) else {
         let listed = entry.model.check.contains_key(&listed);
-        return if listed { Cell::new("✓", Kind::Holds, "holds") } else { unlisted };
+        return if listed { Cell::new("✓", CellKind::Holds, "holds") } else { unlisted };
     };
     let numbers = [
         matches!(listed, Listed::Starvation | Listed::Deadlock).then(|| match outcome.resilience {
@@ -116,16 +116,16 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
     let resilience = outcome.resilience.map_or(Resilience::Unlimited, Resilience::Crashes);
     let cell = match outcome.verdict {
         Verdict::Holds => {
-            Cell::new(mark("✓"), Kind::Holds, holds(listed, resilience, outcome.bound, note))
+            Cell::new(mark("✓"), CellKind::Holds, holds(listed, resilience, outcome.bound, note))
         }
         Verdict::Violated if report.is_promised(name) => {
-            Cell::new(mark("✗"), Kind::Violated, format!("violated {note}"))
+            Cell::new(mark("✗"), CellKind::Violated, format!("violated {note}"))
         }
         Verdict::Violated => {
             let hint = "violated; the paper does not promise it";
-            Cell::new(mark("✗"), Kind::Unpromised, hint)
+            Cell::new(mark("✗"), CellKind::Unpromised, hint)
         }
-        Verdict::Partial => Cell::new("…", Kind::Partial, "not everything was seen"),
+        Verdict::Partial => Cell::new("…", CellKind::Partial, "the exploration was incomplete"),
         Verdict::NotChecked => unlisted,
     };
     judged(entry, name, cell)
@@ -135,10 +135,10 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
 fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {
-            format!("holds; {count} stopped processes can keep one out, fewer cannot")
+            format!("holds; {count} stopped processes can starve another, fewer cannot")
         }
         (Listed::Deadlock, Resilience::Crashes(count), _) => {
-            format!("holds; {count} stopped processes can keep everybody out, fewer cannot")
+            format!("holds; {count} stopped processes can block all others, fewer cannot")
         }
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
             "holds, however many have stopped".into()
@@ -149,7 +149,7 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
 }
 
 pub(super) fn figure(entry: &Entry, model: registry::CostModel) -> Cell {
-    let unlisted = Cell::new("–", Kind::Unlisted, "not counted");
+    let unlisted = Cell::new("–", CellKind::Unlisted, "not counted");
     let Some(report) = entry.measured.rmr_report() else { return unlisted };
     let (name, listed, figure) = match model {
         registry::CostModel::Cc => ("CC", &entry.model.rmr.cc, &report.cc),
@@ -169,15 +169,15 @@ fn counted(figure: &Figure) -> Cell {
     };
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
         let hint = format!("worst passage: {}; no claim", figure.worst);
-        return Cell::new(worst, Kind::Plain, hint);
+        return Cell::new(worst, CellKind::Plain, hint);
     };
     let (word, kind) = match comparison {
-        Comparison::NotReached(_) | Comparison::Reached => ("partial".into(), Kind::Partial),
-        _ if !figure.exact => ("partial".into(), Kind::Partial),
-        Comparison::Tight => ("tight".to_string(), Kind::Tight),
-        Comparison::Loose(by) => (format!("loose by {by}"), Kind::Loose),
-        Comparison::Exceeded(by) => (format!("exceeded by {by}"), Kind::Exceeded),
-        Comparison::Unbounded => ("exceeded".to_string(), Kind::Exceeded),
+        Comparison::NotReached(_) | Comparison::Reached => ("partial".into(), CellKind::Partial),
+        _ if !figure.exact => ("partial".into(), CellKind::Partial),
+        Comparison::Tight => ("tight".to_string(), CellKind::Tight),
+        Comparison::Loose(by) => (format!("loose by {by}"), CellKind::Loose),
+        Comparison::Exceeded(by) => (format!("exceeded by {by}"), CellKind::Exceeded),
+        Comparison::Unbounded => ("exceeded".to_string(), CellKind::Exceeded),
     };
     let share = match figure.worst {
         Bound::Most(count) => (u64::from(count) * 100).checked_div(claim.bound),
@@ -188,41 +188,41 @@ fn counted(figure: &Figure) -> Cell {
     Cell { share: share.map(|share| share.min(100)), ..Cell::new(text, kind, hint) }
 }
 
-/// What the marks mean, for the foot of a page: the mark, and its meaning.
+/// The legend: each mark and its meaning.
 pub(super) const LEGEND: [(&str, &str); 8] = [
     ("✓", "holds in every run of this size"),
     ("✗", "violated: there is a run that shows it"),
     ("–", "not asked"),
-    ("…", "nothing was found, but not everything was seen"),
+    ("…", "no violation was found, but the exploration was incomplete"),
     (
         "no deadlock, no starvation: ✓ f",
-        "f is the least number of processes that, stopped for ever outside their remainder, keep \
-         everybody, or somebody, out; ∞ if no number does",
+        "f is the smallest number of processes that, stopped permanently outside their remainder, block \
+         all others, or starve another; ∞ if no number does",
     ),
     ("exit, doorway: ✓ ≤ s", "the section takes at most s own steps, whatever the others do"),
     (
         "CC, DSM: w of c",
-        "the worst passage of all schedules makes w remote references and the paper claims at most \
-         c; tight if some run makes that many, loose if none does",
+        "the worst passage of all schedules makes w remote references and the paper's bound is \
+         c; tight if some run reaches it, loose if none does",
     ),
     (
         "FIFE",
-        "first in, first enabled: who leaves the doorway before another enters it can get in by its \
-         own steps once the other is in (definition 2.5; strong: definition 5.1)",
+        "first in, first enabled: a process that leaves the doorway before another enters it can get in \
+         by its own steps once the other is in (definition 2.5; strong: definition 5.1)",
     ),
 ];
 
-/// In what sense all of it holds.
+/// The scope of the results.
 pub(super) const LIMITS: [&str; 7] = [
-    "Sizes: the verdicts are about the n, k and c that are listed, and about no others. c is how many \
-     may be outside their remainder at once.",
+    "Sizes: the verdicts are about the n, k and c that are listed, and about no others. c is the number \
+     of processes that may be outside their remainder at once.",
     "Memory: sequentially consistent, one shared access a step, unless a row says tso (a \
      first-in-first-out store buffer per process, as on x86).",
     "Initial values that a paper leaves open: all of them, unless a row says initial=smallest.",
     "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \
-     stay in its remainder for ever; one that has not stopped leaves its critical section.",
-    "Crashes: no deadlock is asked with nobody stopped, no starvation with up to k - 1 stopped outside \
-     their remainder, undetected and for ever.",
+     stay in its remainder forever; one that has not stopped leaves its critical section.",
+    "Crashes: no deadlock is checked with no process stopped, no starvation with up to k - 1 processes \
+     stopped outside their remainder, undetected and permanently.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable lies with the process.",

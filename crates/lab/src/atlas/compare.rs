@@ -1,4 +1,4 @@
-//! What was measured against what is expected.
+//! Compares measurements with expectations.
 
 use super::{
     expected::{Answer, Expected, Figure as ExpectedFigure, Resilience},
@@ -15,7 +15,7 @@ use crate::{
 /// `DSM`, or `run`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// What it is about.
+    /// The property or figure it is about.
     pub about: &'static str,
     /// The phrase.
     pub text: String,
@@ -24,9 +24,9 @@ pub struct Remark {
 /// How a model compares with what is expected of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Comparison {
-    /// What differs.
+    /// Measurements that differ from the expectation.
     pub differences: Vec<Remark>,
-    /// What cannot be said because a limit was reached.
+    /// Expectations that could not be compared because a limit was reached.
     pub unseen: Vec<Remark>,
 }
 
@@ -113,7 +113,7 @@ impl Comparison {
             Verdict::Holds => Answer::Holds,
             Verdict::Violated => Answer::Violated,
             Verdict::Partial => {
-                let why = found.note.as_deref().unwrap_or("not everything was seen");
+                let why = found.note.as_deref().unwrap_or("the exploration was incomplete");
                 return self.unseen(name, format!("{name}, expected {}: {why}", word(expected)));
             }
             Verdict::NotChecked => {

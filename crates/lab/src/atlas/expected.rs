@@ -1,4 +1,4 @@
-//! What a manifest expects: a word, or a word with numbers.
+//! Expectations of a manifest: a word, or a word with numbers.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{
 
 use crate::graph::Bound;
 
-/// The word for what is not known yet and [`bless`](super::bless) fills in.
+/// Marks an expectation that is not known yet; [`bless`](super::bless) fills it in.
 pub const OPEN: &str = "?";
 pub(super) const UNLIMITED: &str = "unlimited";
 pub(super) const UNBOUNDED: &str = "unbounded";
@@ -17,24 +17,24 @@ pub(super) const UNBOUNDED: &str = "unbounded";
 /// The answer that is expected about a property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// It holds.
+    /// The property holds.
     Holds,
-    /// It does not.
+    /// The property is violated.
     Violated,
-    /// `?`: nobody has looked yet. No run is as expected as long as this stands.
+    /// `?`: not measured yet. No result is as expected while this is listed.
     Open,
 }
 
-/// How many have to stop until somebody starves.
+/// The number of stopped processes that it takes to starve another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resilience {
-    /// This many.
+    /// This many stopped processes starve another.
     Crashes(usize),
-    /// No number is enough.
+    /// No number of stopped processes starves another.
     Unlimited,
 }
 
-/// What is expected of one property. Numbers that are left out are not compared.
+/// The expectation about one property. Numbers that are left out are not compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
     /// The answer.
@@ -45,14 +45,14 @@ pub struct Expected {
     pub bound: Option<Bound>,
 }
 
-/// What is expected of the worst passage on one kind of machine.
+/// The expected cost of the worst passage in one cost model.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// How many remote references it makes; nothing if that is still open.
     #[serde(deserialize_with = "worst")]
     pub worst: Option<Bound>,
-    /// What the paper promises; left out if it promises nothing.
+    /// The paper's bound; left out if it states none.
     pub claim: Option<u64>,
 }
 

@@ -18,6 +18,9 @@
 //! | `resilience` | the smallest number of stopped processes that starve another (`deadlock`: all others) |
 //! | `bound` | the most steps of a process's own that an exit or a doorway takes |
 //! | `[model.rmr]` | remote memory references of the worst passage: `worst`; `claim`: what the paper allows; `tier`, if counting takes longer than checking |
+//!
+//! `[[run]]` with the key `replay` is a run, as a replay string, that shows what is wrong with a variant
+//! at a size that is too large to explore.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -30,6 +33,7 @@ use serde::Deserialize;
 use super::{
     expected::{Expected, Figure},
     files::ManifestFile,
+    wrong::{KnownRun, violation},
 };
 use crate::{
     check::{self, Property},
@@ -46,7 +50,7 @@ pub enum Tier {
     Quick,
     /// Minutes each.
     Full,
-    /// Longer, or more memory than most have.
+    /// Longer, or more memory than most machines have.
     Huge,
 }
 
@@ -60,7 +64,7 @@ impl Tier {
         }
     }
 
-    /// Its name in the manifest and on the command line.
+    /// Returns the name used in the manifest and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Quick => "quick",
@@ -70,8 +74,8 @@ impl Tier {
     }
 }
 
-/// What can be listed under `[model.check]`: the properties, and that variables keep to their
-/// declared ranges, which is looked at whether it is listed or not.
+/// A property that can be listed under `[model.check]`. `range` says that variables keep to their
+/// declared ranges; it is checked whether or not it is listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -89,7 +93,7 @@ pub enum Listed {
 }
 
 impl Listed {
-    /// All of them.
+    /// All properties.
     pub const ALL: [Listed; 10] = [
         Listed::Exclusion,
         Listed::Names,
@@ -103,22 +107,22 @@ impl Listed {
         Listed::Range,
     ];
 
-    /// The property one asks for to learn it.
+    /// Returns the property to ask for, if it is one that can be asked for.
     pub fn property(self) -> Option<Property> {
         Property::ALL.get(self as usize).copied()
     }
 
-    /// Its name in the manifest and in reports.
+    /// Returns the name used in the manifest and in reports.
     pub fn name(self) -> &'static str {
         self.property().map_or("range", Property::name)
     }
 }
 
-/// The figures that are expected.
+/// Expected figures of remote references.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rmr {
-    /// Counting takes longer than checking: the tier of the figures, if it is not the model's.
+    /// The tier of the figures, if counting takes longer than checking.
     pub tier: Option<Tier>,
     /// On a cache-coherent machine.
     pub cc: Option<Figure>,
@@ -132,9 +136,9 @@ pub struct Rmr {
 pub struct AtlasModel {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in.
+    /// The number of processes that may be in at once.
     pub k: usize,
     /// At most this many outside their remainder at once; left out: n.
     pub contention: Option<usize>,
@@ -149,12 +153,12 @@ pub struct AtlasModel {
     pub memory: MemoryModel,
     /// How long it takes.
     pub tier: Tier,
-    /// How many states there are; left out: not known yet.
+    /// The number of states; left out: not known yet.
     pub states: Option<u64>,
-    /// What is expected of the properties; one that is left out is not checked.
+    /// The expected verdicts; a property that is left out is not checked.
     #[serde(default)]
     pub check: BTreeMap<Listed, Expected>,
-    /// What is expected of the worst passages.
+    /// The expected costs of the worst passages.
     #[serde(default)]
     pub rmr: Rmr,
 }
@@ -176,7 +180,7 @@ enum MemoryName {
 }
 
 impl AtlasModel {
-    /// What one calls it, and selects it by: `am-fig3-nested n=3 k=1 c=2`.
+    /// Returns the model's name, by which it is selected: `am-fig3-nested n=3 k=1 c=2`.
     pub fn id(&self) -> String {
         let AtlasModel { algorithm, n, k, .. } = self;
         let mut id = format!("{algorithm} n={n} k={k}");
@@ -187,7 +191,7 @@ impl AtlasModel {
         id
     }
 
-    /// How it differs from the usual question.
+    /// Returns how the model differs from the usual question.
     pub fn particulars(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if self.contention() != self.n {
@@ -205,7 +209,7 @@ impl AtlasModel {
         parts
     }
 
-    /// At most this many outside their remainder at once.
+    /// Returns the largest number of processes outside their remainder at once.
     pub fn contention(&self) -> usize {
         self.contention.unwrap_or(self.n)
     }
@@ -218,22 +222,22 @@ impl AtlasModel {
         check::Question::everything(&self.algorithm, self.n, self.k).crashes
     }
 
-    /// Whether properties are to be checked.
+    /// Returns whether properties are checked.
     pub fn has_check(&self) -> bool {
         !self.check.is_empty()
     }
 
-    /// Whether remote references are to be counted.
+    /// Returns whether remote references are counted.
     pub fn has_rmr(&self) -> bool {
         self.rmr.cc.is_some() || self.rmr.dsm.is_some()
     }
 
-    /// The tier of its figures.
+    /// Returns the tier of its figures.
     pub fn rmr_tier(&self) -> Tier {
         self.rmr.tier.unwrap_or(self.tier)
     }
 
-    /// What to ask the checker.
+    /// Returns the question for the checker.
     pub fn check_question(&self) -> check::Question {
         check::Question {
             contention: self.contention(),
@@ -245,7 +249,7 @@ impl AtlasModel {
         }
     }
 
-    /// What to ask the counter.
+    /// Returns the question for the counter of remote references.
     pub fn rmr_question(&self) -> rmr::Question {
         rmr::Question {
             algorithm: self.algorithm.clone(),
@@ -257,7 +261,7 @@ impl AtlasModel {
         }
     }
 
-    /// What is wrong with the model itself.
+    /// Returns what is wrong with the model itself, if anything.
     fn fault(&self) -> Option<String> {
         if let Err(error) = registry::entry_for(&self.algorithm, self.n, self.k) {
             return Some(error.to_string());
@@ -278,7 +282,7 @@ impl AtlasModel {
     }
 }
 
-/// Why a text is not a manifest; it names the line.
+/// Error: a text is not a manifest. The message names the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(String);
 
@@ -303,6 +307,9 @@ pub struct Manifest {
     /// The models.
     #[serde(default, rename = "model")]
     pub models: Vec<AtlasModel>,
+    /// Runs that show what is wrong with variants at sizes that are too large to explore.
+    #[serde(default, rename = "run")]
+    pub runs: Vec<KnownRun>,
 }
 
 impl Manifest {
@@ -317,6 +324,7 @@ impl Manifest {
         for file in files {
             let part = Self::parse(&file.text).map_err(|error| file.error(&error))?;
             all.models.extend(part.models);
+            all.runs.extend(part.runs);
         }
         let mut seen = HashSet::new();
         match all.models.iter().map(AtlasModel::id).find(|id| !seen.insert(id.clone())) {
@@ -345,7 +353,10 @@ impl Manifest {
                 )));
             }
         }
-        Ok(manifest)
+        match manifest.runs.iter().find_map(|run| violation(&run.replay).err()) {
+            Some(why) => Err(Error(why)),
+            None => Ok(manifest),
+        }
     }
 }
 

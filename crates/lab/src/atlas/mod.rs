@@ -46,6 +46,7 @@ mod select;
 mod skeleton;
 #[cfg(test)]
 mod tests;
+mod wrong;
 
 pub use bless::bless;
 pub use compare::{Comparison, Remark};
@@ -57,3 +58,4 @@ pub use markdown::markdown;
 pub use run::{AtlasReport, Entry, Measured, Status, Step, run};
 pub use select::Selection;
 pub use skeleton::add_models;
+pub use wrong::{KnownRun, violation};

@@ -15,14 +15,14 @@ use crate::{
     trace,
 };
 
-/// What came of one model.
+/// The results of one model.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The checker's report, or why there is none; nothing if it was not asked.
+    /// The checker's report, or why there is none; `None` if it was not asked.
     pub check: Option<Result<check::Report, check::Error>>,
-    /// The counter's report, likewise.
+    /// The counter's report, or why there is none; `None` if it was not asked.
     pub rmr: Option<Result<rmr::Report, check::Error>>,
-    /// Runs that, executed again on the algorithm's own code, do not show what they should.
+    /// Runs that do not show what they should when executed again on the algorithm's own code.
     pub unconfirmed: Vec<String>,
     /// How long it took.
     pub seconds: f64,
@@ -39,19 +39,19 @@ impl Measured {
         self.rmr.as_ref()?.as_ref().ok()
     }
 
-    /// How many states were found.
+    /// Returns the number of states found.
     pub fn states(&self) -> Option<u64> {
         let check = self.check_report().map(|report| report.states);
         check.or(self.rmr_report().map(|report| report.states))
     }
 }
 
-/// How a model did.
+/// How the results of a model compare with the expectations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Status {
     /// Everything is as expected.
     AsExpected,
-    /// Nothing differs as far as was seen, but not everything was seen.
+    /// Nothing differs in what was explored, but the exploration was incomplete.
     Partial,
     /// Something differs.
     Differs,
@@ -64,14 +64,14 @@ pub struct Entry {
     pub index: usize,
     /// The model.
     pub model: AtlasModel,
-    /// What came of it.
+    /// Its results.
     pub measured: Measured,
-    /// How that compares with what is expected.
+    /// How they compare with the expectations.
     pub comparison: Comparison,
 }
 
 impl Entry {
-    /// How it did.
+    /// Returns how the results compare with the expectations.
     pub fn status(&self) -> Status {
         if !self.comparison.differences.is_empty() {
             Status::Differs
@@ -83,10 +83,10 @@ impl Entry {
     }
 }
 
-/// All models that were run.
+/// The results of all models that were run.
 #[derive(Clone, Debug, Default)]
 pub struct AtlasReport {
-    /// They, in the manifest's order.
+    /// The models, in the manifest's order.
     pub entries: Vec<Entry>,
     /// Models that were selected but not reached before it was stopped.
     pub unreached: Vec<String>,
@@ -96,23 +96,23 @@ pub struct AtlasReport {
     pub seconds: f64,
 }
 
-/// How far a run of the atlas is.
+/// Progress of a run of the atlas.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A model begins; `number` counts from 0.
     Begins {
         /// Its place among those selected.
         number: usize,
-        /// How many are selected.
+        /// The number of models selected.
         of: usize,
-        /// Which.
+        /// The model.
         model: &'a AtlasModel,
     },
-    /// It has ended.
+    /// A model has ended.
     Ends(&'a Entry),
 }
 
-/// Runs the selected models and compares what comes of them with what is expected.
+/// Runs the selected models and compares the results with the expectations.
 pub fn run(
     manifest: &Manifest,
     selection: &Selection,
@@ -158,9 +158,9 @@ fn measure(model: &AtlasModel, (check, rmr): (bool, bool), resources: &Resources
     measured
 }
 
-/// Every run that came along is executed again, without the explorer, so that a mistake in the
-/// explorer's tables or packing cannot confirm itself. Where a limit was reached, the run to a bound
-/// or a figure may end in the middle and shows nothing yet.
+/// Executes every reported run again, without the explorer, so that a mistake in the explorer's tables
+/// or packing cannot confirm itself. Where a limit was reached, the run to a bound or a figure may end
+/// in the middle and shows nothing yet.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {
@@ -185,7 +185,7 @@ fn unconfirmed(measured: &Measured) -> Vec<String> {
 }
 
 impl AtlasReport {
-    /// How the worst of them did.
+    /// Returns the worst status of all models.
     pub fn status(&self) -> Status {
         let worst = self.entries.iter().map(Entry::status).max();
         let unreached =
@@ -193,22 +193,22 @@ impl AtlasReport {
         worst.unwrap_or(Status::AsExpected).max(unreached)
     }
 
-    /// How many did so.
+    /// Returns the number of models with this status.
     pub fn count(&self, status: Status) -> usize {
         self.entries.iter().filter(|entry| entry.status() == status).count()
     }
 
-    /// How many states were looked at, those of a model that was checked and counted once.
+    /// Returns the number of states explored; a model that was checked and counted counts once.
     pub fn states(&self) -> u64 {
         self.entries.iter().filter_map(|entry| entry.measured.states()).sum()
     }
 
-    /// Every difference, a line each, with the model it is of.
+    /// Returns every difference, one line each, with its model.
     pub fn differences(&self) -> Vec<String> {
         self.lines(|comparison| &comparison.differences)
     }
 
-    /// Everything that was not seen, a line each, with the model it is of.
+    /// Returns every expectation that was not compared, one line each, with its model.
     pub fn unseen(&self) -> Vec<String> {
         let mut lines = self.lines(|comparison| &comparison.unseen);
         lines.extend(self.unreached.iter().map(|id| format!("{id}: not reached")));
@@ -223,7 +223,7 @@ impl AtlasReport {
         self.entries.iter().flat_map(lines).collect()
     }
 
-    /// The same measurements, compared with what another manifest expects: with the one that
+    /// Compares the same measurements with another manifest, such as the one that
     /// [`bless`](super::bless) made of them.
     pub fn compared_with(mut self, manifest: &Manifest) -> Self {
         for entry in &mut self.entries {
@@ -235,7 +235,7 @@ impl AtlasReport {
         self
     }
 
-    /// How many models, and how they did, in a sentence or two.
+    /// Returns the number of models and their results in one or two sentences.
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} as expected", self.count(Status::AsExpected))];
         for (status, words) in [(Status::Differs, "not as expected"), (Status::Partial, "partial")]

@@ -83,13 +83,13 @@ impl Group<'_> {
             .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
     }
 
-    /// The sizes at which nothing is.
+    /// The sizes at which nothing is violated.
     pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
     }
 }
 
-/// What in a model is against its paper's promises, with the runs that show it.
+/// The violations of the paper's promises in a model, with the runs that show them.
 fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
     let mut catches = Vec::new();
     if let Some(report) = entry.measured.check_report() {
@@ -106,7 +106,7 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
             }
         }
     }
-    // Who reads wants what goes wrong before what it goes through, and the shortest run first.
+    // Violated properties come before broken invariants, and the shortest run first.
     let inner = |name: &str| matches!(name, "invariants" | "range");
     catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
     catches

@@ -5,14 +5,14 @@ use super::manifest::{AtlasModel, Manifest, Tier};
 /// The models to run.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Those of this tier and of the quicker ones.
+    /// Selects models of this tier and of quicker ones.
     pub tier: Tier,
-    /// Of these, those whose identifier one of the patterns matches; all if there are none.
+    /// Selects only models whose name matches one of the patterns; all if there are none.
     pub only: Vec<String>,
 }
 
 impl Selection {
-    /// What is to be done with a model: check it, count it.
+    /// Returns whether to check a model, and whether to count its remote references.
     pub(super) fn parts(&self, model: &AtlasModel) -> (bool, bool) {
         let named = self.only.is_empty() || self.only.iter().any(|pattern| names(pattern, model));
         let check = named && model.has_check() && model.tier <= self.tier;
@@ -20,7 +20,7 @@ impl Selection {
         (check, rmr)
     }
 
-    /// A pattern that no model of the manifest matches, which is most likely a slip.
+    /// Returns a pattern that no model of the manifest matches, most likely a typing error.
     pub fn idle_pattern(&self, manifest: &Manifest) -> Option<&str> {
         let idle = |pattern: &&String| !manifest.models.iter().any(|model| names(pattern, model));
         self.only.iter().find(idle).map(String::as_str)

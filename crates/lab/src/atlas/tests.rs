@@ -59,7 +59,7 @@ fn standard_manifest_agrees_with_the_lab_at_two_processes() {
     assert!(report.entries.len() >= 20, "only {} models", report.entries.len());
     assert_eq!(report.differences(), Vec::<String>::new());
     assert_eq!(report.status(), Status::AsExpected);
-    // What is as expected stays as it is, to the letter.
+    // Blessing results that are as expected changes nothing.
     let files = ManifestFile::built_in();
     assert_eq!(bless(&files, &report).unwrap(), files);
 }
@@ -78,7 +78,7 @@ fn standard_manifest_lists_every_algorithm() {
 }
 
 #[test]
-fn what_is_right_is_as_expected() {
+fn correct_expectations_are_met() {
     let report = run_text(FIG3);
     assert_eq!(report.differences(), Vec::<String>::new());
     assert_eq!(report.status(), Status::AsExpected);
@@ -130,7 +130,7 @@ fn wrong_numbers_are_noticed() {
 }
 
 #[test]
-fn what_reaches_a_limit_is_partial() {
+fn a_limit_makes_a_model_partial() {
     let manifest = Manifest::parse(FIG3).unwrap();
     for limit in [4, 10, 20, 40, 80] {
         let report = run_all(&manifest, &[], limit);
@@ -142,7 +142,7 @@ fn what_reaches_a_limit_is_partial() {
 }
 
 #[test]
-fn what_is_stopped_is_partial() {
+fn a_stopped_run_is_partial() {
     let manifest = Manifest::parse(FIG3).unwrap();
     let resources = Resources {
         states: 1000,
@@ -210,7 +210,7 @@ fn algorithms_without_models_are_measured_without_a_skeleton() {
 }
 
 #[test]
-fn a_slip_in_a_manifest_names_its_line() {
+fn a_mistake_in_a_manifest_is_reported_with_its_line() {
     for (old, new, text) in [
         ("exclusion =", "exclusoin =", "line 10"),
         ("tier = \"quick\"", "tier = \"fast\"", "line 7"),

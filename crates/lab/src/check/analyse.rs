@@ -87,7 +87,7 @@ impl<const W: usize> Analysis<'_, W> {
         if self.question.properties.iter().all(|property| property.is_safety()) {
             return outcomes;
         }
-        // Whoever pressed Ctrl-C wants an answer now.
+        // After Ctrl-C the user wants an answer now.
         if self.explored.ended == Ended::Stopped {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
                 outcomes.insert(property.name(), Outcome::new(Verdict::Partial).noting("stopped"));
@@ -106,7 +106,7 @@ impl<const W: usize> Analysis<'_, W> {
         }
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
-        // Nobody need get in while others are killed for ever: what follows happens after the last
+        // Nobody need get in while others are killed forever: what follows happens after the last
         // of finitely many mishaps.
         let afterwards = mishaps.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
@@ -168,7 +168,7 @@ impl<const W: usize> Analysis<'_, W> {
         outcomes
     }
 
-    /// What it means that a variable left its range: a mistake, unless the numbers have no bound
+    /// Explains why a variable left its range: a mistake, unless the numbers have no bound
     /// and the range is only how far the exploration goes.
     fn range(&self, found: Outcome) -> Outcome {
         if self.machine.is_unbounded() {
@@ -314,7 +314,7 @@ impl<const W: usize> Analysis<'_, W> {
         })
     }
 
-    /// The run to a state in which `first` is overtaken, and on to where it is kept out for ever.
+    /// The run to a state in which `first` is overtaken, and on to where it is kept out forever.
     fn overtaking(
         &self,
         graph: &Graph,

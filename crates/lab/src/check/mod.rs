@@ -1,4 +1,4 @@
-//! The checker: a question, and what came of it.
+//! The checker: a question and the report that answers it.
 
 mod analyse;
 mod report;
@@ -12,31 +12,31 @@ use hallpass_algorithms::registry;
 
 use crate::{schedule::MemoryModel, space::Initial};
 
-/// What can be asked of an algorithm.
+/// A property that an algorithm can be checked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Property {
-    /// At most k in their critical sections.
+    /// At most k processes are in their critical sections.
     Exclusion,
-    /// Those have names of their own, all below k.
+    /// Processes in their critical sections hold distinct names, all below k.
     Names,
-    /// Somebody gets in if somebody tries, when nobody has stopped.
+    /// Some process gets in if some process tries, while no process has stopped.
     Deadlock,
-    /// Everybody who tries gets in, when few enough have stopped.
+    /// Every process that tries gets in, while few enough have stopped.
     Starvation,
     /// The exit section takes a bounded number of own steps.
     Exit,
-    /// The doorway does.
+    /// The doorway takes a bounded number of own steps.
     Doorway,
     /// First in, first enabled (definition 2.5).
     Fife,
-    /// The same, stronger (definition 5.1).
+    /// First in, first enabled, in the strong sense (definition 5.1).
     FifeStrong,
     /// The invariants that the paper states.
     Invariants,
 }
 
 impl Property {
-    /// All of them.
+    /// All properties.
     pub const ALL: [Property; 9] = [
         Property::Exclusion,
         Property::Names,
@@ -49,7 +49,7 @@ impl Property {
         Property::Invariants,
     ];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the name used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Property::Exclusion => "exclusion",
@@ -64,33 +64,33 @@ impl Property {
         }
     }
 
-    /// The property of this name.
+    /// Returns the property of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// Whether it is a property of single states, which symmetry keeps.
+    /// Returns whether it is a property of single states, which symmetry keeps.
     pub fn is_safety(self) -> bool {
         matches!(self, Property::Exclusion | Property::Names | Property::Invariants)
     }
 }
 
-/// What to check.
+/// What to check, and at which size.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in.
+    /// The number of processes that may be in at once.
     pub k: usize,
     /// At most this many outside their remainder at once.
     pub contention: usize,
-    /// What to look at.
+    /// The properties to check.
     pub properties: Vec<Property>,
-    /// What of that the algorithm is held to; of the rest one only wants to know.
+    /// The properties that the algorithm must keep. Others are reported, not enforced.
     pub promised: Vec<Property>,
-    /// How many may stop before starvation is forgiven is one more than this.
+    /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
     /// How stores take effect.
     pub memory: MemoryModel,
@@ -101,7 +101,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Everything about an algorithm, with as many crashes as its paper promises to survive.
+    /// Asks for every property, with as many crashes as the paper promises to survive.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);
@@ -128,7 +128,7 @@ impl Question {
         }
     }
 
-    /// Looks at these properties only, and holds the algorithm to each.
+    /// Restricts the question to these properties, and enforces each.
     pub fn only(self, properties: Vec<Property>) -> Self {
         Question { promised: properties.clone(), properties, ..self }
     }

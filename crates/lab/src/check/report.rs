@@ -1,4 +1,4 @@
-//! What a check found.
+//! Reports of the checker.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::{Property, Question};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It holds in every run of this size.
+    /// The property holds in every run of this size.
     Holds,
-    /// It does not; there is a run that shows it.
+    /// The property is violated; there is a run that shows it.
     Violated,
-    /// Nothing against it was found, but not everything was seen.
+    /// No violation was found, but the exploration was incomplete.
     Partial,
-    /// It was not looked at.
+    /// The property was not checked.
     NotChecked,
 }
 
-/// What is known about one property.
+/// The result for one property.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Outcome {
     /// The answer.
@@ -33,7 +33,7 @@ pub struct Outcome {
     /// The bound found, in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// A word on the verdict: which invariant, which name, why not.
+    /// A remark on the verdict: which invariant, which name, why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The run that shows it, to be replayed.
@@ -59,28 +59,28 @@ impl Outcome {
     }
 }
 
-/// What is known about an algorithm at one size.
+/// The results for an algorithm at one size.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was asked.
+    /// The question.
     pub question: Question,
     /// Why the exploration ended.
     pub ended: Ended,
-    /// How many states were found.
+    /// The number of states found.
     pub states: u64,
-    /// How many steps lead from them.
+    /// The number of steps between them.
     pub transitions: u64,
-    /// How many levels the breadth-first search has.
+    /// The number of levels of the breadth-first search.
     pub depth: u32,
     /// How long it took.
     pub seconds: f64,
-    /// How long of that the exploration took.
+    /// How long the exploration alone took.
     pub explore_seconds: f64,
-    /// The most bytes the exploration took, a state.
+    /// The largest number of bytes per state during the exploration.
     pub bytes_per_state: f64,
-    /// How many bits a packed state has.
+    /// The number of bits of a packed state.
     pub state_bits: u32,
-    /// How many initial states there are.
+    /// The number of initial states.
     pub initial_states: u64,
     /// The most stores that wait in a buffer, where that is a limit of the check and not of the
     /// algorithm.
@@ -90,18 +90,17 @@ pub struct Report {
 }
 
 impl Report {
-    /// The answer about a property.
+    /// Returns the result for a property.
     pub fn outcome(&self, property: Property) -> &Outcome {
         &self.properties[property.name()]
     }
 
-    /// Whether every reachable state was seen.
+    /// Returns whether every reachable state was explored.
     pub fn is_complete(&self) -> bool {
         self.ended == Ended::Complete
     }
 
-    /// The answer to all that the algorithm is held to: violated if anything is, else partial if
-    /// anything is.
+    /// Returns the verdict on all promised properties: violated if any is, else partial if any is.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -117,18 +116,18 @@ impl Report {
         }
     }
 
-    /// Whether the algorithm is held to the property of this name. A variable's range is not a
-    /// property one asks for, but every algorithm is held to it.
+    /// Returns whether the algorithm promises the property of this name. Every algorithm promises
+    /// `range`, which cannot be asked for.
     pub fn is_promised(&self, name: &str) -> bool {
         name == "range" || self.question.promised.iter().any(|property| property.name() == name)
     }
 
-    /// In what sense the verdicts hold, a sentence each.
+    /// Returns the scope of the verdicts, one sentence each.
     pub fn limits(&self) -> Vec<String> {
         use crate::{schedule::MemoryModel, space::Initial};
         let question = &self.question;
         let mut limits = vec![format!(
-            "n = {}, k = {}, at most {} outside the remainder at once; nothing is said of other sizes",
+            "n = {}, k = {}, at most {} outside the remainder at once; other sizes are not covered",
             question.n, question.k, question.contention
         )];
         limits.push(match question.memory {
@@ -142,7 +141,7 @@ impl Report {
             }
         });
         limits.push(
-            "liveness: weak fairness per process; a process may stay in its remainder for ever; one \
+            "liveness: weak fairness per process; a process may stay in its remainder forever; one \
              that has not stopped leaves its critical section"
                 .into(),
         );
@@ -169,7 +168,7 @@ impl Report {
         limits
     }
 
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         let question = &self.question;
         serde_json::json!({

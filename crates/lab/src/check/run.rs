@@ -9,9 +9,9 @@ use crate::{
     explore::{Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
-    space::{Normal, Quotient, Sequential, Space, StoreBuffers, Symmetry, Watch},
+    space::{Normal, Quotient, SafetyFlags, Sequential, Space, StoreBuffers, Symmetry},
     standing::{Settled, States},
-    tables::{MOST_WORDS, Tables, TooBig},
+    tables::{CannotCompile, MOST_WORDS, Tables},
 };
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
     analyse::{Analysis, settle},
 };
 
-/// What a check may use, and whom it tells how far it is.
+/// The resources of a check, and callbacks for its progress.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
     /// At most this many states.
@@ -37,7 +37,7 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// What is left when so many bytes are in use.
+    /// Returns what is left when `bytes` bytes are in use.
     pub(crate) fn less(&self, bytes: u64) -> Self {
         Resources { bytes: self.bytes.saturating_sub(bytes), ..*self }
     }
@@ -48,12 +48,12 @@ impl<'a> Resources<'a> {
     }
 }
 
-/// Why a question has no answer.
+/// Error: a question has no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// There is no such algorithm, or not of that size.
     Algorithm(registry::Error),
-    /// It cannot be asked like that; the text says what can.
+    /// Invalid arguments; the text says what is allowed.
     Question(String),
 }
 
@@ -74,30 +74,34 @@ impl From<registry::Error> for Error {
     }
 }
 
-/// Compiles an algorithm, or says why it is too big.
+/// Compiles an algorithm, or says why it cannot be explored.
 pub(crate) fn compile(
     algorithm: &str,
     n: usize,
     k: usize,
 ) -> Result<(Box<dyn Machine>, Tables), Error> {
     let machine = machine::build(algorithm, n, k)?;
-    let tables = Tables::new(&*machine).map_err(|cause| too_big(algorithm, n, k, cause))?;
+    let tables = Tables::new(&*machine).map_err(|cause| cannot_compile(algorithm, n, k, cause))?;
     Ok((machine, tables))
 }
 
-fn too_big(algorithm: &str, n: usize, k: usize, cause: TooBig) -> Error {
+fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
     Error::Question(match cause {
-        TooBig::PrivateStates => {
+        CannotCompile::PrivateStates => {
             format!("{algorithm} with n = {n} has too many private states: try a smaller n")
         }
-        TooBig::Values(name) => format!(
+        CannotCompile::Values(name) => format!(
             "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
              `lab rmr --search-only` runs it at any size"
         ),
-        TooBig::Stores => format!(
+        CannotCompile::TwoAccesses { process, line } => format!(
+            "{algorithm}: process {process} makes more than one shared access in one step, at line \
+             {line}: give each access a line of its own"
+        ),
+        CannotCompile::Stores => format!(
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
         ),
-        TooBig::Bits(bits) => format!(
+        CannotCompile::Bits(bits) => format!(
             "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
              possible: try a smaller n, or a larger k",
             MOST_WORDS * 64
@@ -162,7 +166,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         MemoryModel::StoreBuffers => Buffers::compile(&*machine, buffers::CAPACITY)
             .map(|(tables, buffers)| (tables, Some(buffers))),
     }
-    .map_err(|cause| too_big(algorithm, *n, *k, cause))?;
+    .map_err(|cause| cannot_compile(algorithm, *n, *k, cause))?;
     if question.crashes > *n {
         return Err(Error::Question(format!("at most n = {n} processes can stop")));
     }
@@ -218,7 +222,7 @@ fn symmetry(
     })
 }
 
-/// What every way to explore has in common.
+/// The parts that all ways to explore share.
 struct Setup<'a> {
     machine: &'a dyn Machine,
     tables: &'a Tables,
@@ -244,7 +248,7 @@ fn run<const W: usize>(
         initial: question.initial,
         normal: Normal::of(machine, tables),
         mishaps: tables.has_mishaps(),
-        watch: Watch { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
+        flags: SafetyFlags { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
         invariants: asked(Property::Invariants).then_some(&broken),
     };
     let Some(buffers) = buffers else {

@@ -7,15 +7,15 @@ use super::{Fate, Monitor, Specification, busy};
 /// Something that a process did.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Event<Op, Ret> {
-    /// Who.
+    /// The process.
     pub process: usize,
-    /// What.
-    pub kind: Kind<Op, Ret>,
+    /// The call or the return.
+    pub kind: EventKind<Op, Ret>,
 }
 
 /// The two ends of an operation.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind<Op, Ret> {
+pub enum EventKind<Op, Ret> {
     /// The call.
     Invoke(Op),
     /// The return, with what was returned.
@@ -25,12 +25,12 @@ pub enum Kind<Op, Ret> {
 impl<Op, Ret> Event<Op, Ret> {
     /// The process calls this operation.
     pub fn invoke(process: usize, op: Op) -> Self {
-        Event { process, kind: Kind::Invoke(op) }
+        Event { process, kind: EventKind::Invoke(op) }
     }
 
     /// The process's operation returned this.
     pub fn returned(process: usize, ret: Ret) -> Self {
-        Event { process, kind: Kind::Return(ret) }
+        Event { process, kind: EventKind::Return(ret) }
     }
 }
 
@@ -41,7 +41,7 @@ pub struct Violation {
     pub at: usize,
     /// The process that returned.
     pub process: usize,
-    /// What could have been returned instead, as `Debug` shows it.
+    /// The results that were possible, as `Debug` shows them.
     pub possible: Vec<String>,
     /// The events before it and itself, a line each, a column for each process.
     pub window: String,
@@ -110,16 +110,16 @@ fn follow<S: Specification>(
 ) -> Option<Monitor<S>> {
     let mut monitor = Monitor::new(initial);
     let foreseen = foresee(history);
-    // What those who are under way will return, if they do.
+    // The results of pending operations, where they return later.
     let mut will = BTreeMap::new();
     for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
         match kind {
-            Kind::Invoke(op) => {
+            EventKind::Invoke(op) => {
                 let under_way = will.insert(*process, foreseen).is_some();
                 assert!(!under_way, "{}", busy(*process));
                 monitor.invoke(spec, *process, op.clone());
             }
-            Kind::Return(ret) => {
+            EventKind::Return(ret) => {
                 let fate = |process: usize, ret: &S::Ret| match will[&process] {
                     Some(other) if other != ret => Fate::Cannot,
                     None if asked != Some(process) => Fate::Lost,
@@ -143,8 +143,8 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
         .iter()
         .rev()
         .map(|event| match &event.kind {
-            Kind::Invoke(_) => next.remove(&event.process),
-            Kind::Return(ret) => {
+            EventKind::Invoke(_) => next.remove(&event.process),
+            EventKind::Return(ret) => {
                 next.insert(event.process, ret);
                 None
             }
@@ -157,7 +157,7 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
 /// How many events are shown at least, and at most.
 const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// What happened up to the event: from the call of what returns there, or a little before.
+/// The events up to this one, from the call of the operation that returns there or a little before.
 fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
     let process = history[at].process;
     let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);
@@ -170,8 +170,8 @@ fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize
     let cells: Vec<_> = shown
         .iter()
         .map(|event| match &event.kind {
-            Kind::Invoke(op) => format!("{op:?}"),
-            Kind::Return(ret) => format!("-> {ret:?}"),
+            EventKind::Invoke(op) => format!("{op:?}"),
+            EventKind::Return(ret) => format!("-> {ret:?}"),
         })
         .collect();
     let titles: Vec<_> = processes.iter().map(|process| format!("process {process}")).collect();

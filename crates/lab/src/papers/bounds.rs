@@ -42,7 +42,7 @@ impl Held<'_> {
         }
     }
 
-    /// What to show of several: the largest count, at the smallest size.
+    /// The count to show of several: the largest one, at the smallest size.
     fn rank(&self) -> (graph::Bound, Reverse<(usize, usize)>) {
         (self.count.value, Reverse((self.count.n, self.count.k)))
     }

@@ -1,4 +1,4 @@
-//! What stands in the cells of the statements' tables.
+//! The cells of the tables of statements.
 
 use std::collections::BTreeSet;
 

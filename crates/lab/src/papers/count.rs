@@ -29,7 +29,7 @@ pub(super) struct Count<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Origin<'a> {
     Atlas(&'a AtlasModel),
-    /// A run that shows at least so many.
+    /// A run that shows at least this many.
     Replay(Box<Schedule>),
     /// The algorithm itself was asked.
     Algorithm,
@@ -107,7 +107,7 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
     Some(Count { n: model.n, k: model.k, c: model.contention(), value, origin })
 }
 
-/// What a replay string shows, confirmed on the algorithm's own code.
+/// Reads the count that a replay string shows, confirmed on the algorithm's own code.
 pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), String> {
     let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
     trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;

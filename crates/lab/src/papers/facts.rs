@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// What came of looking.
+/// The result of a computation.
 pub(super) struct Fact {
     /// How far was looked.
     pub covers: &'static str,

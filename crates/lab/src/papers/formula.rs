@@ -17,7 +17,7 @@ pub(super) struct At {
     pub c: usize,
 }
 
-/// What the formula comes to.
+/// Computes the value of the formula.
 pub(super) fn evaluate(formula: &str, at: At) -> Result<u64, String> {
     let mut parser = Parser { rest: formula, at };
     let value = parser.sum().and_then(|value| match parser.rest.trim_start() {

@@ -1,6 +1,6 @@
-//! What the atlas says about a statement's evidence.
+//! Judges statements by the expectations of the atlas.
 //!
-//! It goes by what the manifest expects, which continuous integration holds every quick model to.
+//! Continuous integration holds every quick model to these expectations.
 
 use hallpass_algorithms::registry;
 
@@ -10,9 +10,8 @@ use super::{
     statements::{Contention, Evidence, Paper, Statement},
 };
 use crate::{
-    atlas::{Answer, AtlasModel, Listed, Manifest, Resilience},
-    schedule::{Finding, MemoryModel, Schedule},
-    trace,
+    atlas::{self, Answer, AtlasModel, Listed, Manifest, Resilience},
+    schedule::{MemoryModel, Schedule},
 };
 
 /// How a statement turned out. The order is that of importance: the last decides.
@@ -24,18 +23,18 @@ pub enum Verdict {
     NotTight,
     /// There is no evidence yet.
     Unmeasured,
-    /// What can be looked at does not decide it.
+    /// The available evidence does not decide it.
     Undecided,
     /// A run, a count or a case contradicts it.
     Refuted,
 }
 
-/// What a run shows.
+/// The violation or count that a run shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shows {
     /// A property is violated.
     Violation(Listed),
-    /// So many remote references on a cache-coherent machine.
+    /// The number of remote references on a cache-coherent machine.
     Cc,
     /// The same with distributed shared memory.
     Dsm,
@@ -73,7 +72,7 @@ impl Run {
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub verdict: Option<Verdict>,
-    /// What was found, without the sizes: `exclusion`, `CC 7 of 7`.
+    /// The finding, without the sizes: `exclusion`, `CC 7 of 7`.
     pub text: String,
     pub sizes: Sizes,
     pub run: Option<Run>,
@@ -89,7 +88,7 @@ pub(super) struct Judged<'a> {
     pub pieces: Vec<Piece>,
 }
 
-/// What statements are held against.
+/// The evidence that statements are judged by.
 pub struct Sources<'a> {
     /// The atlas.
     pub manifest: &'a Manifest,
@@ -116,7 +115,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     }
     if let Some(run) = &evidence.run {
         // Confirmed when the statement file was read.
-        return violating(run).map(run_piece).into_iter().collect();
+        return atlas::violation(run).map(run_piece).into_iter().collect();
     }
     if let Some(test) = &evidence.test {
         return vec![test_piece(test, (sources.has_test)(test))];
@@ -185,22 +184,6 @@ fn fact_piece(fact: &facts::Fact) -> Piece {
     Piece::plain(verdict, text)
 }
 
-/// A run that violates a property, and which; confirmed on the algorithm's own code.
-pub(super) fn violating(replay: &str) -> Result<(Schedule, Listed), String> {
-    let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
-    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
-    let listed = match &schedule.finding {
-        Finding::Exclusion => Listed::Exclusion,
-        Finding::Names => Listed::Names,
-        Finding::Invariant(_) => Listed::Invariants,
-        Finding::Deadlock { .. } => Listed::Deadlock,
-        Finding::Starvation { stopped, .. } if stopped.len() < schedule.k => Listed::Starvation,
-        Finding::Fife { .. } => Listed::Fife,
-        _ => return Err(format!("`{replay}` violates nothing that an algorithm promises")),
-    };
-    Ok((schedule, listed))
-}
-
 fn run_piece((schedule, listed): (Schedule, Listed)) -> Piece {
     let text = format!("{} at ({},{})", words(listed).1, schedule.n, schedule.k);
     let algorithm = schedule.algorithm.clone();
@@ -225,23 +208,23 @@ impl Piece {
     }
 }
 
-/// What it is called that a property holds, and that it is violated.
+/// The words for a property that holds, and for its violation.
 fn words(listed: Listed) -> (&'static str, &'static str) {
     match listed {
         Listed::Exclusion => ("exclusion", "more than k inside"),
         Listed::Names => ("names", "wrong names"),
         Listed::Deadlock => ("no deadlock", "a deadlock"),
-        Listed::Starvation => ("no starvation", "somebody starves"),
-        Listed::Exit => ("bounded exit", "an exit without end"),
-        Listed::Doorway => ("bounded doorway", "a doorway without end"),
+        Listed::Starvation => ("no starvation", "a process starves"),
+        Listed::Exit => ("bounded exit", "an unbounded exit"),
+        Listed::Doorway => ("bounded doorway", "an unbounded doorway"),
         Listed::Fife => ("FIFE", "not FIFE"),
         Listed::FifeStrong => ("strong FIFE", "not strong FIFE"),
         Listed::Invariants => ("invariants", "a broken invariant"),
-        Listed::Range => ("ranges", "a range left"),
+        Listed::Range => ("ranges", "a variable out of range"),
     }
 }
 
-/// What is expected of a property. Whatever a paper promises, *no starvation* is asked here with
+/// The expected answer about a property. Whatever a paper promises, *no starvation* is asked here with
 /// k - 1 processes stopped.
 pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     let expected = model.check.get(&listed)?;

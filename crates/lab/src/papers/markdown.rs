@@ -44,7 +44,7 @@ from the definitions.
 - **refuted**: a run, a count or a case contradicts it.
 - **not decidable here**: it says why.
 
-*No starvation* is with up to k − 1 processes stopped for ever outside their remainder, undetected.
+*No starvation* is with up to k − 1 processes stopped permanently outside their remainder, undetected.
 CC and DSM are remote references of the worst passage, counted as in the
 [lab guide](lab.md#count-remote-references). Statements are in our words, not in the papers'.
 ";

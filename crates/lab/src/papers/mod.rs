@@ -33,7 +33,7 @@ pub use judge::{Run, Shows, Sources, Verdict};
 pub use markdown::{Document, document};
 pub use pages::page;
 pub use statements::{
-    Bound, Column, Contention, Evidence, Paper, Quantity, Row, Statement, Table, standard,
+    Bound, Column, Contention, Evidence, Paper, PaperTable, Quantity, Row, Statement, standard,
 };
 
 use std::{fs, path::Path};

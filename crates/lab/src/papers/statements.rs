@@ -1,4 +1,4 @@
-//! What each paper states, and which models decide it: `statements.toml` in the paper's folder.
+//! Statements of the papers, and the models that decide them: `statements.toml` in a paper's folder.
 //!
 //! A statement says in our own words what a paper states, and names its evidence. It never says how
 //! it turned out: that is computed. In the file, `[[claim]]` begins a statement:
@@ -28,11 +28,10 @@ use serde::Deserialize;
 use super::{
     count, facts,
     formula::{At, evaluate},
-    judge,
 };
-use crate::atlas::Listed;
+use crate::atlas::{self, Listed};
 
-/// A paper and what it statements.
+/// A paper and its statements.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
@@ -44,38 +43,38 @@ pub struct Paper {
     pub year: u16,
     /// Where it appeared.
     pub published: Option<String>,
-    /// What it is about, in two lines.
+    /// Its subject, in two lines.
     pub intro: String,
-    /// What it statements, in its order.
+    /// Its statements, in the paper's order.
     #[serde(rename = "claim")]
     pub statements: Vec<Statement>,
     /// Its comparison tables.
     #[serde(default, rename = "table")]
-    pub tables: Vec<Table>,
+    pub tables: Vec<PaperTable>,
 }
 
-/// Something a paper states.
+/// A statement of a paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// `Theorem 3`.
     #[serde(rename = "where")]
     pub place: String,
-    /// What it states, in other words.
+    /// The statement, in our own words.
     pub says: String,
-    /// What decides it.
+    /// The evidence that decides it.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     /// Why the evidence, if there is any, does not decide it; it can still refute it.
     pub undecided: Option<String>,
-    /// Something worth telling, in Markdown.
+    /// A remark, in Markdown.
     pub note: Option<String>,
-    /// The error in a line, for the summary; only a statement that is refuted may have one.
+    /// The error in one line, for the summary; only for refuted statements.
     pub error: Option<String>,
 }
 
-/// What decides a statement, or a part of it: something about one or several algorithms, a fact that
-/// is computed, or a test.
+/// Evidence for a statement or a part of it: a property or figure of one or several algorithms, a fact
+/// that is computed, or a test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -120,7 +119,7 @@ pub struct Evidence {
     pub test: Option<String>,
 }
 
-/// What can be counted.
+/// A quantity that can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the fields of Evidence say it
@@ -141,7 +140,7 @@ impl Evidence {
         k >= self.least_k.unwrap_or(1) && (whole || !self.whole_groups)
     }
 
-    /// What is counted, and what it is held against.
+    /// Returns the quantities that are counted, each with its bound.
     pub fn counts(&self) -> impl Iterator<Item = (Quantity, &Bound)> {
         let all = [
             (Quantity::Cc, &self.cc),
@@ -156,7 +155,7 @@ impl Evidence {
     }
 }
 
-/// What a count is held against.
+/// The bound on a count.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(from = "String")]
 pub enum Bound {
@@ -216,19 +215,19 @@ pub enum Contention {
 /// A comparison table of a paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct PaperTable {
     /// `Table 1`, and what it is about.
     pub title: String,
     /// The paper's columns, but for the first.
     pub columns: Vec<String>,
-    /// What stands beside them.
+    /// The measured columns beside them.
     pub measured: Vec<Column>,
     /// The sizes of the figures, as n and k.
     pub sizes: Vec<(usize, usize)>,
     /// Its rows.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
-    /// Something worth telling, in Markdown.
+    /// A remark, in Markdown.
     pub note: Option<String>,
 }
 
@@ -300,7 +299,7 @@ pub(super) fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     Ok(paper)
 }
 
-/// What is wrong with a statement itself.
+/// Returns what is wrong with a statement itself, if anything.
 fn fault(statement: &Statement) -> Option<String> {
     if statement.evidence.is_empty() && statement.undecided.is_none() {
         return Some("it has neither evidence nor a reason why it is undecided".into());
@@ -318,7 +317,7 @@ fn fault(statement: &Statement) -> Option<String> {
         if kinds.iter().filter(|&&kind| kind).count() != 1 {
             return Some("evidence is about algorithms, or a run, or a fact, or a test".into());
         }
-        if let Some(why) = evidence.run.as_ref().and_then(|run| judge::violating(run).err()) {
+        if let Some(why) = evidence.run.as_ref().and_then(|run| atlas::violation(run).err()) {
             return Some(why);
         }
         if about_algorithms == evidence.algorithm.is_empty() {

@@ -4,7 +4,7 @@ use super::{
     cells::link,
     judge::{self, Run},
     markdown::row,
-    statements::{Column, Quantity, Row, Table},
+    statements::{Column, PaperTable, Quantity, Row},
 };
 use crate::{
     atlas::{Answer, AtlasModel, Listed, Manifest},
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The table as Markdown, and the runs it links.
-pub(super) fn write(text: &mut String, table: &Table, manifest: &Manifest) -> Vec<Run> {
+pub(super) fn write(text: &mut String, table: &PaperTable, manifest: &Manifest) -> Vec<Run> {
     let mut runs = Vec::new();
     let sizes: Vec<String> = table.sizes.iter().map(|(n, k)| format!("({n},{k})")).collect();
     let heads = table.measured.iter().map(|column| match column {
@@ -54,7 +54,7 @@ fn cell(
     line: &Row,
     id: &str,
     column: Column,
-    table: &Table,
+    table: &PaperTable,
     manifest: &Manifest,
     runs: &mut Vec<Run>,
 ) -> String {
@@ -73,7 +73,7 @@ fn cell(
 
 fn figures(
     line: &Row,
-    table: &Table,
+    table: &PaperTable,
     models: &[&AtlasModel],
     contention: impl Fn(&AtlasModel) -> usize,
 ) -> String {

@@ -72,7 +72,7 @@ fn verdicts_follow_the_atlas() {
 }
 
 #[test]
-fn slips_in_a_statement_are_named() {
+fn mistakes_in_a_statement_are_reported() {
     let paper = |rest: &str| {
         let head = "authors = ''\ntitle = ''\nyear = 1\nintro = ''";
         parse("test", &format!("{head}\n[[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"))
@@ -104,7 +104,7 @@ fn every_statement_about_a_registered_algorithm_is_decided() {
 }
 
 #[test]
-fn whatever_is_refuted_is_an_error_found() {
+fn every_refuted_statement_is_listed_as_an_error() {
     let document = standard();
     let rows = document.markdown.lines().filter(|line| line.contains("✗ refuted")).count();
     let notes = document.markdown.split("## Errors found").nth(1).expect("it is there");

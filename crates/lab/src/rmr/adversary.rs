@@ -46,7 +46,7 @@ impl Run<'_> {
         let mut solo = Solo::new();
         for _ in 0..AHEAD {
             let from = state.locals[p];
-            let Some(done) = state.step(self.rules, p) else {
+            let Some(done) = state.step(self.setting, p) else {
                 break;
             };
             self.steps += 1;
@@ -62,9 +62,9 @@ impl Run<'_> {
 
     /// The other processes that may move, starting with a random one.
     fn others(&self, rng: &mut Rng) -> Vec<Pid> {
-        let n = self.rules.n();
+        let n = self.setting.n();
         let first = rng.usize(..n);
-        let full = self.now.outside >= self.rules.contention;
+        let full = self.now.outside >= self.setting.contention;
         (0..n)
             .map(|offset| (first + offset) % n)
             .filter(|&q| q != self.observed && !self.is_stuck(q) && !(full && self.now.rests(q)))
@@ -79,7 +79,7 @@ impl Run<'_> {
         let mut writes = 0;
         for steps in 1..=NEAR {
             let from = state.locals[q];
-            let done = state.step(self.rules, q)?;
+            let done = state.step(self.setting, q)?;
             self.steps += 1;
             if done.wrote {
                 if done.var == Some(var) {
@@ -99,7 +99,7 @@ impl Run<'_> {
     /// writes together may have an effect that one alone does not have.
     pub fn meddle(&mut self, rng: &mut Rng) {
         let mut next = self.now.clone();
-        let Some(var) = next.step(self.rules, self.observed).and_then(|done| done.var) else {
+        let Some(var) = next.step(self.setting, self.observed).and_then(|done| done.var) else {
             return;
         };
         let mut best = self.outlook(self.now.clone());
@@ -130,7 +130,7 @@ impl Run<'_> {
             let mut solo = Solo::new();
             for steps in 1..=FAR {
                 let from = state.locals[q];
-                let Some(done) = state.step(self.rules, q) else {
+                let Some(done) = state.step(self.setting, q) else {
                     break;
                 };
                 self.steps += 1;

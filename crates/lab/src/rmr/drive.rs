@@ -8,7 +8,7 @@ use hallpass_algorithms::{Pid, Word};
 
 use super::{
     CostModel,
-    simulate::{Rules, Simulation, Stepped},
+    simulate::{Setting, Simulation, Stepped},
 };
 use crate::machine::Local;
 
@@ -100,7 +100,7 @@ impl Style {
 /// A run under construction.
 #[derive(Clone)]
 pub(super) struct Run<'a> {
-    pub rules: &'a Rules,
+    pub setting: &'a Setting,
     pub model: CostModel,
     pub observed: Pid,
     pub now: Simulation,
@@ -131,20 +131,20 @@ pub(super) struct Run<'a> {
 const LONGEST_BURST: usize = 4096;
 
 impl<'a> Run<'a> {
-    pub fn new(rules: &'a Rules, model: CostModel, observed: Pid, initial: Vec<Word>) -> Self {
+    pub fn new(setting: &'a Setting, model: CostModel, observed: Pid, initial: Vec<Word>) -> Self {
         Run {
-            rules,
+            setting,
             model,
             observed,
-            now: Simulation::new(rules, initial.clone()),
+            now: Simulation::new(setting, initial.clone()),
             trace: Vec::new(),
             steps: 0,
             initial,
-            order: (0..rules.n()).collect(),
+            order: (0..setting.n()).collect(),
             trail: Vec::new(),
             waits: false,
             stuck: 0,
-            waiters: vec![0; rules.machine.layout().decls().len()],
+            waiters: vec![0; setting.machine.layout().decls().len()],
             seen: HashMap::default(),
             best: (0, 0),
             recurs: None,
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
             return None;
         }
         let from = self.now.locals[p];
-        let done = self.now.step(self.rules, p)?;
+        let done = self.now.step(self.setting, p)?;
         self.steps += 1;
         let remote = p == self.observed && done.remote.of(self.model) > 0;
         if done.changed || remote {
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
                 return;
             }
             let woken = waited && !self.waits;
-            if done.left || self.rules.is_critical(q, here) || woken && freeze {
+            if done.left || self.setting.is_critical(q, here) || woken && freeze {
                 return;
             }
         }
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
 
     /// Chooses another process that may move; one in its remainder only with `refill`.
     fn other(&self, style: &Style, rng: &mut Rng, refill: bool) -> Option<Pid> {
-        let n = self.rules.n();
+        let n = self.setting.n();
         let full = self.now.outside >= self.room();
         let first = if rng.f32() < style.rank { 0 } else { rng.usize(..n) };
         (0..n)
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     /// How many processes may be outside their remainders, if one place is kept for the observed process.
     fn room(&self) -> usize {
         let kept = usize::from(self.now.rests(self.observed));
-        self.rules.contention.saturating_sub(kept).max(1)
+        self.setting.contention.saturating_sub(kept).max(1)
     }
 
     /// Moves one other process.
@@ -283,11 +283,11 @@ impl<'a> Run<'a> {
 
     /// Moves all others as far as they get, in random order.
     pub fn fill(&mut self, rng: &mut Rng) {
-        let mut others: Vec<Pid> = (0..self.rules.n()).filter(|&q| q != self.observed).collect();
+        let mut others: Vec<Pid> = (0..self.setting.n()).filter(|&q| q != self.observed).collect();
         rng.shuffle(&mut others);
         for q in others {
             let full = self.now.rests(q) && self.now.outside >= self.room();
-            if !full && !self.is_stuck(q) && !self.now.is_inside(self.rules, q) {
+            if !full && !self.is_stuck(q) && !self.now.is_inside(self.setting, q) {
                 self.run_on(q, false);
             }
         }
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
 
     /// Prepares the passage: runs earlier passages and moves the others.
     pub fn prepare(&mut self, style: &Style, rng: &mut Rng) {
-        let n = self.rules.n();
+        let n = self.setting.n();
         if rng.bool() {
             for _ in 0..rng.usize(..4 * n) {
                 let p = rng.usize(..n);
@@ -336,7 +336,7 @@ impl<'a> Run<'a> {
     /// Completes a passage of the observed process, if that takes at most `limit` steps.
     pub fn finish(&mut self, style: &Style, rng: &mut Rng, limit: u64) {
         let last = self.steps + limit;
-        let n = self.rules.n();
+        let n = self.setting.n();
         let mut begun = !self.now.rests(self.observed);
         let mut idle = 0;
         while self.steps < last && idle < 16 * n && !self.is_over() {

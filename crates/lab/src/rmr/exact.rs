@@ -11,7 +11,7 @@ use crate::{
     graph::{Bound, Graph, Heaviest},
     machine::Machine,
     schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
-    space::{Agent, Initial, Normal, Sequential, Watch},
+    space::{Agent, Initial, Normal, SafetyFlags, Sequential},
     standing::{Standing, States},
     store::Id,
     tables::{Access, Tables},
@@ -42,7 +42,7 @@ fn run<const W: usize>(
         initial,
         normal: Normal::of(machine, tables),
         mishaps: false, // a passage that ends early makes fewer references
-        watch: Watch::default(),
+        flags: SafetyFlags::default(),
         invariants: None,
     };
     (resources.phase)("exploring");

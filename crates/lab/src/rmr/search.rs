@@ -21,7 +21,7 @@ use super::{
     CostModel, Figure, Question, Report,
     drive::{Candidate, Run, Style},
     promise,
-    simulate::{Rules, Simulation},
+    simulate::{Setting, Simulation},
 };
 use crate::{
     check::Error,
@@ -79,11 +79,11 @@ pub(super) fn search_one(
     stop: &AtomicBool,
 ) -> Result<Figure, Error> {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
-    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions)?;
+    let setting = Setting::new(algorithm, *n, *k, *contention, *conventions)?;
     // At most a day, so that the duration does not overflow.
     let seconds = budget.seconds.clamp(0.0, 86_400.0) / 2.0;
     let mut hunt = Hunt {
-        rules: &rules,
+        setting: &setting,
         question,
         model,
         rng: Rng::with_seed(budget.seed),
@@ -104,7 +104,7 @@ const POPULATION: usize = 12;
 const CHILDREN: usize = 4;
 
 struct Hunt<'a> {
-    rules: &'a Rules,
+    setting: &'a Setting,
     question: &'a Question,
     model: CostModel,
     rng: Rng,
@@ -127,8 +127,8 @@ impl Hunt<'_> {
     /// Draws runs until this many steps are spent, and at least one for each process.
     fn draw_runs(&mut self, steps: u64) {
         let end = self.left.saturating_sub(steps);
-        let alike = self.rules.machine.is_symmetric() && self.question.initial == Initial::All;
-        let observed = if alike { 1 } else { self.rules.n() };
+        let alike = self.setting.machine.is_symmetric() && self.question.initial == Initial::All;
+        let observed = if alike { 1 } else { self.setting.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
             // The first of every four runs for each process is the adversary's.
@@ -144,7 +144,7 @@ impl Hunt<'_> {
     /// until they are useful.
     fn draw_adversary(&mut self, observed: Pid) {
         let (initial, longest) = (self.initial(), self.longest());
-        let mut run = Run::new(self.rules, self.model, observed, initial);
+        let mut run = Run::new(self.setting, self.model, observed, initial);
         run.shuffle(&mut self.rng);
         run.line_up(1);
         run.finish(&Style::adversary(), &mut self.rng, longest);
@@ -155,7 +155,7 @@ impl Hunt<'_> {
     fn draw_run(&mut self, observed: Pid) {
         let initial = self.initial();
         let (style, longest) = (self.style(), self.longest());
-        let mut run = Run::new(self.rules, self.model, observed, initial);
+        let mut run = Run::new(self.setting, self.model, observed, initial);
         run.shuffle(&mut self.rng);
         run.prepare(&style, &mut self.rng);
         run.finish(&style, &mut self.rng, longest);
@@ -164,7 +164,7 @@ impl Hunt<'_> {
     }
 
     fn initial(&mut self) -> Vec<Word> {
-        let decls = self.rules.machine.layout().decls();
+        let decls = self.setting.machine.layout().decls();
         let rng = &mut self.rng;
         let choose = |values: &[Word]| match self.question.initial {
             Initial::All => values[rng.usize(..values.len())],
@@ -175,7 +175,7 @@ impl Hunt<'_> {
 
     fn style(&mut self) -> Style {
         match self.rng.u8(..8) {
-            0 => Style::uniform(self.rules.n()),
+            0 => Style::uniform(self.setting.n()),
             1 => Style::adversary(),
             _ => Style::draw(&mut self.rng),
         }
@@ -183,7 +183,7 @@ impl Hunt<'_> {
 
     /// The limit on steps of a passage before the run is given up.
     fn longest(&self) -> u64 {
-        let n = self.rules.n() as u64;
+        let n = self.setting.n() as u64;
         (4096 + 64 * n * n).min(self.left)
     }
 
@@ -199,13 +199,13 @@ impl Hunt<'_> {
 
     /// Returns whether the final state equals the earlier one; the run has only compared hashes.
     fn recurs(&self, candidate: &Candidate) -> bool {
-        let mut now = Simulation::new(self.rules, candidate.initial.clone());
+        let mut now = Simulation::new(self.setting, candidate.initial.clone());
         let mut before = None;
         for (index, &p) in candidate.trace.iter().enumerate() {
             if candidate.recurs == Some(index) {
                 before = Some(now.clone());
             }
-            if now.step(self.rules, p).is_none() {
+            if now.step(self.setting, p).is_none() {
                 return false;
             }
         }
@@ -254,7 +254,7 @@ impl Hunt<'_> {
         }
         let cut = self.cut(&parent);
         let mut until_cut =
-            Run::new(self.rules, self.model, parent.observed, parent.initial.clone());
+            Run::new(self.setting, self.model, parent.observed, parent.initial.clone());
         parent.trace[..cut].iter().for_each(|&p| {
             until_cut.step(p);
         });
@@ -291,7 +291,7 @@ impl Hunt<'_> {
     /// Changes a run at the cut and completes it.
     fn change(&mut self, run: &mut Run<'_>, parent: &Candidate, cut: usize) {
         let (style, longest) = (self.style(), self.longest());
-        let n = self.rules.n();
+        let n = self.setting.n();
         let mut rest = parent.trace[cut..].to_vec();
         let q = self.rng.usize(..n);
         let some = 1 + self.rng.usize(..16);

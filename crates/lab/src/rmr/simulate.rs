@@ -19,7 +19,7 @@ use crate::{
 const MAX_PROCESSES: usize = u64::BITS as usize;
 
 /// The constants of a simulation.
-pub struct Rules {
+pub struct Setting {
     /// The step machine.
     pub machine: Box<dyn Machine>,
     /// The rules of counting.
@@ -34,7 +34,7 @@ pub struct Rules {
     critical: RefCell<Vec<Option<bool>>>,
 }
 
-impl Rules {
+impl Setting {
     /// Creates the constants for an algorithm.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Rules {
         };
         let domains = decls.iter().map(sorted).collect();
         let critical = RefCell::default();
-        Ok(Rules { machine, conventions, contention, homes, domains, critical })
+        Ok(Setting { machine, conventions, contention, homes, domains, critical })
     }
 
     /// Returns the number of processes.
@@ -80,7 +80,8 @@ impl Rules {
         if known.len() <= index {
             known.resize(index + 1, None);
         }
-        *known[index].get_or_insert_with(|| self.machine.place(p, at).section == Section::Critical)
+        *known[index]
+            .get_or_insert_with(|| self.machine.position(p, at).section == Section::Critical)
     }
 }
 
@@ -158,8 +159,8 @@ impl Memory for Words<'_> {
 
 impl Simulation {
     /// Creates the initial state: all processes in their remainders, all caches empty.
-    pub fn new(rules: &Rules, initial: Vec<Word>) -> Self {
-        let n = rules.n();
+    pub fn new(setting: &Setting, initial: Vec<Word>) -> Self {
+        let n = setting.n();
         Simulation {
             locals: vec![REMAINDER; n],
             copies: vec![0; initial.len()],
@@ -176,31 +177,31 @@ impl Simulation {
     }
 
     /// Returns whether `p` is in its critical section.
-    pub fn is_inside(&self, rules: &Rules, p: Pid) -> bool {
-        rules.is_critical(p, self.locals[p])
+    pub fn is_inside(&self, setting: &Setting, p: Pid) -> bool {
+        setting.is_critical(p, self.locals[p])
     }
 
     /// Executes a step of `p`. Returns `None` if `p` may not move.
-    pub fn step(&mut self, rules: &Rules, p: Pid) -> Option<Stepped> {
+    pub fn step(&mut self, setting: &Setting, p: Pid) -> Option<Stepped> {
         if self.fault {
             return None;
         }
         let at = self.locals[p];
         if at == REMAINDER {
-            if self.outside >= rules.contention {
+            if self.outside >= setting.contention {
                 return None;
             }
             self.outside += 1;
             self.counts[p] = Counts::default();
-            if rules.conventions.cache == CacheAtStart::Cold {
+            if setting.conventions.cache == CacheAtStart::Cold {
                 self.copies.iter_mut().for_each(|copies| *copies &= !(1 << p));
             }
         }
         let mut words = Words { memory: &mut self.memory, seen: None };
-        let next = rules.machine.step(p, at, &mut words);
+        let next = setting.machine.step(p, at, &mut words);
         let seen = words.seen;
         let mut done = match seen {
-            Some((var, op, old)) => self.account(rules, p, var, op, old),
+            Some((var, op, old)) => self.account(setting, p, var, op, old),
             None => Stepped::default(),
         };
         self.counts[p].cc += done.remote.cc;
@@ -217,14 +218,14 @@ impl Simulation {
     }
 
     /// Counts an access and updates the caches.
-    fn account(&mut self, rules: &Rules, p: Pid, var: usize, op: Op, old: Word) -> Stepped {
+    fn account(&mut self, setting: &Setting, p: Pid, var: usize, op: Op, old: Word) -> Stepped {
         let new = self.memory[var];
         let reads = match op {
             Op::Read => true,
-            _ => op.fails_on(old) && rules.conventions.failed_rmw == FailedRmw::Read,
+            _ => op.fails_on(old) && setting.conventions.failed_rmw == FailedRmw::Read,
         };
         let (own, before) = (1 << p, self.copies[var]);
-        let after = match (reads, rules.conventions.writer_copy) {
+        let after = match (reads, setting.conventions.writer_copy) {
             (true, _) => before | own,
             (false, WriterCopy::AsItWas) => before & own,
             (false, WriterCopy::Gained) => own,
@@ -232,14 +233,14 @@ impl Simulation {
         };
         self.copies[var] = after;
         let leaves = |domain: &Vec<Word>| new != old && domain.binary_search(&new).is_err();
-        self.fault = rules.domains[var].as_ref().is_some_and(leaves);
+        self.fault = setting.domains[var].as_ref().is_some_and(leaves);
         Stepped {
             var: Some(var),
             wrote: !reads,
             failed: op.fails_on(old),
             remote: Counts {
                 cc: u32::from(!reads || before & own == 0),
-                dsm: u32::from(rules.homes[var] != Some(p)),
+                dsm: u32::from(setting.homes[var] != Some(p)),
             },
             changed: new != old || after != before,
             ..Stepped::default()
@@ -271,40 +272,40 @@ impl Simulation {
 mod tests {
     use super::*;
 
-    fn start(conventions: Conventions) -> (Rules, Simulation) {
-        let rules =
-            Rules::new("am-fig3", 2, 1, 2, conventions).expect("am-fig3 exists at this size");
-        let simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
-        (rules, simulation)
+    fn start(conventions: Conventions) -> (Setting, Simulation) {
+        let setting =
+            Setting::new("am-fig3", 2, 1, 2, conventions).expect("am-fig3 exists at this size");
+        let simulation = Simulation::new(&setting, setting.machine.layout().first_initial());
+        (setting, simulation)
     }
 
-    fn run(rules: &Rules, simulation: &mut Simulation, who: &[Pid]) {
+    fn run(setting: &Setting, simulation: &mut Simulation, who: &[Pid]) {
         for &p in who {
-            simulation.step(rules, p).expect("the process may move");
+            simulation.step(setting, p).expect("the process may move");
         }
     }
 
     #[test]
     fn a_passage_without_contention_takes_three_references() {
         // Lines 2, 7, 8; leaving the remainder and the critical section are steps too.
-        let (rules, mut simulation) = start(Conventions::default());
-        run(&rules, &mut simulation, &[0, 0]);
-        assert!(simulation.is_inside(&rules, 0));
-        run(&rules, &mut simulation, &[0, 0, 0]);
+        let (setting, mut simulation) = start(Conventions::default());
+        run(&setting, &mut simulation, &[0, 0]);
+        assert!(simulation.is_inside(&setting, 0));
+        run(&setting, &mut simulation, &[0, 0, 0]);
         assert!(simulation.rests(0));
         assert_eq!(simulation.counts[0], Counts { cc: 3, dsm: 3 });
     }
 
     #[test]
     fn waiting_costs_two_with_a_cache_and_every_read_without() {
-        let (rules, mut simulation) = start(Conventions::default());
-        run(&rules, &mut simulation, &[0, 0]);
-        run(&rules, &mut simulation, &[1, 1, 1, 1, 1, 1, 1]);
+        let (setting, mut simulation) = start(Conventions::default());
+        run(&setting, &mut simulation, &[0, 0]);
+        run(&setting, &mut simulation, &[1, 1, 1, 1, 1, 1, 1]);
         // Lines 2, 3, 4 and 5; then twice more at line 5.
         assert_eq!(simulation.counts[1], Counts { cc: 4, dsm: 6 });
-        run(&rules, &mut simulation, &[0, 0, 0, 1]);
+        run(&setting, &mut simulation, &[0, 0, 0, 1]);
         assert_eq!(simulation.counts[1], Counts { cc: 5, dsm: 7 });
-        assert!(simulation.is_inside(&rules, 1));
+        assert!(simulation.is_inside(&setting, 1));
     }
 
     #[test]
@@ -312,37 +313,38 @@ mod tests {
         for (writer_copy, cc) in
             [(WriterCopy::AsItWas, 4), (WriterCopy::Gained, 2), (WriterCopy::Lost, 4)]
         {
-            let (rules, mut simulation) = start(Conventions { writer_copy, ..Default::default() });
-            run(&rules, &mut simulation, &[0, 0]);
-            run(&rules, &mut simulation, &[1, 1, 1, 1, 1]);
+            let (setting, mut simulation) =
+                start(Conventions { writer_copy, ..Default::default() });
+            run(&setting, &mut simulation, &[0, 0]);
+            run(&setting, &mut simulation, &[1, 1, 1, 1, 1]);
             assert_eq!(simulation.counts[1].cc, cc, "{writer_copy:?}");
         }
     }
 
     #[test]
     fn the_contention_limit_keeps_other_processes_in_their_remainders() {
-        let rules = Rules::new("am-fig3", 3, 1, 1, Conventions::default())
+        let setting = Setting::new("am-fig3", 3, 1, 1, Conventions::default())
             .expect("am-fig3 exists at this size");
-        let mut simulation = Simulation::new(&rules, rules.machine.layout().first_initial());
-        assert!(simulation.step(&rules, 0).is_some_and(|done| done.began));
-        assert!(simulation.step(&rules, 1).is_none());
+        let mut simulation = Simulation::new(&setting, setting.machine.layout().first_initial());
+        assert!(simulation.step(&setting, 0).is_some_and(|done| done.began));
+        assert!(simulation.step(&setting, 1).is_none());
         // Two levels of entry, one step in the critical section, two levels of exit.
-        run(&rules, &mut simulation, &[0; 7]);
+        run(&setting, &mut simulation, &[0; 7]);
         assert!(simulation.rests(0) && simulation.outside == 0);
-        assert!(simulation.step(&rules, 1).is_some());
+        assert!(simulation.step(&setting, 1).is_some());
     }
 
     #[test]
     fn only_a_warm_cache_keeps_copies_for_the_next_passage() {
         for (cache, cc) in [(CacheAtStart::Cold, 4), (CacheAtStart::Warm, 4)] {
-            let (rules, mut simulation) = start(Conventions { cache, ..Default::default() });
-            run(&rules, &mut simulation, &[0, 0, 1, 1, 1, 1, 1]);
+            let (setting, mut simulation) = start(Conventions { cache, ..Default::default() });
+            run(&setting, &mut simulation, &[0, 0, 1, 1, 1, 1, 1]);
             assert_eq!(simulation.counts[1].cc, cc);
             // Process 0 leaves and process 1 completes its passage; its copy of Q survives its own write in
             // line 8.
-            run(&rules, &mut simulation, &[0, 0, 0, 1, 1, 1, 1]);
+            run(&setting, &mut simulation, &[0, 0, 0, 1, 1, 1, 1]);
             assert!(simulation.rests(1));
-            run(&rules, &mut simulation, &[1]);
+            run(&setting, &mut simulation, &[1]);
             let kept = simulation.copies.iter().any(|copies| copies >> 1 & 1 == 1);
             assert_eq!(kept, cache == CacheAtStart::Warm);
         }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::{
-    simulate::{Rules, Simulation},
+    simulate::{Setting, Simulation},
     *,
 };
 use crate::{
@@ -39,15 +39,15 @@ fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
 /// Replays the run of a figure and compares its count.
 fn replay(question: &Question, model: CostModel, figure: &Figure) {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
-    let rules = Rules::new(algorithm, *n, *k, *contention, *conventions)
+    let setting = Setting::new(algorithm, *n, *k, *contention, *conventions)
         .expect("the algorithm exists at this size");
     let run = figure.run.as_ref().expect("there is a run");
     let Finding::Rmr { process, count, .. } = run.finding else {
         panic!("{:?}", run.finding);
     };
-    let mut now = Simulation::new(&rules, run.initial.clone());
+    let mut now = Simulation::new(&setting, run.initial.clone());
     for &p in &run.stem {
-        now.step(&rules, p).expect("the run is possible");
+        now.step(&setting, p).expect("the run is possible");
     }
     match figure.worst {
         Bound::Most(worst) => {
@@ -60,7 +60,7 @@ fn replay(question: &Question, model: CostModel, figure: &Figure) {
             for _ in 0..3 {
                 let before = now.clone();
                 for &p in &run.cycle {
-                    let done = now.step(&rules, p).expect("the cycle is possible");
+                    let done = now.step(&setting, p).expect("the cycle is possible");
                     assert!(p != process || !done.left, "the cycle stays within the passage");
                 }
                 assert!(now.is_same_for(&before, process, model));

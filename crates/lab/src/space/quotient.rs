@@ -38,7 +38,7 @@ struct Naming {
     field: Field,
     /// For each value, where its part of `marks` begins; and the end of the last.
     first: Vec<u32>,
-    /// Who is named, and the bits of its key that say where.
+    /// The process that is named, and the bits of its key that say where.
     marks: Vec<(u8, u64)>,
     /// `swapped[p]`: for each value, the value after p and p + 1 have changed names.
     swapped: Vec<Vec<u32>>,

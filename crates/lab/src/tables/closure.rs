@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hallpass_algorithms::{Memory, Op, Pid, Var, Word};
 
-use super::{Access, Step, TooBig};
+use super::{Access, CannotCompile, Step};
 use crate::{
     fields::Field,
     machine::{Local, Machine, REMAINDER},
@@ -19,16 +19,15 @@ struct Probe<'a> {
     /// Which value of the variable's domain to answer.
     answer: usize,
     seen: Option<(Var, Op, Word)>,
-    /// The step and what it accesses, for the message about a step that makes two accesses.
-    describe: &'a dyn Fn(Var, Var) -> String,
+    accesses: usize,
 }
 
 impl Memory for Probe<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
-        if let Some((first, ..)) = self.seen {
-            panic!("a step may make only one shared access: {}", (self.describe)(first, var));
-        }
-        let old = self.domains[var.index()][self.answer];
+        self.accesses += 1;
+        let domain = &self.domains[var.index()];
+        // A second access is an error: any value will do until the step ends.
+        let old = if self.accesses == 1 { domain[self.answer] } else { domain[0] };
         self.seen = Some((var, op, old));
         old
     }
@@ -43,7 +42,7 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    /// What comes of each value, for the private state with this code.
+    /// Returns the effect of each value, for the private state with this code.
     pub fn steps<'a>(
         &'a self,
         code: usize,
@@ -72,18 +71,17 @@ fn run_row(
     numbers: &[HashMap<Word, u32>],
     p: Pid,
     at: Local,
-) -> Raw {
+) -> Result<Raw, CannotCompile> {
     let mut raw = Raw { access: Access::None, var: 0, outcomes: Vec::new() };
     let mut answers = 1;
     let mut answer = 0;
-    let describe = |first: Var, second: Var| {
-        let name = |var: Var| machine.layout().decl(var).name.clone();
-        let line = machine.place(p, at).label.map_or_else(String::new, |label| label.to_string());
-        format!("process {p} at line {line} accesses {} and {}", name(first), name(second))
-    };
     while answer < answers {
-        let mut probe = Probe { domains, answer, seen: None, describe: &describe };
+        let mut probe = Probe { domains, answer, seen: None, accesses: 0 };
         let next = machine.step(p, at, &mut probe);
+        if probe.accesses > 1 {
+            let line = machine.position(p, at).label.map_or_else(String::new, |at| at.to_string());
+            return Err(CannotCompile::TwoAccesses { process: p, line });
+        }
         match probe.seen {
             None => raw.outcomes.push((next, Some(0), false)),
             Some((var, op, old)) => {
@@ -100,16 +98,16 @@ fn run_row(
         }
         answer += 1;
     }
-    raw
+    Ok(raw)
 }
 
-/// What `p` does in each of its private states: from the remainder on, whatever it may find.
+/// Returns the step of `p` in each of its private states, from the remainder on, for every value it may find.
 pub(super) fn close(
     machine: &dyn Machine,
     domains: &[Vec<Word>],
     numbers: &[HashMap<Word, u32>],
     p: Pid,
-) -> Result<HashMap<Local, Raw>, TooBig> {
+) -> Result<HashMap<Local, Raw>, CannotCompile> {
     let mut rows = HashMap::new();
     let mut todo = vec![REMAINDER];
     while let Some(at) = todo.pop() {
@@ -117,9 +115,9 @@ pub(super) fn close(
             continue;
         }
         if rows.len() >= MOST_LOCALS {
-            return Err(TooBig::PrivateStates);
+            return Err(CannotCompile::PrivateStates);
         }
-        let raw = run_row(machine, domains, numbers, p, at);
+        let raw = run_row(machine, domains, numbers, p, at)?;
         todo.extend(raw.outcomes.iter().map(|outcome| outcome.0));
         rows.insert(at, raw);
     }
@@ -128,61 +126,60 @@ pub(super) fn close(
 
 #[cfg(test)]
 mod tests {
-    use hallpass_algorithms::{Decl, Label, Layout, Section};
+    use hallpass_algorithms::Layout;
 
     use super::*;
-    use crate::machine::Place;
+    use crate::{
+        machine::{Position, build},
+        tables::Tables,
+    };
 
-    /// Reads `x` and writes `y` in one step.
-    struct TwoAccesses(Layout);
+    /// A machine that executes every line twice in one step.
+    struct Hasty(Box<dyn Machine>);
 
-    impl Machine for TwoAccesses {
+    impl Machine for Hasty {
         fn n(&self) -> usize {
-            1
+            self.0.n()
         }
 
         fn k(&self) -> usize {
-            1
+            self.0.k()
         }
 
         fn layout(&self) -> &Layout {
-            &self.0
+            self.0.layout()
         }
 
         fn is_symmetric(&self) -> bool {
-            false
+            self.0.is_symmetric()
         }
 
         fn invariants(&self) -> &'static [&'static str] {
-            &[]
+            self.0.invariants()
         }
 
-        fn step(&self, _: Pid, _: Local, mut memory: &mut dyn Memory) -> Local {
-            let mut vars = self.0.vars();
-            let (x, y) = (vars.next().unwrap(), vars.next().unwrap());
-            let value = memory.read(x);
-            (&mut memory).write(y, value);
-            REMAINDER
+        fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local {
+            self.0.step(p, at, memory);
+            self.0.step(p, at, memory)
         }
 
-        fn place(&self, _: Pid, _: Local) -> Place {
-            let label = Label { figure: "fig0", line: "7".into(), instance: String::new() };
-            Place { section: Section::Doorway, label: Some(label), name: None }
+        fn position(&self, p: Pid, at: Local) -> Position {
+            self.0.position(p, at)
         }
 
-        fn broken_invariant(&self, _: &[Local], _: &[Word]) -> Option<&'static str> {
-            None
+        fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
+            self.0.broken_invariant(processes, memory)
         }
     }
 
     #[test]
-    #[should_panic(expected = "process 0 at line fig0:7 accesses x and y")]
-    fn a_step_with_two_accesses_is_named() {
-        let mut layout = Layout::default();
-        layout.add(Decl::flag("x", false));
-        layout.add(Decl::flag("y", false));
-        let values: HashMap<Word, u32> = [(0, 0), (1, 1)].into();
-        let _ =
-            close(&TwoAccesses(layout), &[vec![0, 1], vec![0, 1]], &[values.clone(), values], 0);
+    fn two_accesses_in_a_step_are_refused_and_named() {
+        let machine = Hasty(build("am-fig3", 2, 1).unwrap());
+        match Tables::new(&machine).map(|tables| tables.n) {
+            Err(CannotCompile::TwoAccesses { process: 0, line }) => {
+                assert!(line.starts_with("fig3:2"), "{line}");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

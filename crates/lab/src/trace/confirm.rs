@@ -3,7 +3,7 @@
 use hallpass_algorithms::{Pid, Section};
 
 use super::{
-    interpreter::{Interpreter, State},
+    interpreter::{Interpreter, RunState},
     lasso,
     step::{Event, Step},
     words,
@@ -23,7 +23,7 @@ pub(super) struct Evidence<'a> {
     /// The steps of the third round, in which every cached copy that the cycle touches is as the cycle leaves it.
     pub(super) third: Vec<Step>,
     /// The states after the stem and after each round of the cycle.
-    pub(super) end: State,
+    pub(super) end: RunState,
     pub(super) interpreter: Interpreter,
 }
 
@@ -101,7 +101,7 @@ impl Evidence<'_> {
 
     fn exclusion(&self) -> Result<(), String> {
         let (n, k) = (self.schedule.n, self.schedule.k);
-        let at = |p: Pid| self.machine().place(p, self.end.processes[p]).section;
+        let at = |p: Pid| self.machine().position(p, self.end.processes[p]).section;
         let inside = (0..n).filter(|&p| at(p) == Section::Critical).count();
         if inside > k {
             return Ok(());
@@ -112,7 +112,7 @@ impl Evidence<'_> {
     }
 
     fn names(&self) -> Result<(), String> {
-        let name = |p: Pid| self.machine().place(p, self.end.processes[p]).name;
+        let name = |p: Pid| self.machine().position(p, self.end.processes[p]).name;
         let names: Vec<usize> = (0..self.schedule.n).filter_map(name).collect();
         let high = names.iter().any(|&name| name >= self.schedule.k);
         let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));

@@ -30,7 +30,7 @@ use crate::{
 
 /// A state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct State {
+pub struct RunState {
     /// The private state of each process, as a number.
     pub processes: Vec<Local>,
     /// The value of each variable.
@@ -43,7 +43,7 @@ pub struct State {
 pub struct Interpreter {
     machine: Box<dyn Machine>,
     model: MemoryModel,
-    state: State,
+    state: RunState,
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
@@ -130,7 +130,7 @@ impl Interpreter {
         let vars = machine.layout().decls().len();
         Ok(Interpreter {
             model: schedule.memory,
-            state: State {
+            state: RunState {
                 processes: vec![REMAINDER; n],
                 memory: schedule.initial.clone(),
                 buffers: vec![VecDeque::new(); n],
@@ -148,12 +148,12 @@ impl Interpreter {
     }
 
     /// Returns the current state.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &RunState {
         &self.state
     }
 
     /// Returns the normal form of a state: the state itself, unless the algorithm counts without bound.
-    pub(super) fn normal(&self, state: &State) -> State {
+    pub(super) fn normal(&self, state: &RunState) -> RunState {
         let mut normal = state.clone();
         if self.machine.is_unbounded() {
             self.machine.normalize(&mut normal.processes, &mut normal.memory);
@@ -163,12 +163,12 @@ impl Interpreter {
 
     /// Returns the position of a process.
     pub fn stand(&self, p: Pid) -> Stand {
-        let place = self.machine.place(p, self.state.processes[p]);
-        let section = match place.section {
+        let position = self.machine.position(p, self.state.processes[p]);
+        let section = match position.section {
             Section::Doorway if self.past_doorway[p] => Section::Waiting,
             section => section,
         };
-        Stand { section, label: place.label, name: place.name }
+        Stand { section, label: position.label, name: position.name }
     }
 
     /// Executes these steps. The first one has the number `taken` + 1 in errors.

@@ -47,7 +47,7 @@ use hallpass_algorithms::registry;
 
 pub use confirm::confirm;
 pub use html::html;
-pub use interpreter::{Interpreter, State, run};
+pub use interpreter::{Interpreter, RunState, run};
 pub use replay_string::{decode, encode};
 pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
 pub use text::text;

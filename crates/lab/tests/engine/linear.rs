@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use hallpass_lab::linear::{Event, Kind, Monitor, Specification, check};
+use hallpass_lab::linear::{Event, EventKind, Monitor, Specification, check};
 
 type History<S> = Vec<Event<<S as Specification>::Op, <S as Specification>::Ret>>;
 
@@ -314,11 +314,11 @@ struct Span<R> {
 fn spans<R: Clone>(history: &[Event<Op, R>]) -> Vec<Span<R>> {
     let mut spans: Vec<Span<R>> = Vec::new();
     for (began, event) in history.iter().enumerate() {
-        let Kind::Invoke(op) = event.kind else { continue };
+        let EventKind::Invoke(op) = event.kind else { continue };
         let end = (began + 1..history.len()).find(|&at| history[at].process == event.process);
         let ended = end.map(|at| match &history[at].kind {
-            Kind::Return(ret) => (at, ret.clone()),
-            Kind::Invoke(_) => unreachable!("a process executes one operation at a time"),
+            EventKind::Return(ret) => (at, ret.clone()),
+            EventKind::Invoke(_) => unreachable!("a process executes one operation at a time"),
         });
         spans.push(Span { op, began, ended });
     }
@@ -373,11 +373,11 @@ fn first_wrong<S: Specification<Op = Op>>(
 fn on_line<S: Specification>(spec: &S, initial: S::State, history: &History<S>) -> Option<usize> {
     let mut monitor = Monitor::<S>::new(initial);
     history.iter().position(|Event { process, kind }| match kind {
-        Kind::Invoke(op) => {
+        EventKind::Invoke(op) => {
             monitor.invoke(spec, *process, op.clone());
             false
         }
-        Kind::Return(ret) => !monitor.respond(spec, *process, ret),
+        EventKind::Return(ret) => !monitor.respond(spec, *process, ret),
     })
 }
 

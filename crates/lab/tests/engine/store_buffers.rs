@@ -8,7 +8,7 @@ use hallpass_lab::{
     Machine,
     buffers::{Buffers, CAPACITY},
     explore::Explored,
-    machine::{Local, Place, build},
+    machine::{Local, Position, build},
     schedule::{Finding, MemoryModel, Schedule},
     space::{Initial, Sequential, Space, StoreBuffers, flaw},
     tables::Tables,
@@ -106,9 +106,9 @@ impl Machine for Litmus {
         at + 1
     }
 
-    fn place(&self, _: Pid, at: Local) -> Place {
+    fn position(&self, _: Pid, at: Local) -> Position {
         let section = if at == 0 { Section::Remainder } else { Section::Doorway };
-        Place { section, label: None, name: None }
+        Position { section, label: None, name: None }
     }
 
     fn broken_invariant(&self, _: &[Local], _: &[Word]) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use hallpass_lab::{
     Machine,
     explore::{Explored, Limits, explore},
-    space::{Initial, Sequential, Space, Watch},
+    space::{Initial, SafetyFlags, Sequential, Space},
     tables::Tables,
 };
 
@@ -23,7 +23,7 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
         contention: tables.n,
         initial: Initial::All,
         normal: None,
-        watch: Watch { exclusion: true, names: true },
+        flags: SafetyFlags { exclusion: true, names: true },
         invariants: None,
     }
 }

@@ -6,7 +6,7 @@ use hallpass_algorithms::registry::{self, CostModel};
 
 use super::{
     super::{
-        cells::{self, Cell, Kind},
+        cells::{self, Cell, CellKind},
         sections::{Family, Group},
     },
     escape, formula,
@@ -69,7 +69,7 @@ fn claim<'a>(group: &'a Group<'a>, claim: registry::RmrBound) -> Option<Claim<'a
         .entries
         .iter()
         .map(|entry| (entry, cells::figure(entry, claim.model)))
-        .filter(|(_, cell)| cell.kind != Kind::Unlisted)
+        .filter(|(_, cell)| cell.kind != CellKind::Unlisted)
         .map(|(entry, cell)| {
             let model = &entry.model;
             (format!("n={} k={} c={}", model.n, model.k, model.contention()), cell)
@@ -91,10 +91,10 @@ fn summary(dots: &[(String, Cell)]) -> String {
     let count = |kind| dots.iter().filter(|(_, cell)| cell.kind == kind).count();
     let sizes = if dots.len() == 1 { "size" } else { "sizes" };
     for (kind, words) in [
-        (Kind::Differs, "not as expected"),
-        (Kind::Exceeded, "exceeded"),
-        (Kind::Tight, "tight"),
-        (Kind::Loose, "loose"),
+        (CellKind::Differs, "not as expected"),
+        (CellKind::Exceeded, "exceeded"),
+        (CellKind::Tight, "tight"),
+        (CellKind::Loose, "loose"),
     ] {
         let count = count(kind);
         if count > 0 {

@@ -123,7 +123,7 @@ fn duration(seconds: f64) -> String {
     if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
-/// What differs and what was not seen comes first: it is what one looks for.
+/// Writes differences and incomplete results first: readers look for them.
 fn remarks(page: &mut String, report: &AtlasReport) {
     for (heading, class, lines) in [
         ("Not as expected", "bad", report.differences()),
@@ -140,7 +140,7 @@ fn remarks(page: &mut String, report: &AtlasReport) {
     }
 }
 
-/// What the marks mean, and in what sense the verdicts hold.
+/// Writes the legend, and the scope of the verdicts.
 fn reading(page: &mut String) {
     page.push_str("<section id=\"reading\"><h2>How to read this</h2>\n<div class=\"columns\"><div>\n<p class=\"key\">");
     for (class, words) in [

@@ -5,25 +5,25 @@ use std::fmt::Write as _;
 use hallpass_algorithms::registry::CostModel;
 
 use super::super::{
-    cells::{self, Cell, Kind, PROPERTIES},
+    cells::{self, Cell, CellKind, PROPERTIES},
     manifest::Listed,
     run::{Entry, Status},
     sections::{Family, Group},
 };
 use super::{escape, formula};
 
-pub(super) fn class(kind: Kind) -> &'static str {
+pub(super) fn class(kind: CellKind) -> &'static str {
     match kind {
-        Kind::Holds => "holds",
-        Kind::Violated => "violated",
-        Kind::Unpromised => "unpromised",
-        Kind::Unlisted => "unlisted",
-        Kind::Partial => "partial",
-        Kind::Differs => "differs",
-        Kind::Tight => "tight",
-        Kind::Loose => "loose",
-        Kind::Exceeded => "exceeded",
-        Kind::Plain => "plain",
+        CellKind::Holds => "holds",
+        CellKind::Violated => "violated",
+        CellKind::Unpromised => "unpromised",
+        CellKind::Unlisted => "unlisted",
+        CellKind::Partial => "partial",
+        CellKind::Differs => "differs",
+        CellKind::Tight => "tight",
+        CellKind::Loose => "loose",
+        CellKind::Exceeded => "exceeded",
+        CellKind::Plain => "plain",
     }
 }
 

@@ -79,7 +79,7 @@ fn catch(page: &mut String, name: &str, run: &Schedule) {
         counted(run.stem.len(), "step")
     } else {
         let stem = counted(run.stem.len(), "step");
-        format!("{stem}, then {} for ever", counted(run.cycle.len(), "step"))
+        format!("{stem}, then {} forever", counted(run.cycle.len(), "step"))
     };
     let _ = write!(
         page,

@@ -9,11 +9,11 @@ struct Data {
     /// The initial value of each variable.
     initial: Vec<String>,
     /// The changes of each step.
-    steps: Vec<Option<Change>>,
+    steps: Vec<Option<VariableChange>>,
 }
 
 #[derive(Serialize)]
-struct Change {
+struct VariableChange {
     /// The kind of change: `m` in memory, `b` into a buffer, `f` from a buffer to memory.
     via: char,
     process: usize,
@@ -38,7 +38,7 @@ pub(super) fn json(trace: &Trace) -> String {
                     Via::Flush => 'f',
                     Via::FromBuffer => return None,
                 };
-                Some(Change {
+                Some(VariableChange {
                     via,
                     process: step.process,
                     var: access.var,

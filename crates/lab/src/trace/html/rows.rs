@@ -31,7 +31,7 @@ fn class(section: Section) -> &'static str {
     }
 }
 
-struct Table<'a> {
+struct StepTable<'a> {
     trace: &'a Trace,
     figure: &'static str,
     lanes: Vec<Pid>,
@@ -49,7 +49,7 @@ struct Table<'a> {
 pub(super) fn table(trace: &Trace) -> String {
     let n = trace.schedule.n;
     let remainder = Stand { section: Section::Remainder, label: None, name: None };
-    let mut table = Table {
+    let mut table = StepTable {
         trace,
         figure: words::main_figure(trace),
         lanes: trace.movers(),
@@ -70,7 +70,7 @@ pub(super) fn table(trace: &Trace) -> String {
     table.out
 }
 
-impl Table<'_> {
+impl StepTable<'_> {
     fn head(&mut self) {
         let kind = if self.trace.is_lasso() { " lasso" } else { "" };
         let _ = write!(

@@ -5,7 +5,7 @@
 //! costs one cache miss even when the table is almost full.
 //!
 //! ORDERING: a slot is published with Release after its state has been written elsewhere, and read
-//! with Acquire before the state is: whoever sees the number sees the state.
+//! with Acquire before the state is: a thread that sees the number sees the state.
 
 use std::sync::atomic::{
     AtomicU64, AtomicUsize,
@@ -41,7 +41,7 @@ fn bytes_of(lines: usize) -> u64 {
 }
 
 /// The table.
-pub struct Table {
+pub struct StateIndex {
     lines: Box<[Line]>,
     /// The farthest any number lies from the line of its mark.
     displaced: AtomicUsize,
@@ -49,7 +49,7 @@ pub struct Table {
     certain_within: usize,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub enum Found {
     /// The number was there.
     Known(Id),
@@ -69,10 +69,10 @@ fn matching(slot: u64, tag: u32) -> Option<Id> {
     ((slot >> 32) as u32 == tag && number != 0).then(|| number - 1)
 }
 
-impl Table {
+impl StateIndex {
     /// An empty table of that many lines.
     fn with_lines(lines: usize, hashing: Hashing, words: usize) -> Self {
-        Table {
+        StateIndex {
             lines: (0..lines).map(|_| Line::default()).collect(),
             displaced: AtomicUsize::new(0),
             certain_within: hashing.certain_within(words, lines),
@@ -86,7 +86,7 @@ impl Table {
 
     /// No table at all.
     pub fn none() -> Self {
-        Table { lines: Box::default(), displaced: AtomicUsize::new(0), certain_within: 0 }
+        StateIndex { lines: Box::default(), displaced: AtomicUsize::new(0), certain_within: 0 }
     }
 
     /// An empty table that is larger than one of `lines` lines.
@@ -172,7 +172,7 @@ impl Table {
         }
     }
 
-    /// Finds a number as [`find`](Table::find) does, or inserts what `new` gives. `new` may be
+    /// Finds a number as [`find`](StateIndex::find) does, or inserts what `new` gives. `new` may be
     /// called more than once, and then gives the same number.
     #[inline]
     pub fn find_or_insert(
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_crowd_spills_over_the_end_and_is_found() {
-        let mut table = Table::new(Hashing::new(40), 1);
+        let mut table = StateIndex::new(Hashing::new(40), 1);
         for id in 0..30 {
             table.insert_new(crowded(id * 7), id);
         }
@@ -268,13 +268,13 @@ mod tests {
     #[test]
     fn far_from_its_mark_a_tag_does_not_decide() {
         // 63 bits: equal tags may be one line apart, so the state itself must be asked.
-        let table = Table::new(Hashing::new(63), 1);
+        let table = StateIndex::new(Hashing::new(63), 1);
         let insert = |id| table.find_or_insert(crowded(5), |_| false, || id);
         assert!(matches!(insert(0), Found::Inserted));
         assert!(matches!(insert(1), Found::Inserted), "an equal tag is not an equal state");
         assert_eq!(table.find(crowded(5), |id| id == 1), Some(1));
         // 40 bits in few lines: near its mark the tag decides, and nobody is asked.
-        let table = Table::with_lines(1 << 16, Hashing::new(40), 1);
+        let table = StateIndex::with_lines(1 << 16, Hashing::new(40), 1);
         assert!(matches!(table.find_or_insert(crowded(5), |_| false, || 0), Found::Inserted));
         assert_eq!(table.find(crowded(5), |_| panic!("the tag decides")), Some(0));
         // Once something has been displaced far enough, it no longer does.
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn threads_agree_on_one_number() {
-        let table = Table::new(Hashing::new(30), 1);
+        let table = StateIndex::new(Hashing::new(30), 1);
         let hashing = Hashing::new(30);
         let inserted: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..3)
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn renumbering_keeps_the_rest() {
-        let mut table = Table::new(Hashing::new(40), 1);
+        let mut table = StateIndex::new(Hashing::new(40), 1);
         (0..20).for_each(|id| table.insert_new(crowded(id), id));
         table.renumber(crowded(3), 3, 77);
         assert_eq!(table.find(crowded(3), |id| id == 77), Some(77));

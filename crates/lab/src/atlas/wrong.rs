@@ -1,0 +1,66 @@
+//! The proof that a wrong variant is wrong: a model with a violated property, or a known run.
+
+use serde::Deserialize;
+
+use super::{
+    expected::Answer,
+    manifest::{AtlasModel, Listed, Manifest},
+};
+use crate::{
+    schedule::{Finding, MemoryModel, Schedule},
+    trace,
+};
+
+/// A run that shows what is wrong with a variant at a size that is too large to explore: made by hand,
+/// or found by a longer search than a test can afford.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownRun {
+    /// The run, which violates a property, as a replay string.
+    pub replay: String,
+}
+
+/// Reads a replay string, confirms it on the algorithm's own code, and returns the run with the
+/// property that it violates.
+pub fn violation(replay: &str) -> Result<(Schedule, Listed), String> {
+    let schedule = trace::decode(replay).map_err(|error| format!("`{replay}`: {error}"))?;
+    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    let listed = match &schedule.finding {
+        Finding::Exclusion => Listed::Exclusion,
+        Finding::Names => Listed::Names,
+        Finding::Invariant(_) => Listed::Invariants,
+        Finding::Deadlock { .. } => Listed::Deadlock,
+        Finding::Starvation { stopped, .. } if stopped.len() < schedule.k => Listed::Starvation,
+        Finding::Fife { .. } => Listed::Fife,
+        _ => return Err(format!("`{replay}` violates nothing that an algorithm promises")),
+    };
+    Ok((schedule, listed))
+}
+
+impl Manifest {
+    /// Returns the smallest model of `algorithm`, by processes and then by states, that is expected to
+    /// violate a property which the algorithm promises, and the first such property.
+    pub fn rejection(&self, algorithm: &str) -> Option<(&AtlasModel, Listed)> {
+        self.models
+            .iter()
+            .filter(|model| model.algorithm == algorithm && model.memory == MemoryModel::Sequential)
+            .filter_map(|model| Some((model, first_violated(model)?)))
+            .min_by_key(|(model, _)| (model.n, model.states))
+    }
+
+    /// Returns the known runs of `algorithm`, each with the property that it violates.
+    pub fn known_runs(&self, algorithm: &str) -> impl Iterator<Item = (Schedule, Listed)> {
+        self.runs
+            .iter()
+            .filter_map(|run| violation(&run.replay).ok())
+            .filter(move |(run, _)| run.algorithm == algorithm)
+    }
+}
+
+fn first_violated(model: &AtlasModel) -> Option<Listed> {
+    let promised = model.check_question().promised;
+    let is_promised =
+        |listed: &Listed| listed.property().is_none_or(|property| promised.contains(&property));
+    let violated = model.check.iter().filter(|(_, expected)| expected.answer == Answer::Violated);
+    violated.map(|(&listed, _)| listed).find(is_promised)
+}
