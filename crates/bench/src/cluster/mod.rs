@@ -33,7 +33,7 @@ use std::{
 use hallpass_cluster::ClusterHall;
 
 /// Longer than this nothing takes, unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Time for waiters to settle and for pending events to arrive.
 const MOMENT: Duration = Duration::from_millis(40);
 
