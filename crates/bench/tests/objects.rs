@@ -92,8 +92,8 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
     assert_eq!(names, plot::names(&plan.parts));
 }
 
-/// Whether two threads go on while so many others are stopped inside. However busy the machine, some
-/// time is long enough for them.
+/// Returns `true` if two threads continue while this many others are stopped inside. Tries longer and
+/// longer times, because the machine may be busy.
 fn goes_on(contestant: &Contestant, stopped: usize) -> bool {
     let crew = Crew { threads: 2, victims: stopped, operations: None, size: 10 };
     (5..12).any(|power| {

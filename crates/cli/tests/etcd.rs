@@ -109,7 +109,7 @@ fn without_a_slot_the_status_says_why() {
 }
 
 #[test]
-fn who_waits_dies_of_the_signal_and_leaves_the_line() {
+fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
     let (_cluster, halls) = halls!("waiters");
     let holder = halls.hold(&["-k", "1"], "x");
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
@@ -185,7 +185,7 @@ fn the_environment_may_say_where() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_reason() {
+fn invalid_options_are_refused_with_a_reason() {
     let halls = Halls::on("etcd://127.0.0.1:1");
     let here = Halls::new();
     for (halls, words, reason) in [

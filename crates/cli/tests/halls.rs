@@ -141,7 +141,7 @@ fn rm_refuses_while_in_use_unless_forced() {
     eventually("it waits", || halls.status("y")["waiting"] == 1);
     assert_eq!(halls.prints("rm", &["--force", "y"]), "");
     assert_eq!(halls.prints("list", &[]), "");
-    assert_eq!(waiter.leave().0, Some(125), "who waits for what is no more does not wait for ever");
+    assert_eq!(waiter.leave().0, Some(125), "a waiter of a removed hall does not wait forever");
 }
 
 #[test]

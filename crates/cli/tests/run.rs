@@ -106,7 +106,7 @@ fn wait_fails_when_the_time_is_over() {
 }
 
 #[test]
-fn who_waits_gets_in_when_somebody_leaves() {
+fn a_waiter_gets_in_when_a_holder_leaves() {
     let halls = Halls::new();
     for waiting in [&[][..], &["-w", "1h"], &["-w", "100000d"], &["-w", "99999999999999999d"]] {
         let holder = halls.hold(&["-k", "1"], "x");

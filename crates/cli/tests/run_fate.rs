@@ -38,7 +38,7 @@ fn on_request_the_command_is_killed_as_well() {
 }
 
 #[test]
-fn whoever_is_let_in_after_a_kill_is_alone() {
+fn the_successor_of_a_killed_holder_is_alone() {
     let halls = Halls::new();
     for _ in 0..10 {
         let mut holder = halls.hold(&["-k", "1", "--on-kill", "kill"], "x");

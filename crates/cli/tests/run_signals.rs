@@ -1,5 +1,5 @@
-//! `hallpass run` and signals: each reaches the command once, stops are shared, and nobody is left
-//! in line.
+//! `hallpass run` and signals: each reaches the command once, stops are shared, and no waiter is left in
+//! the queue.
 
 mod common;
 
@@ -81,7 +81,7 @@ fn a_signal_in_the_first_moment_is_not_lost() {
 }
 
 #[test]
-fn who_waits_dies_of_the_signal_and_leaves_the_line() {
+fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     for (signal, name) in SIGNALS.into_iter().chain([(Signal::KILL, "KILL")]) {
@@ -100,7 +100,7 @@ fn who_waits_dies_of_the_signal_and_leaves_the_line() {
 }
 
 #[test]
-fn what_the_command_says_to_its_whole_group_does_not_come_back() {
+fn a_signal_of_the_command_to_its_own_group_is_not_sent_back() {
     let halls = Halls::new();
     let script = counting(&halls, "TERM") + "; exit 4";
     let script = script.replace("echo $$;", "echo $$; kill -TERM 0;");
@@ -114,7 +114,7 @@ fn what_the_command_says_to_its_whole_group_does_not_come_back() {
 }
 
 #[test]
-fn what_was_ignored_stays_ignored() {
+fn an_ignored_signal_stays_ignored() {
     let halls = Halls::new();
     // The command takes the signal's default back, so that one sent on would kill it.
     let mut command = Command::new("env");

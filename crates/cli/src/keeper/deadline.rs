@@ -1,8 +1,8 @@
-//! Until when the command may run: two timers of the kernel, which `hallpass run` and its keeper share.
+//! The deadline of the command: two kernel timers, which `hallpass run` and its keeper share.
 //!
-//! The keeper sets them anew whenever it hears that the pass is still ours; whoever guards the command
-//! sees them fire, at the right time, whether or not the keeper still lives, and however long it slept
-//! itself. They go on while the machine sleeps.
+//! The keeper sets them again whenever the pass is renewed. `hallpass run` sees them fire in time, even if
+//! the keeper is dead and however long `hallpass run` was stopped itself. They keep counting while the
+//! machine sleeps.
 
 use std::{
     io,
@@ -19,13 +19,13 @@ use rustix::{
     },
 };
 
-/// The time that killing may take.
+/// The time that a kill may take.
 const MARGIN: Duration = Duration::from_millis(150);
 
 pub struct Deadline {
-    /// Fires when the command has to be asked to end.
+    /// Fires when SIGTERM is due.
     stop: OwnedFd,
-    /// Fires when it has to be killed.
+    /// Fires when SIGKILL is due.
     kill: OwnedFd,
 }
 
@@ -35,19 +35,20 @@ impl Deadline {
         Ok(Deadline { stop: timer()?, kill: timer()? })
     }
 
-    /// The same, from the other process.
+    /// Takes over the timers that the other process created.
     pub fn of(stop: OwnedFd, kill: OwnedFd) -> Self {
         Deadline { stop, kill }
     }
 
-    /// Lets the command be dead at `end`, as [`now`] counts, and be asked `grace` before that.
+    /// Sets the timers so that the command is dead at `end`, as [`now`] counts, and gets SIGTERM `grace`
+    /// earlier.
     pub fn set(&self, end: Duration, grace: Duration) -> io::Result<()> {
         let kill = kill_time(end);
         set(&self.kill, kill)?;
         set(&self.stop, kill.saturating_sub(grace))
     }
 
-    /// Whether it is too late to begin anything.
+    /// Returns `true` if it is too late to start a command.
     pub fn is_near(&self) -> io::Result<bool> {
         let mut timer = [PollFd::new(&self.stop, PollFlags::IN)];
         Ok(retry_on_intr(|| poll(&mut timer, Some(&Timespec::default())))? > 0)
@@ -62,7 +63,7 @@ impl Deadline {
     }
 }
 
-/// When whoever has to be dead at `end` has to be killed.
+/// When to send SIGKILL to processes that must be dead at `end`.
 pub fn kill_time(end: Duration) -> Duration {
     end.saturating_sub(MARGIN)
 }

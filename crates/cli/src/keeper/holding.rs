@@ -1,7 +1,7 @@
 //! The keeper has the slot: it keeps it as long as a process is inside, and reports until when it is valid.
 //!
 //! It is also the backstop. If `hallpass run` is gone and its command is not, or if it was stopped
-//! and cannot act, whoever still has the lifeline open at the deadline is killed from here.
+//! and cannot act, the keeper kills all processes that have the lifeline open at the deadline.
 
 use std::{
     io,

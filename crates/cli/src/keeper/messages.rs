@@ -1,4 +1,4 @@
-//! What `hallpass run` and its keeper tell each other. Nothing of it, secrets least of all, is in a
+//! The messages between `hallpass run` and its keeper. Nothing of them, in particular no secret, is in a
 //! command line.
 
 use std::{
@@ -15,7 +15,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// Nothing that is told is longer.
+/// The maximum length of a message.
 const LONGEST: usize = 1 << 16;
 
 /// The first message to the keeper.
@@ -25,24 +25,24 @@ pub struct Request {
     pub request: AcquireRequest,
 }
 
-/// What the keeper is to get, and how.
+/// The slot that the keeper is to acquire.
 #[derive(Serialize, Deserialize)]
 pub struct AcquireRequest {
     pub name: String,
-    /// How many slots the hall has, where the user says so.
+    /// The number of slots, if the user gave one.
     pub slots: Option<usize>,
-    /// How many a new one gets where not.
+    /// The number of slots of a new hall otherwise.
     pub default_slots: usize,
-    /// What `status` shows.
+    /// The command that `status` shows.
     pub command: String,
     pub nonblock: bool,
-    /// How long to wait at most.
+    /// The time limit for waiting.
     pub limit: Option<Duration>,
-    /// Say so before waiting.
+    /// Report before waiting.
     pub verbose: bool,
-    /// How long the command may take to end when it is asked to.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// What it has started runs on if `hallpass run` is killed.
+    /// The command keeps running if `hallpass run` is killed.
     pub survive_kill: bool,
 }
 
@@ -50,33 +50,33 @@ pub struct AcquireRequest {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Tell who is ahead.
+    /// Report the queue.
     Show,
-    /// Give the slot back.
+    /// Release the slot.
     Release,
 }
 
-/// What the keeper tells.
+/// Reports of the keeper.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Report {
-    /// The hall is open and has so many slots.
+    /// The hall is open.
     Opened { slots: usize },
-    /// No slot is free; so many wait.
+    /// No slot is free.
     Full { waiting: usize },
-    /// We wait: a sentence on who is ahead.
+    /// We wait: a sentence on the queue.
     Waiting(String),
-    /// We are in, and the deadline is set.
+    /// We have a slot, and the deadline is set.
     Granted { slot: usize, slots: usize, token: u64 },
-    /// There was no slot in time.
+    /// No slot became free in time.
     NoSlot,
-    /// There will be none, and why.
+    /// Acquiring failed, and why.
     Failed(String),
-    /// Nobody has the lifeline any more.
+    /// No process has the lifeline open any more.
     Idle,
-    /// The slot may be somebody else's from the deadline on.
+    /// The pass is lost: another holder may get the slot after the deadline.
     Lost(String),
-    /// The slot was given back, or why not.
+    /// The slot was released, or why not.
     Released(Option<String>),
 }
 
@@ -162,7 +162,7 @@ impl Channel {
         Ok(())
     }
 
-    /// The next message; none if there is nobody at the other end any more.
+    /// Returns the next message; `None` if the other end is closed.
     pub fn receive<M: DeserializeOwned>(&self) -> io::Result<Option<M>> {
         let mut text = vec![0; LONGEST];
         let (length, _) = match retry_on_intr(|| recv(&self.0, &mut text, RecvFlags::empty())) {

@@ -1,10 +1,10 @@
 //! The keeper: the process that speaks to the cluster for `hallpass run --on`.
 //!
-//! `hallpass run` is the parent of its command and does nothing but guard it; whatever may take long,
-//! go wrong or need threads is done here. The two share a [`Channel`](messages::Channel), two
+//! `hallpass run` is the parent of its command and only guards it; everything that may take long, fail or
+//! need threads is done here. The two share a [`Channel`](messages::Channel), two
 //! [timers](deadline) and a [pipe](lifeline). The keeper is in a session of its own, so that what a
-//! terminal sends does not reach it. It ends by itself: when it is told to give the slot back, or when
-//! `hallpass run` is gone and so is everybody who has the lifeline open.
+//! terminal sends does not reach it. It ends by itself: when it is told to release the slot, or when
+//! `hallpass run` and all processes that have the lifeline open have ended.
 
 mod deadline;
 mod descriptors;
@@ -47,7 +47,7 @@ pub fn called() -> Option<[i32; descriptors::COUNT]> {
 }
 
 pub fn run(numbers: [i32; descriptors::COUNT]) -> ExitCode {
-    // What goes wrong here `hallpass run` notices, and says so: nobody else hears us.
+    // `hallpass run` notices a failure and reports it: our standard error is closed.
     match Descriptors::take(numbers).and_then(keep) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -58,7 +58,7 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     let Descriptors { channel, lifeline, deadline } = descriptors;
     let inside = Lifeline::of(&lifeline, parent()?, getpid())?;
     setsid()?;
-    // Whoever ends all processes of a job or a service means the command. We have to outlive it.
+    // A signal to all processes of a job or a service is meant for the command. We must outlive it.
     SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
     let Some(Request { cluster, request }) = channel.receive()? else { return Ok(()) };
     let mut inbox = Inbox::open(channel, lifeline)?;

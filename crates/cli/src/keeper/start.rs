@@ -23,14 +23,14 @@ use super::{
     messages::{Channel, Order, Report, Request},
 };
 
-/// How long the keeper may take to give the slot back. If that is not enough it goes on by itself.
+/// How long we wait for the release. After that the keeper continues by itself.
 const RELEASING: Duration = Duration::from_secs(2);
 
 /// The keeper, as its parent sees it.
 pub struct Keeper {
     pub channel: Channel,
     pub deadline: Deadline,
-    /// Those who have the lifeline open, but for us and the keeper.
+    /// The processes that have the lifeline open, except us and the keeper.
     pub inside: Lifeline,
 }
 
@@ -50,7 +50,7 @@ impl Keeper {
             command.arg(descriptor.as_raw_fd().to_string());
             open_until_started.push(descriptor);
         }
-        // It is in nobody's way: not on a disk that is to be unmounted, not at a terminal.
+        // It holds no directory that could be unmounted, and no terminal.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
@@ -58,8 +58,8 @@ impl Keeper {
         Ok((Keeper { channel, deadline, inside }, lifeline))
     }
 
-    /// Has the slot given back, and waits until that has happened: not for ever, and not when it does
-    /// not matter any more. Says why if it was not.
+    /// Asks the keeper to release the slot and waits until that has happened, but not after the deadline.
+    /// Returns the reason if it was not released.
     pub fn release(self) -> io::Result<Option<String>> {
         self.channel.send(&Order::Release)?;
         let until = Instant::now() + RELEASING;

@@ -21,14 +21,14 @@ use crate::{
     run::sentence,
 };
 
-/// For ever, as far as a clock can count.
+/// Forever, for practical purposes.
 const LONG: Duration = Duration::from_secs(1 << 30);
-/// Longer than any line of a terminal.
+/// Longer than a line of any terminal.
 const LONGEST_SENTENCE: usize = 2000;
-/// Clusters answer faster than this, if they do.
+/// A cluster that answers at all answers faster than this.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// A pass, or what to say instead.
+/// Waits for a pass. Fails with the report to send instead.
 pub fn wait(
     hall: &ClusterHall,
     request: &AcquireRequest,
@@ -49,11 +49,11 @@ pub fn wait(
         }
     }
     let waited = wait_in_line(hall, until, run, inbox);
-    // Who was not let in for want of a cluster had no chance.
+    // A timeout while the cluster did not answer is an error, not a full hall.
     waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
 
-/// Nothing if the time was over, or nobody wants it any more.
+/// Returns `None` if the time is over, or `hallpass run` is gone.
 fn wait_in_line(
     hall: &ClusterHall,
     until: Option<Instant>,
@@ -77,7 +77,7 @@ fn wait_in_line(
     }
 }
 
-/// Tells who is ahead whenever it is asked. A thread, for it may take long.
+/// Reports the queue whenever it is asked to. A thread, because it may take long.
 fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = inbox.channel();
@@ -92,7 +92,7 @@ fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
             let _ = channel.send(&Report::Waiting(sentence));
         }
     };
-    // Without a thread nothing is shown, and one waits all the same.
+    // Without a thread nothing is shown, and we wait all the same.
     let _ = thread::Builder::new().name("display".into()).spawn(answer);
     asks
 }

@@ -1,4 +1,4 @@
-//! What the command finds in its environment: its slot, and what the slot stands for.
+//! The environment of the command: its slot, and the values that the slot stands for.
 
 use std::num::NonZero;
 
@@ -21,7 +21,7 @@ impl Mapping {
     }
 }
 
-/// Who sits where: `per_device` slots that follow each other share a device.
+/// The variables of each slot; `per_device` consecutive slots share a device.
 #[derive(Debug)]
 pub struct Environment {
     mappings: Vec<Mapping>,
@@ -37,13 +37,13 @@ impl Environment {
         slot / self.per_device.map_or(1, NonZero::get)
     }
 
-    /// How many slots there are values for, if any variable has values.
+    /// The number of slots that have values, if any variable has values.
     pub fn slots(&self) -> Option<usize> {
         let values = self.mappings.iter().map(|mapping| mapping.values.len()).min()?;
         Some(values.saturating_mul(self.per_device.map_or(1, NonZero::get)))
     }
 
-    /// Whether each of `slots` slots has a value of each variable.
+    /// Fails unless each of `slots` slots has a value of each variable.
     pub fn check(&self, slots: usize) -> Result<(), String> {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         match self.mappings.iter().find(|mapping| mapping.values.len() < devices) {
@@ -55,7 +55,7 @@ impl Environment {
         }
     }
 
-    /// The variables of whoever has `slot` of the `slots` of the hall `name`.
+    /// The variables of the holder of `slot`, one of the `slots` of the hall `name`.
     pub fn variables(
         &self,
         name: &str,

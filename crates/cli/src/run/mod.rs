@@ -161,7 +161,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
 /// A copy of the lifeline that the command inherits.
 fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let copy = fcntl_dupfd_cloexec(lifeline, LIFELINE)
-        // Where so many files are not allowed.
+        // If the limit on open files is lower.
         .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
     fcntl_setfd(&copy, FdFlags::empty())?;
     Ok(copy)

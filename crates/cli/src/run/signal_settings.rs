@@ -1,8 +1,7 @@
-//! How whoever started hallpass wants signals to be treated, and how the command comes to be
-//! treated the same.
+//! The signal settings that hallpass was started with, and passes on to the command.
 //!
-//! Rust lets programs ignore a closed pipe and starts their children with nothing blocked, and
-//! hallpass itself cannot do with an ignored SIGCHLD. None of this is any business of the command.
+//! Rust makes programs ignore SIGPIPE, and hallpass itself cannot work with an ignored SIGCHLD. The
+//! command must see neither of these changes.
 #![allow(unsafe_code)]
 
 use std::{
@@ -24,7 +23,7 @@ extern "C" fn remember_pipe() {
     PIPE_IGNORED.store(is_ignored(Signal::PIPE), Ordering::Relaxed);
 }
 
-/// What stands in this section is called before `main`, and so before Rust's runtime.
+/// The functions in this section run before `main`, and so before Rust's runtime.
 // SAFETY: the section holds pointers to functions of this signature, and this one needs nothing
 // that has to be set up first.
 #[used]

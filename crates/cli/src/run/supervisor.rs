@@ -1,5 +1,5 @@
-//! Starting the command and standing between it and whoever started us: signals pass through, a
-//! stop and a continuation are shared, and in the end there is its exit status.
+//! Starts the command and stands between it and our own parent: signals pass through, stops and
+//! continuations are shared, and its exit status becomes ours.
 //!
 //! The command stays in our process group, so it is in the foreground when we are, and what the
 //! terminal sends reaches both. Only what was sent to us alone is sent on.
@@ -20,7 +20,7 @@ use rustix::process::{
 use super::signal_settings::SignalSettings;
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
-/// What is sent on to the command.
+/// The signals that are forwarded to the command.
 const FORWARDED: [Signal; 9] = [
     Signal::INT,
     Signal::TERM,
@@ -60,7 +60,7 @@ impl Ended {
     }
 }
 
-/// Takes the command's place. Comes back only if that failed.
+/// Replaces this process by the command. Returns only if that failed.
 pub fn become_command(mut command: Command) -> io::Error {
     match SignalSettings::now() {
         Ok(signal_settings) => signal_settings.pass_on(&mut command),
@@ -69,7 +69,7 @@ pub fn become_command(mut command: Command) -> io::Error {
     command.exec()
 }
 
-/// Our place between the command, which runs, and the world.
+/// The running command, supervised.
 pub struct Supervisor {
     child: Pid,
     signals: SignalFd,
@@ -108,12 +108,12 @@ impl Supervisor {
         }
     }
 
-    /// What can be read when there is something to attend to.
+    /// Readable when there is a signal to attend to.
     pub fn signals(&self) -> BorrowedFd<'_> {
         self.signals.as_fd()
     }
 
-    /// Waits for a signal and does what it asks for. The command's end, if it was that.
+    /// Waits for a signal and handles it. Returns how the command ended, if it did.
     pub fn attend(&mut self) -> io::Result<Option<Ended>> {
         // A continuation after a stop interrupts the read.
         let Some(received) = self.signals.read()? else { return Ok(None) };
@@ -148,7 +148,7 @@ impl Supervisor {
     /// Sends the signal on if the command has not got it and may.
     fn forward(&mut self, Received { signal, from_kernel, pid }: Received) {
         if is_ignored(signal) {
-            // As under nohup(1): whoever started us wants it to have no effect.
+            // As under nohup(1): our parent wants it to have no effect.
             return;
         }
         if from_kernel {
@@ -173,7 +173,7 @@ impl Supervisor {
         same_group && !told_alone
     }
 
-    /// Sees what has become of the command since, and stops when it has stopped.
+    /// Checks the state of the command, and stops when it has stopped.
     fn look(&mut self) -> io::Result<Option<Ended>> {
         let options = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
         loop {
