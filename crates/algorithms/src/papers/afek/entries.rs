@@ -19,7 +19,7 @@ entries! {
     "afek:no-second-label" => |n, k| changed::<_, wrong::NoSecondLabel>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 12 dropped");
     "afek:no-label" => |n, k| changed::<_, wrong::NoLabel>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 2 dropped");
     "afek:late-flag" => |n, k| changed::<_, wrong::LateFlag>(Afek::<Uctss>::new, n, k), AFEK.wrong("lines 1 and 2 swapped");
-    "afek:everybody-counts" => |n, k| changed::<_, wrong::EverybodyCounts>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 4 takes everybody");
+    "afek:everybody-counts" => |n, k| changed::<_, wrong::EverybodyCounts>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 4 adds every process");
     "afek:no-second-look" => |n, k| changed::<_, wrong::NoSecondLook>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 6 dropped");
-    "afek:one-too-many" => |n, k| changed::<_, wrong::OneTooMany>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 9 lets one more in");
+    "afek:one-too-many" => |n, k| changed::<_, wrong::OneTooMany>(Afek::<Uctss>::new, n, k), AFEK.wrong("line 9 lets one process too many enter");
 }

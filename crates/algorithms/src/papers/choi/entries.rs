@@ -32,11 +32,11 @@ entries! {
     "choi:printed" => Choi::printed, CHOI.printed("all as printed");
     "choi:printed-wait" => Choi::printed_wait, CHOI.printed("Wait-Set(0) as printed");
     "choi:printed-check" => Choi::printed_check, CHOI.printed("line 8 as printed, Exit <= u + 2k");
-    "choi-bounded:ageless" => |n, k| changed::<_, wrong::Ageless>(Bounded::new, n, k), BOUNDED.wrong("nothing keeps the ages of numbers");
+    "choi-bounded:ageless" => |n, k| changed::<_, wrong::Ageless>(Bounded::new, n, k), BOUNDED.wrong("line 3 dropped: a waiter never learns that its token is old");
     "choi:once" => |n, k| changed::<_, wrong::Once>(Choi::new, n, k), CHOI.wrong("line 6 dropped");
     "choi:no-previous" => wrong::no_previous, CHOI.wrong("{-1} dropped in line 4");
     "choi:descending" => wrong::descending, CHOI.wrong("line 4 in descending order");
-    "choi:own-cell" => wrong::own_cell, CHOI.wrong("line 2 waits on the own cell alone");
+    "choi:own-cell" => wrong::own_cell, CHOI.wrong("line 2 waits only on the own cell");
     "choi:one-ahead" => |n, k| changed::<_, wrong::OneAhead>(Choi::new, n, k), CHOI.wrong("line 3 adds k+1");
     "choi:one-behind" => |n, k| changed::<_, wrong::OneBehind>(Choi::new, n, k), CHOI.wrong("line 3 adds k-1");
     "choi:write" => wrong::write, CHOI.wrong("line 9 writes");

@@ -15,8 +15,8 @@ entries! {
     "omori-gtex:printed" => wrong::gtex_printed, OMORI.figure("GTEX").printed("gcheck's turn(p, q), one for all nodes of a depth, as printed");
     "omori-excl:no-turn" => |n, k| changed::<_, wrong::NoTurn>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i dropped");
     "omori-excl:turn-first" => |n, k| changed::<_, wrong::TurnFirst>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i before level(i) := s");
-    "omori-excl:off-by-one" => wrong::excl_off_by_one, OMORI.figure("EXCL").wrong("count <= n-s is few enough");
-    "omori-excl:count-kept" => |n, k| changed::<_, wrong::CountKept>(excl, n, k), OMORI.figure("EXCL").wrong("check goes on counting from the last count");
+    "omori-excl:off-by-one" => wrong::excl_off_by_one, OMORI.figure("EXCL").wrong("count <= n-s is accepted");
+    "omori-excl:count-kept" => |n, k| changed::<_, wrong::CountKept>(excl, n, k), OMORI.figure("EXCL").wrong("check continues from the last count");
     "omori-excl:no-first-level" => wrong::excl_no_first_level, OMORI.figure("EXCL").wrong("level 1 left out").min_gap(2);
     "omori-excl:no-reset" => |n, k| changed::<_, wrong::NoReset>(excl, n, k), OMORI.figure("EXCL").wrong("level(i) := 0 dropped");
     "omori-gtex:no-root" => wrong::gtex_no_root, OMORI.figure("GTEX").wrong("the competitions of the root left out");
