@@ -99,7 +99,7 @@ impl Rules for StaysInQueue {
 #[test]
 fn a_hall_whose_waiters_stay_in_the_queue_when_they_time_out_is_rejected() {
     type Hall = Double<StaysInQueue>;
-    rejects(time::a_waiter_that_times_out_leaves_the_queue::<Hall>, "left == right");
+    rejects(time::a_waiter_that_times_out_leaves_the_queue::<Hall>, "it has left the queue");
 }
 
 struct Overtakes;

@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{HallUnderTest, Refusal, assert_whole, helpers::open};
+use crate::{
+    HallUnderTest, Refusal, assert_whole,
+    helpers::{assert_no_slot_is_lost, open},
+};
 
 /// Counts those who are in, and knows which slots they have.
 struct Witness {
@@ -54,7 +57,7 @@ fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand:
             });
         }
     });
-    assert_whole(&hall);
+    assert_no_slot_is_lost(&hall);
 }
 
 /// Among threads that come and go all the time, at most k are in, no slot has two holders, and all get
