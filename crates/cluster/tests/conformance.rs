@@ -44,6 +44,7 @@ impl HallUnderTest for OnEtcd {
         sizes: &[1, 2, 5],
         rounds: 10,
         hand_over: Duration::from_millis(5),
+        frees_late: true,
     };
 
     fn is_testable() -> bool {

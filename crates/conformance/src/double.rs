@@ -183,6 +183,7 @@ impl<R: Rules> HallUnderTest for Double<R> {
         sizes: &[1, 2, 7, 64, 256],
         rounds: 300,
         hand_over: Duration::from_micros(50),
+        frees_late: false,
     };
 
     fn open(k: usize) -> Result<Self, String> {

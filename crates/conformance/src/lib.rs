@@ -15,6 +15,7 @@
 //!         sizes: &[1, 3, 64],
 //!         rounds: 100,
 //!         hand_over: std::time::Duration::from_micros(100),
+//!         frees_late: false,
 //!     };
 //!     fn open(k: usize) -> Result<Self, String> { Double::open(k).map(Mine) }
 //!     fn acquire(&self) -> Result<Self::Pass, Refusal> { self.0.acquire() }
@@ -79,6 +80,9 @@ pub struct Capacity {
     /// How long it takes, roughly, until a released slot is the next waiter's. Where time limits are to
     /// run out just as a slot comes, they are about this long.
     pub hand_over: Duration,
+    /// Whether a slot may come back late, when a waiter has it freed: a store may execute a request after its
+    /// caller has given up.
+    pub frees_late: bool,
 }
 
 /// A hall that the suite tests. Clones are handles of one hall.

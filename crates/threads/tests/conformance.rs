@@ -39,6 +39,7 @@ macro_rules! adapter {
                 sizes: &$sizes,
                 rounds: 200,
                 hand_over: Duration::from_micros(10),
+                frees_late: false,
             };
 
             fn open(k: usize) -> Result<Self, String> {

@@ -6,10 +6,8 @@ use super::{
 };
 use crate::registry::{Entry, OURS, entries};
 
-const CLAIMS: Entry = Entry::new(OURS, "claims")
-    .using("transactions")
-    .max_processes(MAX_PROCESSES)
-    .max_k(MAX_SLOTS);
+const CLAIMS: Entry =
+    Entry::new(OURS, "claims").using("transactions").max_processes(MAX_PROCESSES).max_k(MAX_SLOTS);
 
 entries! {
     "etcd" => |n, k| ClusterModel::new(Cast::Plain, n, k), CLAIMS.fife().titled("claims on a store");
