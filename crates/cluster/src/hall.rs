@@ -203,7 +203,8 @@ impl ClusterHall {
     fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
         if limit.remaining().is_some_and(|left| left < SHORT) {
             match self.try_acquire() {
-                Err(Error::NoPermits) => {}
+                // No time is left for a place in the queue.
+                Err(Error::NoPermits) if !limit.is_over() => {}
                 done => return done,
             }
         }

@@ -13,7 +13,7 @@ use crate::{Capacity, HallUnderTest, Refusal};
 
 /// The decisions of a [`Double`], each as it should be. The crate's own tests replace one at a time, to
 /// see that the suite notices.
-pub trait Rules: Send + Sync + 'static {
+pub trait Decisions: Send + Sync + 'static {
     /// How many holders a hall of `k` slots admits.
     fn admitted(k: usize) -> usize {
         k
@@ -51,13 +51,13 @@ pub trait Rules: Send + Sync + 'static {
     const CLOSING_WAKES: bool = true;
 }
 
-/// The rules of a correct hall.
+/// The decisions of a correct hall.
 pub struct Sound;
 
-impl Rules for Sound {}
+impl Decisions for Sound {}
 
 /// A hall in memory.
-pub struct Double<R: Rules = Sound> {
+pub struct Double<R: Decisions = Sound> {
     shared: Arc<Shared>,
     rules: PhantomData<R>,
 }
@@ -82,12 +82,12 @@ struct State {
 }
 
 /// A slot of a [`Double`], held until this is dropped.
-pub struct Pass<R: Rules = Sound> {
+pub struct Pass<R: Decisions = Sound> {
     hall: Double<R>,
     slot: usize,
 }
 
-impl<R: Rules> Double<R> {
+impl<R: Decisions> Double<R> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +175,7 @@ impl<R: Rules> Double<R> {
     }
 }
 
-impl<R: Rules> HallUnderTest for Double<R> {
+impl<R: Decisions> HallUnderTest for Double<R> {
     type Pass = Pass<R>;
 
     const CAPACITY: Capacity = Capacity {
@@ -257,19 +257,19 @@ impl<R: Rules> HallUnderTest for Double<R> {
     }
 }
 
-impl<R: Rules> Drop for Pass<R> {
+impl<R: Decisions> Drop for Pass<R> {
     fn drop(&mut self) {
         self.hall.give_back(self.slot);
     }
 }
 
-impl<R: Rules> Clone for Double<R> {
+impl<R: Decisions> Clone for Double<R> {
     fn clone(&self) -> Self {
         Double { shared: self.shared.clone(), rules: PhantomData }
     }
 }
 
-impl<R: Rules> fmt::Debug for Pass<R> {
+impl<R: Decisions> fmt::Debug for Pass<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pass").field("slot", &self.slot).finish_non_exhaustive()
     }

@@ -7,7 +7,7 @@ use std::{
 
 use hallpass_conformance::{
     behaviours::{closing, crowd, order, resizing, slots, time},
-    double::{Double, Rules},
+    double::{Decisions, Double},
     set_deadline,
 };
 
@@ -24,7 +24,7 @@ fn rejects(behaviour: fn(), message: &str) {
 
 struct LastComeFirstServed;
 
-impl Rules for LastComeFirstServed {
+impl Decisions for LastComeFirstServed {
     fn next(waiters: usize) -> usize {
         waiters - 1
     }
@@ -38,7 +38,7 @@ fn a_hall_that_serves_the_last_waiter_first_is_rejected() {
 
 struct OneTooMany;
 
-impl Rules for OneTooMany {
+impl Decisions for OneTooMany {
     fn admitted(k: usize) -> usize {
         k + 1
     }
@@ -52,7 +52,7 @@ fn a_hall_that_admits_one_too_many_is_rejected() {
 
 struct SharedSlots;
 
-impl Rules for SharedSlots {
+impl Decisions for SharedSlots {
     const SLOTS_ARE_EXCLUSIVE: bool = false;
 }
 
@@ -66,7 +66,7 @@ fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
 
 struct LargestFirst;
 
-impl Rules for LargestFirst {
+impl Decisions for LargestFirst {
     fn pick(free: &[usize]) -> Option<usize> {
         free.last().copied()
     }
@@ -80,7 +80,7 @@ fn a_hall_that_hands_out_the_largest_slot_first_is_rejected() {
 
 struct LosesSlots;
 
-impl Rules for LosesSlots {
+impl Decisions for LosesSlots {
     const LEAVES_SLOTS: bool = false;
 }
 
@@ -92,7 +92,7 @@ fn a_hall_that_loses_a_slot_when_a_waiter_times_out_is_rejected() {
 
 struct StaysInQueue;
 
-impl Rules for StaysInQueue {
+impl Decisions for StaysInQueue {
     const LEAVES_QUEUE: bool = false;
 }
 
@@ -104,7 +104,7 @@ fn a_hall_whose_waiters_stay_in_the_queue_when_they_time_out_is_rejected() {
 
 struct Overtakes;
 
-impl Rules for Overtakes {
+impl Decisions for Overtakes {
     const TRY_QUEUES: bool = false;
     // The waiter is served when it has woken up, which leaves the slot free for a moment.
     const HANDS_OVER: bool = false;
@@ -119,7 +119,7 @@ fn a_hall_in_which_a_caller_overtakes_a_waiter_is_rejected() {
 
 struct ClosesSilently;
 
-impl Rules for ClosesSilently {
+impl Decisions for ClosesSilently {
     const CLOSING_WAKES: bool = false;
 }
 
@@ -131,7 +131,7 @@ fn a_hall_that_leaves_waiters_waiting_when_it_closes_is_rejected() {
 
 struct KeepsRemovedSlots;
 
-impl Rules for KeepsRemovedSlots {
+impl Decisions for KeepsRemovedSlots {
     fn offered(_: usize, peak: usize) -> usize {
         peak
     }

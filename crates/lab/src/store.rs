@@ -16,7 +16,7 @@
 //! Inserting takes `&self` and may be done by several threads; growing takes `&mut self`.
 //!
 //! ORDERING: the table publishes a number after its state has been written to the log (see
-//! [`table`](crate::table)). The log's words themselves are therefore Relaxed.
+//! [`state_index`](crate::state_index)). The log's words themselves are therefore Relaxed.
 
 use std::sync::{
     OnceLock,

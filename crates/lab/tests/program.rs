@@ -60,3 +60,20 @@ fn invalid_arguments_are_bad_usage() {
         assert_eq!(objects(words).status.code(), Some(2), "{words:?}");
     }
 }
+
+#[test]
+fn manual_pages_and_completions_cover_every_subcommand() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let lab = || std::process::Command::new(env!("CARGO_BIN_EXE_hallpass-lab"));
+    let status = lab().arg("man").arg(directory.path()).status().expect("the program runs");
+    assert!(status.success());
+    let completions = lab().args(["completions", "bash"]).output().expect("the program runs");
+    let script = String::from_utf8(completions.stdout).expect("text");
+    for command in
+        ["check", "rmr", "plot", "replay", "list", "timestamps", "objects", "atlas", "papers"]
+    {
+        let page = directory.path().join(format!("hallpass-lab-{command}.1"));
+        assert!(page.exists(), "no manual page for {command}");
+        assert!(script.contains(command), "no completion for {command}");
+    }
+}

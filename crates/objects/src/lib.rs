@@ -61,6 +61,7 @@
 //! `docs/objects.md` says when a mutex is the better choice.
 //!
 //! Reading ([`Resilient::read`]) makes no copy and blocks no other thread.
+#![deny(unsafe_code)]
 
 mod cell;
 mod construction;

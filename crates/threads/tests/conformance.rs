@@ -37,7 +37,7 @@ macro_rules! adapter {
             const CAPACITY: Capacity = Capacity {
                 max_slots: $max_slots,
                 sizes: &$sizes,
-                rounds: 200,
+                rounds: 1000,
                 hand_over: Duration::from_micros(10),
                 frees_late: false,
             };

@@ -10,7 +10,9 @@
 //! - *Another construction*: a function that builds the original from other data, such as another set of
 //!   cells to wait on or a ladder without its first step. That needs nothing from this module.
 //!
-//! The sound code has no switches for either.
+//! No line of the sound code asks which variant it is in. Two places outside the lines know of a variant: the
+//! normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear timestamp system
+//! (`Form::Grouped`).
 
 use core::marker::PhantomData;
 

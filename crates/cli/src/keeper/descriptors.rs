@@ -56,7 +56,7 @@ fn own(number: i32) -> io::Result<OwnedFd> {
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_getfd(descriptor.as_fd())?;
     fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    // SAFETY: it is open, and nobody in this process has opened anything yet: it was descriptors, and
+    // SAFETY: it is open, and nobody in this process has opened anything yet: it was inherited, and
     // `take` hands out each number once.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

@@ -110,13 +110,13 @@ impl Guard {
     /// Waits until there is something to attend to.
     fn sleep(&self) -> io::Result<Woken> {
         let killing = self.stopping.as_ref().is_some_and(|it| it.killing);
-        let request = [
+        let watched = [
             (self.supervisor.signals(), self.ended.is_none()),
             (self.keeper.channel.as_fd(), !self.keeper_gone),
             (self.keeper.deadline.stop(), self.stopping.is_none()),
             (self.keeper.deadline.kill(), !killing),
         ];
-        let mut files = request.map(|(file, is_wanted)| match is_wanted {
+        let mut files = watched.map(|(file, is_wanted)| match is_wanted {
             true => PollFd::from_borrowed_fd(file, PollFlags::IN),
             false => PollFd::from_borrowed_fd(self.supervisor.signals(), PollFlags::empty()),
         });

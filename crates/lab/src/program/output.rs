@@ -1,8 +1,9 @@
 //! Output that does not panic when the pipe is closed, as in `hallpass-lab list | head`.
 
 use std::{
-    fmt,
+    env, fmt,
     io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
     process,
 };
 
@@ -16,7 +17,7 @@ pub fn write(text: fmt::Arguments<'_>) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(CLOSED_PIPE),
         Err(error) => {
-            eprintln!("hallpass: cannot write the output: {error}");
+            say(format_args!("cannot write the output: {error}"));
             process::exit(CANNOT_WRITE);
         }
     }
@@ -24,7 +25,14 @@ pub fn write(text: fmt::Arguments<'_>) {
 
 /// Writes a line to standard error, and ignores a closed pipe.
 pub fn say(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "hallpass: {text}");
+    let _ = writeln!(io::stderr(), "{}: {text}", name());
+}
+
+/// The name under which the program was started.
+fn name() -> String {
+    let path = env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or_else(|| "hallpass".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// `print!` that does not panic.

@@ -3,7 +3,9 @@
 
 mod atlas;
 mod check;
+mod completions;
 mod list;
+mod man;
 mod objects;
 mod options;
 mod papers;
@@ -47,6 +49,10 @@ enum Command {
     Atlas(atlas::Args),
     /// Write the papers' statements with their verdicts, and the runs that refute some
     Papers(papers::Args),
+    /// Print completions for a shell
+    Completions(completions::Args),
+    /// Write manual pages
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -64,5 +70,7 @@ fn run(command: Command) -> program::Result {
         Command::Objects(args) => objects::run(args),
         Command::Atlas(args) => atlas::run(args),
         Command::Papers(args) => papers::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }
