@@ -5,7 +5,6 @@
 //! lab has checked in every interleaving of small cases that no line writes what another thread reads or
 //! writes at the same time.
 #![allow(unsafe_code)]
-#![allow(unsafe_code)]
 
 use std::{
     any::Any,

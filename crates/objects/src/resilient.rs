@@ -1,6 +1,5 @@
 //! The construction behind a turnstile that assigns slots.
 #![allow(unsafe_code)]
-#![allow(unsafe_code)]
 
 use std::{
     cell::UnsafeCell,

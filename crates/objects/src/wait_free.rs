@@ -1,6 +1,5 @@
 //! The construction for threads that own handles.
 #![allow(unsafe_code)]
-#![allow(unsafe_code)]
 
 use std::{
     fmt, panic,
