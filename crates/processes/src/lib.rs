@@ -18,7 +18,8 @@
 //! # Guarantees
 //!
 //! - **At most k holders, with distinct slots, the smallest free slot first**, among all processes and
-//!   threads that open the hall.
+//!   threads that open the hall. The slot of a holder that died without leaving is reused when no other is
+//!   free, or after [`reap`](SharedHall::reap).
 //! - **First in, first enabled.** A waiter gets a slot before every caller that arrives later.
 //!   [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
 //! - **A process killed at any instruction** blocks no other process and loses no slot: what it held, or was

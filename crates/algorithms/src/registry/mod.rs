@@ -160,3 +160,16 @@ pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::
 pub(crate) fn changed<A, C>(make: fn(usize, usize) -> A, n: usize, k: usize) -> Changed<A, C> {
     Changed::new(make(n, k))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_identifier_is_registered_once() {
+        for (index, entry) in ENTRIES.iter().enumerate() {
+            let first = ENTRIES.iter().position(|other| other.id == entry.id);
+            assert_eq!(first, Some(index), "`{}` is registered twice", entry.id);
+        }
+    }
+}

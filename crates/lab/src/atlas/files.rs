@@ -35,9 +35,9 @@ impl ManifestFile {
     pub fn in_checkout(root: &Path) -> Result<Vec<Self>, Error> {
         if !root.join(SOURCES).is_dir() {
             return Err(Error::new(format!(
-                "{} has no folder {SOURCES}: run this at the root of a checkout of hallpass, or name \
+                "`{}` has no folder {SOURCES}: run this at the root of a checkout of hallpass, or name \
                  a file with --manifest",
-                root.display()
+                if root.as_os_str().is_empty() { Path::new(".") } else { root }.display()
             )));
         }
         registry::families().map(|family| Self::read(root.join(path(family)))).collect()

@@ -27,6 +27,7 @@ pub fn add_models(
 ) -> Result<Vec<String>, Error> {
     let manifest = Manifest::of(files)?;
     let mut added = Vec::new();
+    let mut sizes_exist = sizes.is_empty();
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
         // Names on top of an algorithm that has models may be missing for a reason.
@@ -37,12 +38,18 @@ pub fn add_models(
         let file = files.iter_mut().find(|file| is_single || file.is_of(&id));
         let (true, Some(file)) = (named, file) else { continue };
         for &(n, k) in wanted.iter().filter(|(n, k)| entry.exists(*n, *k)) {
+            sizes_exist = true;
             let name = format!("{id} n={n} k={k}");
             if !manifest.models.iter().any(|model| model.id() == name) {
                 append(&mut file.text, &id, entry, n, k);
                 added.push(name);
             }
         }
+    }
+    if !sizes_exist {
+        let sizes: Vec<_> = sizes.iter().map(|(n, k)| format!("n = {n}, k = {k}")).collect();
+        let sizes = sizes.join("; ");
+        return Err(Error::new(format!("no algorithm that --only matches exists for {sizes}")));
     }
     Ok(added)
 }

@@ -178,12 +178,13 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     let mut remarks = Vec::new();
     if let Some(resilience) = outcome.resilience {
         let least = if report.is_complete() { "" } else { "at most " };
-        remarks.push(match name {
-            "deadlock" => format!("{least}{resilience} stopped processes can block all others"),
-            _ => format!(
-                "resilience {least}{resilience}: {least}{resilience} stopped processes can starve \
-                 another"
-            ),
+        let plural = if resilience == 1 { "" } else { "es" };
+        let stopped = format!("{least}{resilience} stopped process{plural}");
+        remarks.push(match (name, resilience) {
+            ("deadlock", 0) => "all can block, while none has stopped".into(),
+            ("deadlock", _) => format!("{stopped} can block all others"),
+            (_, 0) => "resilience 0: a process can starve although none has stopped".into(),
+            _ => format!("resilience {least}{resilience}: {stopped} can starve another"),
         });
     }
     // A bound found in some of the states is a lower bound on the bound.
