@@ -191,7 +191,7 @@ impl Witness {
         Event::Killed { worker, slot: visit.slot }
     }
 
-    /// Who is in each slot, and since when.
+    /// Returns the slot, the worker and the time of entry of each visitor.
     pub fn visitors(&self) -> impl Iterator<Item = (usize, usize, Instant)> {
         self.visits.iter().map(|visit| (visit.slot, visit.worker, visit.since))
     }
