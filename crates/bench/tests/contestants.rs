@@ -31,7 +31,7 @@ fn keeps_exclusion(contestant: &Contestant, threads: usize, k: usize) -> Result<
     let most = witness.most_inside();
     assert!(most <= k, "{contestant:?}: {most} of {threads} were in, k = {k}");
     assert!(most > 0, "{contestant:?}: no thread ever got in");
-    assert!(!witness.saw_wrong_place(), "{contestant:?}: a place was held twice, k = {k}");
+    assert!(!witness.saw_wrong_slot(), "{contestant:?}: a slot had two holders, k = {k}");
     Ok(())
 }
 

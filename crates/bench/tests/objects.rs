@@ -79,7 +79,7 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
         let alone = points[0]["ms"].as_f64();
         assert!(alone.is_some_and(|ms| ms > 0.0), "{name} alone");
         if contestant.places().is_some_and(|places| places < 33) {
-            assert_eq!(points[2]["why"], "it has 32 places");
+            assert_eq!(points[2]["why"], "it has only 32 places");
         }
         assert_eq!(json["stopped"][index]["contestant"], name);
     }

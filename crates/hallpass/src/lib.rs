@@ -39,8 +39,8 @@
 //!   ([`Builder::barging`] gives up this guarantee for throughput.)
 //! - **No lost wake-ups.** A waiter is woken when its turn comes, no matter whether other callers give up,
 //!   drop their futures, time out or resize the hall.
-//! - **Memory ordering.** Dropping a pass *happens before* the acquire that it lets in. What one holder wrote
-//!   under a slot, the next holder of that slot sees, without atomics of its own.
+//! - **Memory ordering.** Dropping a pass *happens before* the acquire that it lets in. The next holder
+//!   of a slot sees everything that the last holder of that slot wrote, without atomics of its own.
 //! - **No poisoning.** A holder that panics drops its pass, and the hall goes on. If a waker panics, the panic
 //!   hook reports it, and other waiters are served as if it had not.
 //!

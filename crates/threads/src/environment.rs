@@ -40,11 +40,11 @@ pub(crate) struct NativeEnvironment<'a> {
 
 /// How a run of the machine ended.
 pub(crate) enum End {
-    /// Inside, with these slots.
+    /// The caller is inside, with these slots.
     Inside(Word),
-    /// Outside again.
+    /// The caller is outside again.
     Left,
-    /// At a line where it was told to stop.
+    /// The run has stopped at a line that `stops` accepts.
     Stopped(Line<Waiter>),
 }
 

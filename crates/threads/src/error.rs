@@ -1,4 +1,4 @@
-//! Errors.
+//! The errors of halls.
 
 use std::{error::Error, fmt};
 

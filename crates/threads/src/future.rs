@@ -95,13 +95,13 @@ impl Hall {
 /// The state of a future.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It cannot succeed.
+    /// The request cannot succeed.
     Refused(AcquireError),
-    /// It was not polled yet.
+    /// The future was not polled yet.
     New,
-    /// It is in the queue, or was just granted something.
+    /// The node is in the queue, or was just granted something.
     Queued,
-    /// It has returned.
+    /// The future has returned.
     Done,
 }
 
@@ -125,7 +125,7 @@ impl<H: AsHall> Entering<H> {
         Entering { hall, phase, waker: None, waiting: None, node: Node::new(need, None) }
     }
 
-    /// Returns what was granted.
+    /// Polls for the grant, and returns it.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
         // SAFETY: nothing is moved out of it; the node, to which others point, stays in its place.
         let this = unsafe { self.get_unchecked_mut() };

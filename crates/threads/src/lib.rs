@@ -1,12 +1,12 @@
 //! [`Hall`]: a fair semaphore with slot numbers, for the threads and tasks of one process. It runs a step
 //! machine of the crate `hallpass-algorithms` on atomics. Users add the crate `hallpass`, which re-exports
-//! what is public here.
+//! all public items of this crate.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `hall` | [`Hall`]: making one, getting in, and the fast path down to the atomics |
 //! | `many` | getting several slots at once |
-//! | `future` | getting in as a task: [`Acquire`] and its kin |
+//! | `future` | getting in as a task: [`Acquire`] and the other futures |
 //! | `manage` | looking at a hall, resizing and closing it |
 //! | `contended` | what a call does if it cannot finish on the fast path |
 //! | `pass` | the guards |

@@ -10,7 +10,7 @@ use crate::{hall::Hall, instruments::Outcome};
 /// Counts of a hall's waiters, returned by [`Hall::metrics`].
 ///
 /// A caller is counted if it was willing to wait and did not get in at once. Calls that find a slot free are
-/// not counted, nor are [`try_acquire`](Hall::try_acquire) and its kin, which do not wait.
+/// not counted, nor are [`try_acquire`](Hall::try_acquire) and the other methods that do not wait.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -35,7 +35,7 @@ pub struct Metrics {
 /// ORDERING: Relaxed, because people look at these counts and no code depends on them.
 pub(crate) struct Counters {
     queued: AtomicU64,
-    /// By outcome.
+    /// The number of waits that have ended, by outcome.
     ended: [AtomicU64; 4],
     waited: AtomicU64,
     longest: AtomicU64,

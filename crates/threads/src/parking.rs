@@ -16,11 +16,11 @@ const YIELDS: u32 = if cfg!(loom) { 0 } else { 1 };
 /// How long a caller is willing to wait.
 #[derive(Clone, Copy)]
 pub(crate) enum Deadline {
-    /// As long as it takes.
+    /// The caller waits without a limit.
     Never,
-    /// Until this moment.
+    /// The caller waits until this moment.
     At(Instant),
-    /// Not at all.
+    /// The caller does not wait.
     Now,
 }
 

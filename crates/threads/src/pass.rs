@@ -15,7 +15,7 @@ pub(crate) struct One<H: AsHall> {
 /// The slot of a pass that was forgotten: there is nothing to give back.
 const FORGOTTEN: u32 = u32::MAX;
 
-/// Several slots.
+/// Several slots, taken together from the hall behind `H`.
 pub(crate) struct Several<H: AsHall> {
     pub(crate) hall: H,
     pub(crate) slots: HeldSlots,

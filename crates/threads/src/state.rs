@@ -23,7 +23,7 @@ pub(crate) struct HallState {
 }
 
 // SAFETY: only the server touches the queue and the contents of its nodes (see `waiter`); everything else
-// is atomic. What a node holds for its owner, a `Thread` or a `Waker`, may be used on any thread.
+// is atomic. The handle in a node, a `Thread` or a `Waker`, may be used on any thread.
 unsafe impl Send for HallState {}
 // SAFETY: as above.
 unsafe impl Sync for HallState {}

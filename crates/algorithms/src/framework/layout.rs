@@ -37,7 +37,7 @@ pub trait Codec: Debug + Send + Sync {
     }
 }
 
-/// What a variable's word stands for: how to print it, and what renaming processes does to it.
+/// The meaning of a variable's word: how to print it, and how renaming processes changes it.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A number.
@@ -106,7 +106,7 @@ impl Domain {
 pub struct Decl {
     /// The name in the paper and the instance it belongs to, such as `Q.2` or `P[1]`.
     pub name: String,
-    /// What the word stands for.
+    /// The meaning of the word.
     pub kind: Kind,
     /// Every value that the variable can hold. For an [unbounded](Decl::unbounded) variable: every value
     /// in a normal state and one step from it.

@@ -1,10 +1,10 @@
 //! Every algorithm by its identifier.
 //!
 //! A new algorithm costs its own folder, whose `entries.rs` registers it, and one line in the
-//! `mod.rs` above that folder. What an identifier is made of: `am-fig3` an algorithm, `am-fig3+names`
-//! k-assignment on top of it, `afek@linear` the same on another timestamp system,
-//! `am-fig3:no-release` a variant that is wrong on purpose, `am-fig3-fast:printed` a form that is
-//! wrong as printed.
+//! `mod.rs` above that folder. Identifiers: `am-fig3` is an algorithm, `am-fig3+names`
+//! is k-assignment on top of it, `afek@linear` is an algorithm on another timestamp system,
+//! `am-fig3:no-release` is a variant that is wrong on purpose, and `am-fig3-fast:printed` is a form that
+//! is wrong as printed.
 
 use alloc::{
     format,
@@ -87,13 +87,13 @@ impl Scope {
     }
 }
 
-/// Something to do with an algorithm, whatever its type.
+/// A function over algorithms of any type.
 pub trait Visitor {
     /// The algorithms that the visitor handles; [`visit`] does not find others.
     const SCOPE: Scope = Scope::All;
-    /// The result.
+    /// The result of the function.
     type Output;
-    /// Does it.
+    /// Calls the function with an algorithm.
     fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) -> Self::Output;
 }
 

@@ -1,4 +1,4 @@
-//! The time that a number of threads take for a number of operations: one sample.
+//! Measures the time that a number of threads take for a number of operations: one sample.
 
 use std::{
     thread,
@@ -15,14 +15,14 @@ use super::{
 /// Disturbances during the measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weather {
-    /// By the system only.
+    /// Only the system interrupts threads.
     Calm,
-    /// Again and again one of those that run is paused, for so long. Between two pauses lies a time
-    /// that is random, and a quarter of it on average.
+    /// One running thread after another is paused for this time. The time between two pauses is random, on
+    /// average a quarter of a pause.
     Pauses(Duration),
 }
 
-/// Result.
+/// The result of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sample {
     /// All operations were done in this time.
@@ -34,7 +34,10 @@ pub enum Sample {
     },
 }
 
-/// Takes a sample, for no longer than `limit`. An error if threads do not come back.
+/// Takes a sample, for no longer than `limit`.
+///
+/// # Errors
+/// Returns a message if threads do not return from the contestant, or cannot be paused.
 pub fn measure(
     contestant: &Contestant,
     crew: &Crew,
@@ -42,7 +45,7 @@ pub fn measure(
     limit: Duration,
     seed: u64,
 ) -> Result<Sample, String> {
-    let mut sample = Err("it did not begin".to_string());
+    let mut sample = Err("the measurement did not begin".to_string());
     contestant.run(crew, &mut |stage| {
         let end = Instant::now() + limit;
         let all_done = match weather {
@@ -57,7 +60,7 @@ pub fn measure(
     sample
 }
 
-/// Pauses threads until all is done, or until `end`. Whether all is.
+/// Pauses threads until all operations are done, or until `end`. Returns whether all are done.
 fn with_pauses(
     stage: &Stage,
     end: Instant,
@@ -77,13 +80,14 @@ fn with_pauses(
         }
         let Some(id) = running(stage, &pauser, &mut numbers) else { continue };
         let paused = pauser.pause(id);
-        // Nothing else meanwhile: the stage's lock, or the allocator's, may be the thread's that is paused.
+        // Only sleep here: the paused thread may hold the stage's lock or the allocator's.
         thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
         drop(paused);
     }
 }
 
-/// One of those that have a core, or had one a moment ago: who has none has none to lose.
+/// Chooses a thread that has a core, or had one a moment ago. Pausing a thread without a core would take
+/// nothing from it.
 fn running(stage: &Stage, pauser: &Pauser, numbers: &mut Numbers) -> Option<u32> {
     const MOMENT: Duration = Duration::from_micros(100);
     let times = || {

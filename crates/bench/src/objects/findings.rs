@@ -10,11 +10,11 @@ use super::{
 };
 use crate::common::text::{duration, short};
 
-/// All that can be said of a report.
+/// The conclusions from a report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// The resilient object that is quickest with the most threads, for each figure; and the quickest one
-    /// in which a thread may stop, if that is another.
+    /// For each figure, the resilient object that is fastest with the most threads; and the fastest object
+    /// in which a thread may stop (k > 1), if that is another one.
     pub best: Vec<Best>,
     /// Influence of the number of threads, for each figure and resilient object.
     pub ranges: Vec<Range>,
@@ -22,78 +22,78 @@ pub struct Findings {
     pub brief: Vec<Brief>,
     /// Remaining throughput with one thread stopped.
     pub one_stopped: Vec<Left>,
-    /// Remaining throughput with as many threads stopped as it tolerates.
+    /// Remaining throughput with as many threads stopped as the contestant tolerates.
     pub most_stopped: Vec<Left>,
-    /// By how many KiB the memory in use grew after the first tenth of the operations.
+    /// Growth of the memory in use after the first tenth of the operations.
     pub growth: Vec<Growth>,
 }
 
-/// The quickest resilient object.
+/// The fastest resilient object.
 #[derive(Clone, Debug, Serialize)]
 pub struct Best {
-    /// With pauses or without.
+    /// The part: with or without pauses.
     pub part: Part,
-    /// With how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// The least k that was looked at.
+    /// The smallest k among the objects compared.
     pub from: usize,
-    /// Number of threads that work on it at once.
+    /// Number of threads that work on the object at once.
     pub k: usize,
-    /// Its total time.
+    /// Total time in milliseconds.
     pub ms: f64,
-    /// The wait-free object's, if it finished.
+    /// Total time of the wait-free object, if it finished.
     pub wait_free_ms: Option<f64>,
-    /// Which of those that are made in other ways is the quickest, with its total time.
+    /// The fastest contestant that is neither resilient nor wait-free, with its total time.
     pub quickest_other: Option<(&'static str, f64)>,
 }
 
-/// The slowest and the quickest number of threads.
+/// Compares the slowest number of threads with the fastest.
 #[derive(Clone, Debug, Serialize)]
 pub struct Range {
-    /// With pauses or without.
+    /// The part: with or without pauses.
     pub part: Part,
     /// The contestant.
     pub contestant: &'static str,
-    /// The longest total time as a multiple of the shortest; none if some were not finished.
+    /// The longest total time as a multiple of the shortest; `None` if a measurement did not finish.
     pub worst_to_best: Option<f64>,
 }
 
-/// Those whose threads hardly meet: each is through with its share before the next one runs.
+/// Contestants whose threads hardly meet: each thread finishes its share before the next one runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Brief {
-    /// With pauses or without.
+    /// The part: with or without pauses.
     pub part: Part,
-    /// With how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// The contestant.
+    /// The contestants.
     pub contestants: Vec<&'static str>,
 }
 
-/// About how long a thread keeps its core while others want one.
+/// How long a thread keeps its core while others wait for one, roughly.
 const SLICE_MS: f64 = 3.0;
 
-/// Remaining throughput.
+/// Remaining throughput while threads are stopped.
 #[derive(Clone, Debug, Serialize)]
 pub struct Left {
     /// The contestant.
     pub contestant: &'static str,
     /// Number of stopped threads.
     pub stopped: usize,
-    /// As a part of what there is without.
+    /// Throughput as a fraction of the throughput with no thread stopped.
     pub part: f64,
 }
 
-/// Memory.
+/// Growth of the memory in use.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
     /// The contestant.
     pub contestant: &'static str,
-    /// In KiB; none if it did not come to the end.
+    /// Growth in KiB; `None` if the measurement did not finish.
     pub kib: Option<i64>,
 }
 
 impl Findings {
-    /// Those of a report.
+    /// Draws the conclusions from `report`.
     pub fn of(report: &Report) -> Self {
         let left = |kept: &Kept, stopped: Option<usize>, part: Option<f64>| {
             Some(Left { contestant: kept.contestant, stopped: stopped?, part: part? })
@@ -161,7 +161,8 @@ fn brief(figure: &Figure, cores: usize) -> Option<Brief> {
     (!contestants.is_empty()).then_some(Brief { part: figure.part, threads, contestants })
 }
 
-/// Where threads are paused, one that is alone only loses time: that number does not count.
+/// Returns whether measurements with this many threads count. A thread that is alone only loses time when
+/// it is paused, so that case does not count.
 fn counts(part: Part, threads: usize) -> bool {
     part != Part::Paused || threads > 1
 }
@@ -201,7 +202,7 @@ impl fmt::Display for Best {
     }
 }
 
-/// Lines.
+/// Writes one line for each conclusion.
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for best in &self.best {
@@ -240,7 +241,7 @@ impl fmt::Display for Findings {
     }
 }
 
-/// A line of several, if there are any.
+/// Writes the parts in one line, if there are any.
 fn line(
     f: &mut fmt::Formatter<'_>,
     what: &str,
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_the_quickest_with_the_most_threads() {
+    fn the_best_object_is_the_fastest_with_the_most_threads() {
         let resilient = |name, k, times| curve(name, Kind::Resilient { k }, times);
         let figure = Figure {
             part: Part::Plain,

@@ -1,4 +1,4 @@
-//! The object: a priority queue, and what is done to it.
+//! The object, a priority queue, and the operations on it.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -9,9 +9,9 @@ use super::stall;
 /// An operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Puts an element in.
+    /// Adds an element.
     Push(u64),
-    /// Takes the smallest one out, if there is one.
+    /// Removes the smallest element, if there is one.
     Pop,
 }
 
@@ -19,7 +19,7 @@ pub enum Op {
 #[derive(Debug, Default)]
 pub struct Heap(BinaryHeap<Reverse<u64>>);
 
-/// Not derived, for what is derived does not keep the memory of the copy that is written over.
+/// Written by hand, because a derived `clone_from` does not reuse the memory of the copy that it overwrites.
 impl Clone for Heap {
     fn clone(&self) -> Self {
         Heap(self.0.clone())
@@ -37,7 +37,7 @@ impl Heap {
         Heap((0..size).map(|_| Reverse(numbers.next())).collect())
     }
 
-    /// The elements, in no particular order.
+    /// Returns the elements, in no particular order.
     pub fn elements(&self) -> impl Iterator<Item = u64> {
         self.0.iter().map(|element| element.0)
     }
@@ -47,8 +47,8 @@ impl Object for Heap {
     type Op = Op;
     type Ret = Option<u64>;
 
-    /// A thread that is to stop inside its operation stops here: the heap it works on has changed, be
-    /// it a copy or the one under a lock.
+    /// Applies an operation. A thread that is to stop inside its operation stops here, after it has changed
+    /// the heap: a copy, or the heap under a lock.
     fn apply(&mut self, op: &Op) -> Option<u64> {
         let ret = match op {
             Op::Push(element) => {
@@ -62,20 +62,20 @@ impl Object for Heap {
     }
 }
 
-/// Numbers that look random, and are the same for the same seed (SplitMix64).
+/// Pseudo-random numbers that depend only on the seed (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// Those of a seed.
+    /// Starts the sequence of `seed`.
     pub fn new(seed: u64) -> Self {
-        // Seeds that are near each other begin far apart.
+        // Neighbouring seeds start far apart.
         Numbers(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    /// The next one.
+    /// Returns the next number.
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "there is always a next one")]
+    #[expect(clippy::should_implement_trait, reason = "the sequence does not end")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -83,13 +83,13 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 }
 
-/// Push and pop in turns.
+/// The operations of one thread: push and pop alternate.
 #[derive(Clone, Debug)]
 pub struct Ops {
     numbers: Numbers,
@@ -97,14 +97,14 @@ pub struct Ops {
 }
 
 impl Ops {
-    /// Those of one thread.
+    /// Starts the operations of this thread.
     pub fn new(thread: usize) -> Self {
         Ops { numbers: Numbers::new(1 + thread as u64), pushes: false }
     }
 
-    /// The next one.
+    /// Returns the next operation.
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "there is always a next one")]
+    #[expect(clippy::should_implement_trait, reason = "the sequence does not end")]
     pub fn next(&mut self) -> Op {
         self.pushes = !self.pushes;
         if self.pushes { Op::Push(self.numbers.next()) } else { Op::Pop }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_comes_first_and_an_empty_heap_has_none() {
+    fn pop_returns_the_smallest_element_and_none_from_an_empty_heap() {
         let mut heap = Heap::of_size(0);
         assert_eq!(heap.apply(&Op::Pop), None);
         for element in [3, 1, 2] {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_push_different_numbers_in_turns_with_pops() {
+    fn pushes_and_pops_alternate_and_threads_push_different_numbers() {
         let (mut one, mut other) = (Ops::new(0), Ops::new(1));
         let (first, second) = (one.next(), one.next());
         assert!(matches!(first, Op::Push(_)) && second == Op::Pop);

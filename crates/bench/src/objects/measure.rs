@@ -1,7 +1,7 @@
 //! Rounds over contestants and numbers of threads, and medians over rounds.
 //!
-//! A round goes through all numbers of threads, and with each through all contestants: what disturbs
-//! the machine for some seconds then hits neighbours alike.
+//! A round goes through all numbers of threads, and for each number through all contestants. A disturbance of
+//! some seconds then affects all contestants that are compared with each other.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::common::{
 /// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
-    /// Which parts.
+    /// The parts to measure.
     pub parts: Vec<Part>,
     /// The contestants.
     pub contestants: Vec<Contestant>,
@@ -34,20 +34,20 @@ pub struct Plan {
     pub size: usize,
     /// Number of rounds.
     pub rounds: usize,
-    /// After how long a measurement is given up.
+    /// Time limit of one measurement.
     pub limit: Duration,
     /// Length of a pause.
     pub pause: Duration,
     /// Number of threads whose operations count while others are stopped.
     pub active: usize,
-    /// Measuring time for these.
+    /// Measuring time while threads are stopped.
     pub time: Duration,
     /// Number of operations during which memory is watched.
     pub memory_operations: u64,
 }
 
 impl Plan {
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         let steps = |part: &Part| match part {
             Part::Plain | Part::Paused => self.rounds * self.threads.len() * self.contestants.len(),
@@ -57,8 +57,10 @@ impl Plan {
         self.parts.iter().map(steps).sum()
     }
 
-    /// Measures, step by step. Fails if threads did not come back from a contestant: then nothing else
-    /// can be measured.
+    /// Measures step by step, and returns the report.
+    ///
+    /// # Errors
+    /// Returns a message if threads did not return from a contestant: nothing else can be measured then.
     pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let mut report = Report {
             complete: true,
@@ -123,7 +125,7 @@ impl Plan {
         Ok(Figure { part, curves })
     }
 
-    /// Pairs of a contestant and a number of stopped threads: none, one, and as many as it tolerates.
+    /// Returns pairs of a contestant and a number of stopped threads: none, one, and as many as it tolerates.
     fn cases(&self) -> Vec<(usize, usize)> {
         let of = |(index, contestant): (usize, &Contestant)| {
             let most = contestant.tolerates().filter(|most| *most > 1);
@@ -166,7 +168,8 @@ impl Plan {
         Ok(self.contestants.iter().enumerate().filter_map(kept).collect())
     }
 
-    /// Whose memory is watched, and with how many stopped: who goes on with them.
+    /// Returns the contestants whose memory is watched, each with a number of stopped threads that it
+    /// tolerates.
     fn watched(&self) -> impl Iterator<Item = (&Contestant, usize)> {
         self.contestants.iter().filter_map(|contestant| {
             let stopped = match contestant.kind {
@@ -207,14 +210,14 @@ fn has_places(contestant: &Contestant, threads: usize) -> bool {
     contestant.places().is_none_or(|places| threads <= places)
 }
 
-/// Medians, or why there are none.
+/// Returns the medians, or the reason why there are none.
 fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
     let fails = |done: Option<u64>, why: &str| {
         let why = Some(why.to_string());
         Point { threads, ms: None, spread: None, done, why }
     };
     if let Some(places) = contestant.places().filter(|places| threads > *places) {
-        return fails(None, &format!("it has {places} places"));
+        return fails(None, &format!("it has only {places} places"));
     }
     let done = samples.iter().find_map(|sample| match sample {
         Sample::TimeUp { done } => Some(*done),
@@ -231,6 +234,6 @@ fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
         Some((ns, spread)) => {
             Point { threads, ms: Some(ns / 1e6), spread: Some(spread), done: None, why: None }
         }
-        None => fails(None, "it did not come to that"),
+        None => fails(None, "it was not measured"),
     }
 }

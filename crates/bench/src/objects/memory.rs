@@ -11,40 +11,43 @@ use serde::Serialize;
 
 use super::{contestants::Contestant, stage::Crew};
 
-/// Into how many parts the operations are divided.
+/// The number of parts into which the operations are divided.
 pub const PARTS: u64 = 10;
 
-/// Observations.
+/// The memory in use during one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
     /// The contestant.
     pub contestant: &'static str,
     /// Number of threads stopped inside.
     pub stopped: usize,
-    /// Memory in use at the beginning and after each tenth of the operations, in KiB; fewer if it did
-    /// not come to the end.
+    /// Memory in use at the beginning and after each tenth of the operations, in KiB; fewer values if the run
+    /// did not finish.
     pub resident_kib: Vec<u64>,
     /// `true` if all operations were done.
     pub finished: bool,
 }
 
 impl Memory {
-    /// By how much it grew after the first tenth, in KiB: until then what is needed is found out.
+    /// Returns the growth after the first tenth, in KiB. The first tenth allocates what the run needs.
     pub fn growth_kib(&self) -> Option<i64> {
         let [_, first, .., last] = self.resident_kib[..] else { return None };
         Some(last as i64 - first as i64)
     }
 }
 
-/// Resident memory of this process in KiB, if the system reports it.
+/// Returns the resident memory of this process in KiB, if the system reports it.
 pub fn resident_kib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Watches a crew for this many operations, until no thread completes one within `limit`, or
-/// `stop` says so. An error if threads do not come back.
+/// Watches a crew for this many operations. Ends early if no thread completes an operation within `limit`,
+/// or if `stop` is set.
+///
+/// # Errors
+/// Returns a message if threads do not return from the contestant.
 pub fn measure(
     contestant: &Contestant,
     crew: &Crew,

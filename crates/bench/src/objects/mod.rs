@@ -1,24 +1,24 @@
-//! Shared objects side by side: how long threads take for operations on one priority queue, and what
-//! becomes of them when threads are paused or stopped inside.
+//! Compares shared objects: how long threads take for operations on one priority queue, without disturbance
+//! and while threads are paused or stopped inside an operation.
 //!
-//! This repeats the experiments of Anderson and Moir's Figures 10 and 11: a number of operations is
+//! This repeats the experiments of Anderson and Moir's Figures 10 and 11: a fixed number of operations is
 //! divided among more and more threads.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`heap`] | the object, and operations on it |
-//! | [`contestants`] | a small file per way to share it, and the list of them |
+//! | [`contestants`] | one small file for each way to share the object, and the list of them |
 //! | [`stage`] | threads on one queue |
 //! | [`stall`] | stopping a thread inside its operation |
 //! | [`preempt`] | pausing a thread wherever it is |
 //! | [`curve`] | the time for a number of operations, with pauses or without |
-//! | [`stopped`] | what others get done while some are stopped |
-//! | [`memory`] | how much memory is in use meanwhile |
+//! | [`stopped`] | throughput of the other threads while some are stopped |
+//! | [`memory`] | memory in use while some threads are stopped |
 //! | [`measure`] | rounds over all of this, and medians over rounds |
-//! | [`options`] | what to measure, on a command line |
-//! | [`report`] | what was measured, as JSON |
-//! | [`findings`] | what it comes down to |
-//! | [`table`], [`plot`] | the same as text, and as pictures |
+//! | [`options`] | the command line |
+//! | [`report`] | the figures, as JSON |
+//! | [`findings`] | conclusions from the figures |
+//! | [`table`], [`plot`] | the figures as text, and as pictures |
 
 pub mod contestants;
 pub mod curve;

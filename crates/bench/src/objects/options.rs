@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the benchmark of objects.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -37,7 +37,7 @@ pub struct Options {
     /// Number of rounds; the tables show medians over them [default: 5, or 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// After how many seconds a measurement is given up [default: 10, or 3]
+    /// Time limit of one measurement, in seconds [default: 10, or 3]
     #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
     pub limit: Option<u64>,
     /// Length of a pause, in milliseconds
@@ -48,10 +48,10 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     #[arg(value_parser = value_parser!(u64).range(1..=56))]
     pub active: u64,
-    /// Time for which they are counted in each round, in milliseconds [default: 300, or 100]
+    /// Time for which these threads are counted in each round, in milliseconds [default: 300, or 100]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// Over how many operations memory is watched [default: 10000000, or 500000]
+    /// Number of operations during which memory is watched [default: 10000000, or 500000]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(10..=1_000_000_000_000))]
     pub memory_operations: Option<u64>,
     /// Write the plots to this directory
@@ -63,7 +63,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns what to measure; fails if there is no such contestant, or if a part cannot be measured here.
+    /// Returns the measurement that these options describe.
+    ///
+    /// # Errors
+    /// Returns a message if no contestant has a name that was asked for, or if this system cannot measure a
+    /// part.
     pub fn plan(&self) -> Result<Plan, String> {
         let (operations, rounds, limit, time, memory) = match self.quick {
             true => (50_000, 3, 3, 100, 500_000),

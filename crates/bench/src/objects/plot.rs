@@ -23,12 +23,12 @@ fn name(part: Part) -> Option<&'static str> {
     }
 }
 
-/// The files that the plots of these parts go to.
+/// Returns the names of the files to which the plots of these parts go.
 pub fn names(parts: &[Part]) -> Vec<String> {
     parts.iter().filter_map(|part| name(*part)).map(String::from).collect()
 }
 
-/// The files, and the SVG that goes into each.
+/// Returns the names of the files and the SVG of each.
 pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     let mut plots = Vec::new();
     for figure in report.figures.iter().filter(|figure| !figure.is_empty()) {
@@ -42,7 +42,7 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     Ok(plots)
 }
 
-/// Okabe and Ito's colours; resilient objects are the darker the more may stop.
+/// Returns one of Okabe and Ito's colours. Resilient objects are darker if more threads may stop.
 fn colour(kind: Kind) -> RGBColor {
     match kind {
         Kind::Resilient { k: 1 } => RGBColor(140, 214, 194),
@@ -56,7 +56,7 @@ fn colour(kind: Kind) -> RGBColor {
     }
 }
 
-/// Legend text of a group of colours.
+/// Returns the legend text of a group of colours.
 fn sort(kind: Kind) -> &'static str {
     match kind {
         Kind::Resilient { .. } => "resilient, k - 1 may stop",
@@ -67,7 +67,7 @@ fn sort(kind: Kind) -> &'static str {
     }
 }
 
-/// The colours that occur, with their texts; of several shades the one in the middle.
+/// Returns the colours that occur, with their texts. Several shades are represented by the one in the middle.
 fn legend(kinds: &[Kind]) -> Vec<(RGBColor, &'static str)> {
     let shades = kinds.chunk_by(|one, other| sort(*one) == sort(*other));
     shades.map(|kinds| kinds[kinds.len() / 2]).map(|kind| (colour(kind), sort(kind))).collect()
@@ -107,7 +107,7 @@ fn draw_curves(figure: &Figure, report: &Report) -> Result<String, Failure> {
     })
 }
 
-/// Contestants of one sort differ in their markers.
+/// Returns how many curves of the same sort come before this one: they have different markers.
 fn alike_before(curves: &[&Curve], index: usize) -> usize {
     let is_alike = |before: &&&Curve| sort(before.kind) == sort(curves[index].kind);
     curves[..index].iter().filter(is_alike).count()
@@ -116,11 +116,11 @@ fn alike_before(curves: &[&Curve], index: usize) -> usize {
 /// Height of a bar's row.
 const ROW: i32 = 24;
 const BAR: i32 = 15;
-/// Between title and bars: what they are.
+/// Space between title and bars, for the description.
 const ABOVE: i32 = 52;
-/// The values at the axis.
+/// Space for the values at the axis.
 const BELOW: i32 = 40;
-/// Where names end and bars begin.
+/// The x position at which names end and bars begin.
 const NAMES: i32 = 210;
 /// Space for the text after a bar.
 const VALUE: i32 = 130;

@@ -1,4 +1,4 @@
-//! Taking the core from a thread for a while, wherever it is, as a scheduler does.
+//! Takes the core from a thread for a while, at any instruction, as a scheduler does.
 //!
 //! A signal interrupts the thread, and its handler waits until the pause is over. One thread is paused
 //! at a time. On Linux only; elsewhere threads cannot be paused.
@@ -6,7 +6,7 @@
 #[cfg(target_os = "linux")]
 pub use self::linux::{Pauser, own_id};
 #[cfg(not(target_os = "linux"))]
-pub use self::nowhere::{Pauser, own_id};
+pub use self::unsupported::{Pauser, own_id};
 
 /// `true` if threads can be paused on this system.
 pub const POSSIBLE: bool = cfg!(target_os = "linux");
@@ -28,33 +28,33 @@ mod linux {
         time::Duration,
     };
 
-    /// Where nobody handles it, it does nothing.
+    /// A signal that is ignored by default, so it does no harm if no handler is set.
     const SIGNAL: libc::c_int = libc::SIGURG;
 
-    /// Odd during a pause; each pause has another number.
+    /// Odd during a pause; each pause has a number of its own.
     static PAUSE: AtomicU32 = AtomicU32::new(0);
     /// Number of times that the handler has returned.
     static HANDLED: AtomicU32 = AtomicU32::new(0);
-    /// There is one handler, and so one pauser at a time.
+    /// Allows one pauser at a time, because there is one handler.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// The system's number of this thread.
+    /// Returns the system's number of this thread.
     pub fn own_id() -> u32 {
-        // SAFETY: it takes nothing and cannot fail.
+        // SAFETY: the call takes no arguments and cannot fail.
         unsafe { libc::gettid() as u32 }
     }
 
-    /// Runs in the thread that is paused, in the middle of whatever it was doing: it may use atomics and
-    /// system calls, and leaves `errno` as it was.
+    /// Waits until the pause is over. This handler interrupts the paused thread at any instruction, so it uses
+    /// only atomics and system calls, and restores `errno`.
     extern "C" fn wait(_: libc::c_int) {
-        // SAFETY: it is this thread's own, and always there.
+        // SAFETY: `errno` belongs to this thread and always exists.
         let errno = unsafe { libc::__errno_location() };
         // SAFETY: as above.
         let before = unsafe { *errno };
         let pause = PAUSE.load(SeqCst);
         while pause % 2 == 1 && PAUSE.load(SeqCst) == pause {
-            // SAFETY: the word is static. It sleeps only if the pause still lasts, and nobody minds if it
-            // wakes too early.
+            // SAFETY: the word is static. The kernel sleeps only if the pause still lasts, and the loop
+            // handles a wake-up that comes too early.
             unsafe {
                 let no_limit = ptr::null::<libc::timespec>();
                 libc::syscall(
@@ -71,13 +71,13 @@ mod linux {
         unsafe { *errno = before };
     }
 
-    /// Pauses threads of this process, one after the other.
+    /// Pauses threads of this process, one at a time.
     #[derive(Debug)]
     pub struct Pauser {
         _turn: MutexGuard<'static, ()>,
     }
 
-    /// While there is one, a thread is paused.
+    /// Keeps a thread paused until it is dropped.
     #[derive(Debug)]
     pub struct Paused<'a> {
         handled: u32,
@@ -85,37 +85,37 @@ mod linux {
     }
 
     impl Pauser {
-        /// One that can begin.
+        /// Waits for its turn, and installs the handler.
         pub fn new() -> io::Result<Self> {
             let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: all zeros is such a value; what counts is set below.
+            // SAFETY: all zeros are a valid `sigaction`; the fields that matter are set below.
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = wait as extern "C" fn(libc::c_int) as libc::sighandler_t;
             action.sa_flags = libc::SA_RESTART;
-            // SAFETY: the handler keeps to what handlers may do, and stays permanently: a signal that comes
-            // late finds it.
+            // SAFETY: the handler does only what signal handlers may do, and it stays installed, so a late
+            // signal finds it.
             match unsafe { libc::sigaction(SIGNAL, &action, null_mut()) } {
                 0 => Ok(Pauser { _turn: turn }),
                 _ => Err(io::Error::last_os_error()),
             }
         }
 
-        /// For how many nanoseconds a thread of this process has had a core so far.
+        /// Returns for how many nanoseconds a thread of this process has had a core so far.
         pub fn ran_for(&self, id: u32) -> Option<u64> {
-            // How Linux calls the clock of another thread: the number inverted, and what the last three
-            // bits say, "a thread" and "to the nanosecond".
+            // Linux's name for the clock of another thread: the number inverted, and in the last three bits
+            // "a thread" and "to the nanosecond".
             let clock = (!(id as libc::clockid_t) << 3) | 4 | 2;
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // SAFETY: the time is written to what is there.
+            // SAFETY: the kernel writes the time to a live local variable.
             let got = unsafe { libc::clock_gettime(clock, &mut time) };
             (got == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
         }
 
-        /// Pauses a thread of this process, if there is one of that number.
+        /// Pauses the thread of this process with this number. Returns `None` if there is none.
         pub fn pause(&mut self, id: u32) -> Option<Paused<'_>> {
             let handled = HANDLED.load(SeqCst);
             PAUSE.fetch_add(1, SeqCst);
-            // SAFETY: it takes numbers, and this process handles the signal.
+            // SAFETY: all arguments are numbers, and this process handles the signal.
             let sent = unsafe { libc::syscall(libc::SYS_tgkill, process::id(), id, SIGNAL) };
             if sent != 0 {
                 PAUSE.fetch_add(1, SeqCst);
@@ -126,8 +126,8 @@ mod linux {
     }
 
     impl Drop for Paused<'_> {
-        /// Lets the thread go, and waits until it does: a signal that is still on its way would catch it
-        /// in the next pause, besides the one that is meant.
+        /// Ends the pause, and waits until the handler has returned. Otherwise a signal that is still pending
+        /// would stop this thread in the next pause, beside the thread that the pause is meant for.
         fn drop(&mut self) {
             PAUSE.fetch_add(1, SeqCst);
             // SAFETY: the word is static.
@@ -143,30 +143,30 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-mod nowhere {
+mod unsupported {
     use std::io;
 
-    /// No thread has a number.
+    /// Returns 0: threads have no numbers here.
     pub fn own_id() -> u32 {
         0
     }
 
-    /// There is none.
+    /// A pauser, which does not exist on this system.
     #[derive(Debug)]
     pub enum Pauser {}
 
     impl Pauser {
-        /// Says that there is none.
+        /// Returns an error: this system cannot pause threads.
         pub fn new() -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// Never asked.
+        /// Cannot be called, because no pauser exists.
         pub fn ran_for(&self, _: u32) -> Option<u64> {
             match *self {}
         }
 
-        /// Never asked.
+        /// Cannot be called, because no pauser exists.
         pub fn pause(&mut self, _: u32) -> Option<()> {
             match *self {}
         }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_paused_makes_no_step_and_goes_on_afterwards() {
+    fn a_paused_thread_makes_no_step_and_continues_afterwards() {
         let (id, steps, over) = (AtomicU32::new(0), AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -201,7 +201,7 @@ mod tests {
             assert!(pauser.ran_for(id.load(SeqCst)) > Some(ran_for));
             for _ in 0..5 {
                 let paused = pauser.pause(id.load(SeqCst)).expect("it is there");
-                // The signal may be on its way for a moment.
+                // The signal may be pending for a moment.
                 let mut seen = 0;
                 while seen != steps.load(SeqCst) {
                     seen = steps.load(SeqCst);

@@ -1,4 +1,4 @@
-//! The report.
+//! The report of the benchmark of objects.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -16,18 +16,18 @@ pub enum Part {
     Paused,
     /// Throughput while some threads are stopped inside permanently
     Stopped,
-    /// Memory in use meanwhile
+    /// Memory in use while some threads are stopped inside permanently
     Memory,
 }
 
 impl Part {
-    /// All that can be measured here.
+    /// Returns the parts that this system can measure.
     pub fn possible() -> Vec<Part> {
         let all = [Part::Plain, Part::Paused, Part::Stopped, Part::Memory];
         all.into_iter().filter(|part| part.is_possible()).collect()
     }
 
-    /// Returns `true` if it can be measured on this system.
+    /// Returns `true` if this system can measure the part.
     pub fn is_possible(self) -> bool {
         match self {
             Part::Plain | Part::Stopped => true,
@@ -36,7 +36,7 @@ impl Part {
         }
     }
 
-    /// The name.
+    /// Returns the name of the part.
     pub fn name(self) -> &'static str {
         match self {
             Part::Plain => "plain",
@@ -47,7 +47,7 @@ impl Part {
     }
 }
 
-/// A run of the benchmark of objects.
+/// The result of one run of the benchmark of objects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `true` if the measurement was not stopped early.
@@ -60,21 +60,21 @@ pub struct Report {
     pub operations: u64,
     /// Initial number of elements in the queue.
     pub size: usize,
-    /// After how many seconds a measurement was given up.
+    /// Time limit of one measurement, in seconds.
     pub limit_s: f64,
     /// Length of a pause, in milliseconds.
     pub pause_ms: f64,
     /// Number of threads that were counted while others were stopped.
     pub active: usize,
-    /// For how many milliseconds.
+    /// Milliseconds for which these threads were counted.
     pub time_ms: f64,
-    /// Total times.
+    /// Total times over the number of threads.
     pub figures: Vec<Figure>,
     /// Throughput while some threads were stopped.
     pub stopped: Vec<Kept>,
     /// Number of operations during which memory was watched.
     pub memory_operations: u64,
-    /// Memory in use.
+    /// Memory in use while some threads were stopped.
     pub memory: Vec<Memory>,
 }
 
@@ -83,25 +83,25 @@ pub struct Report {
 pub struct Figure {
     /// The part: with or without pauses.
     pub part: Part,
-    /// The contestants.
+    /// One curve for each contestant.
     pub curves: Vec<Curve>,
 }
 
-/// One contestant.
+/// The total times of one contestant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
-    /// Its name.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// The way in which threads share it.
     pub kind: Kind,
-    /// The numbers of threads, in order.
+    /// One point for each number of threads, in ascending order.
     pub points: Vec<Point>,
 }
 
-/// One number of threads. Figures are medians over rounds.
+/// The result for one number of threads. Figures are medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Their number.
+    /// Number of threads.
     pub threads: usize,
     /// Milliseconds for all operations, if they were done.
     pub ms: Option<f64>,
@@ -109,7 +109,7 @@ pub struct Point {
     pub spread: Option<f64>,
     /// Number of operations done when the time was up.
     pub done: Option<u64>,
-    /// Why there is no time.
+    /// The reason why there is no time.
     pub why: Option<String>,
 }
 
@@ -120,23 +120,24 @@ pub struct Kept {
     pub contestant: &'static str,
     /// The way in which threads share it.
     pub kind: Kind,
-    /// With no thread stopped.
+    /// Throughput with no thread stopped.
     pub without: f64,
-    /// With one stopped.
+    /// Throughput with one thread stopped.
     pub one: Option<f64>,
-    /// Number of threads that it tolerates, if that is more than one.
+    /// Number of stopped threads that the contestant tolerates, if that is more than one.
     pub most_stopped: Option<usize>,
-    /// With that many stopped.
+    /// Throughput with that many threads stopped.
     pub most: Option<f64>,
 }
 
 impl Kept {
-    /// Throughput with one thread stopped, as a fraction of that with none.
+    /// Returns the throughput with one thread stopped, as a fraction of that with none.
     pub fn part_with_one(&self) -> Option<f64> {
         self.part(self.one)
     }
 
-    /// The same with as many stopped as may be.
+    /// Returns the throughput with the largest tolerated number of threads stopped, as a fraction of that
+    /// with none.
     pub fn part_with_most(&self) -> Option<f64> {
         self.part(self.most)
     }
@@ -147,19 +148,19 @@ impl Kept {
 }
 
 impl Curve {
-    /// The point with this many threads.
+    /// Returns the point with this many threads.
     pub fn at(&self, threads: usize) -> Option<&Point> {
         self.points.iter().find(|point| point.threads == threads)
     }
 
-    /// The milliseconds with this many threads, if it finished.
+    /// Returns the milliseconds with this many threads, if the measurement finished.
     pub fn ms(&self, threads: usize) -> Option<f64> {
         self.at(threads)?.ms
     }
 }
 
 impl Figure {
-    /// The numbers of threads.
+    /// Returns the numbers of threads.
     pub fn threads(&self) -> Vec<usize> {
         let points = self.curves.first().map_or(&[][..], |curve| &curve.points);
         points.iter().map(|point| point.threads).collect()
@@ -173,7 +174,7 @@ impl Figure {
 }
 
 impl Report {
-    /// As one JSON object, with what it comes down to.
+    /// Returns the report as one JSON object, with the conclusions.
     pub fn to_json(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or(Value::Null);
         for (row, kept) in self.stopped.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Threads on one queue, and the view of the thread that measures them.
+//! Runs threads on one queue, and shows them to the thread that measures them.
 //!
-//! Those who are counted work off a number of operations, or go on until it is over. *Victims* work
-//! too, are not counted, and stop inside an operation once they are asked to. When the measurement is
-//! over they are let go, and all threads end before the next one begins.
+//! *Workers* are counted: they make a number of operations, or continue until the measurement is over.
+//! *Victims* are not counted: they work too, and stop inside an operation when they are asked to. When the
+//! measurement is over, the victims are released, and all threads end before the next measurement begins.
 
 use std::{
     panic,
@@ -39,7 +39,7 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Operations of one thread.
+    /// Returns the number of operations of one thread.
     fn share(&self, thread: usize) -> u64 {
         let threads = self.threads as u64;
         let share = |all: u64| all / threads + u64::from((thread as u64) < all % threads);
@@ -54,23 +54,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Stage {
     start: Barrier,
-    /// ORDERING: Relaxed, for it orders nothing else.
+    /// ORDERING: Relaxed, because no other access depends on it.
     over: Padded<AtomicBool>,
-    /// Victims are to stop. ORDERING: as above.
+    /// Asks the victims to stop. ORDERING: as above.
     trap: AtomicBool,
     gate: Arc<Gate>,
     workers: Vec<Padded<Worker>>,
     ends: Mutex<Ends>,
-    /// For the thread that measures.
+    /// Wakes the thread that measures.
     ended: Condvar,
-    /// For those who are through.
+    /// Wakes the workers that have finished.
     dismissed: Condvar,
 }
 
-/// A thread that is counted.
+/// A worker.
 #[derive(Debug, Default)]
 struct Worker {
-    /// ORDERING: Relaxed; its owner alone writes it, and a sum of what was true a moment ago will do.
+    /// ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact sum.
     done: AtomicU64,
     /// The thread's system identifier, valid from before its start until after its end.
     id: AtomicU32,
@@ -79,7 +79,7 @@ struct Worker {
 
 #[derive(Debug, Default)]
 struct Ends {
-    /// When each that is through with its share began and ended.
+    /// The times at which each worker that has finished its share began and ended.
     times: Vec<(Instant, Instant)>,
     /// Lets finished threads exit. Until then the system does not reuse their identifiers.
     dismissed: bool,
@@ -105,7 +105,7 @@ impl Stage {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `is_so`, or until `end`. Whether it is.
+    /// Waits until `is_so`, or until `end`. Returns whether `is_so`.
     fn wait_until(&self, end: Instant, is_so: impl Fn(&Ends) -> bool) -> bool {
         let mut ends = self.ends();
         while !is_so(&ends) {
@@ -119,12 +119,12 @@ impl Stage {
         true
     }
 
-    /// Waits until all shares are done, or until `end`. Whether they are.
+    /// Waits until all shares are done, or until `end`. Returns whether they are done.
     pub fn wait_for_all(&self, end: Instant) -> bool {
         self.wait_until(end, |ends| ends.times.len() == self.workers.len())
     }
 
-    /// From the first beginning to the last end of those who are through.
+    /// Returns the time from the first beginning to the last end among the workers that have finished.
     pub fn wall(&self) -> Duration {
         let ends = self.ends();
         let first = ends.times.iter().map(|(begun, _)| *begun).min();
@@ -132,7 +132,7 @@ impl Stage {
         first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
     }
 
-    /// Number of operations done.
+    /// Returns the number of operations done.
     pub fn done(&self) -> u64 {
         self.workers.iter().map(|worker| worker.0.done.load(Relaxed)).sum()
     }
@@ -143,7 +143,7 @@ impl Stage {
         self.gate.wait_for(count, time)
     }
 
-    /// The system's numbers of those who are counted, in order; none for who is through.
+    /// Returns the system's number of each worker, in order; `None` for a worker that has finished.
     pub fn ids(&self) -> Vec<Option<u32>> {
         let id = |worker: &Padded<Worker>| {
             (!worker.0.finished.load(SeqCst)).then(|| worker.0.id.load(SeqCst))
@@ -152,7 +152,10 @@ impl Stage {
     }
 }
 
-/// Runs a crew while `direct` says what is to happen. An error if threads do not come back.
+/// Runs a crew on `queue` until `direct` returns, which directs the measurement in this thread.
+///
+/// # Errors
+/// Returns a message if threads do not return from the queue.
 pub fn run<Q: Queue>(queue: Q, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> Result<(), String> {
     let stage = Arc::new(Stage::new(crew));
     let queue = Arc::new(Padded(queue));
@@ -160,7 +163,7 @@ pub fn run<Q: Queue>(queue: Q, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> R
     let spawn = |number: usize| {
         let (stage, queue) = (Arc::clone(&stage), Arc::clone(&queue));
         thread::spawn(move || {
-            // Even if it panics it counts as gone.
+            // A thread that panics counts as gone, too.
             let _gone = Gone(&stage);
             match number.checked_sub(crew.threads) {
                 None => work(&queue.0, &crew, &stage, number),
@@ -178,7 +181,7 @@ pub fn run<Q: Queue>(queue: Q, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> R
     stage.ends().dismissed = true;
     stage.dismissed.notify_all();
     if !stage.wait_until(Instant::now() + PATIENCE, |ends| ends.gone == all) {
-        return Err(format!("threads did not come back in {} s", PATIENCE.as_secs()));
+        return Err(format!("threads did not return within {} s", PATIENCE.as_secs()));
     }
     for thread in threads {
         thread.join().unwrap_or_else(|why| panic::resume_unwind(why));
@@ -195,7 +198,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// A thread that is counted.
+/// Runs a worker.
 fn work<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     let worker = &stage.workers[number].0;
     worker.id.store(preempt::own_id(), SeqCst);
@@ -219,7 +222,7 @@ fn work<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     drop(stage.dismissed.wait_while(ends, |ends| !ends.dismissed));
 }
 
-/// A victim.
+/// Runs a victim.
 fn fall<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
     let (mut ops, mut handle) = (Ops::new(number), queue.join());
     let mut armed = false;
@@ -229,7 +232,7 @@ fn fall<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
             armed = true;
             stall::arm(Arc::clone(&stage.gate));
         }
-        // Others may do what it asks for before it does so itself: then it asks again.
+        // Another thread may apply this operation first. Then the victim does not stop, and tries again.
         std::hint::black_box(queue.apply(&mut handle, ops.next()));
     }
 }

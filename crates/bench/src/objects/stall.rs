@@ -1,8 +1,8 @@
-//! Stopping a thread inside its operation.
+//! Stops a thread inside its operation.
 //!
-//! A thread arms itself; when it next comes to [`point`], which lies inside the operation, it stays
-//! there until the gate opens. Others may carry out its operation meanwhile, and pass the same point:
-//! only the thread that is armed stops.
+//! A thread arms itself. When it next reaches [`point`], which lies inside the operation, it stays there until
+//! the gate opens. Other threads may apply its operation meanwhile and pass the same point; only an armed
+//! thread stops.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where threads stop until it opens.
+/// A gate at which threads stop until it opens.
 #[derive(Debug, Default)]
 pub struct Gate {
     state: Mutex<State>,
@@ -59,12 +59,12 @@ impl Gate {
 }
 
 thread_local! {
-    /// Looked at in every operation, and so apart from the gate.
+    /// Read in every operation, so it is separate from the gate.
     static ARMED: Cell<bool> = const { Cell::new(false) };
     static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 
-/// This thread stops the next time it comes to [`point`].
+/// Makes this thread stop the next time it reaches [`point`].
 pub fn arm(gate: Arc<Gate>) {
     GATE.set(Some(gate));
     ARMED.set(true);
@@ -76,7 +76,7 @@ pub fn is_armed() -> bool {
     ARMED.get()
 }
 
-/// Where a thread that is armed stops; all others go on.
+/// Stops an armed thread; all others continue.
 #[inline]
 pub fn point() {
     if is_armed() {
@@ -101,7 +101,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn only_who_is_armed_stops_and_only_once() {
+    fn only_an_armed_thread_stops_and_only_once() {
         let gate = Arc::new(Gate::default());
         point();
         assert!(!gate.wait_for(1, Duration::ZERO));
@@ -116,6 +116,6 @@ mod tests {
         assert!(gate.wait_for(1, LONG));
         point();
         gate.open();
-        stopped.join().expect("it goes on");
+        stopped.join().expect("the thread continues");
     }
 }

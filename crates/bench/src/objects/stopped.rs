@@ -1,4 +1,4 @@
-//! Throughput while some threads are stopped inside their operation: one sample.
+//! Measures throughput while some threads are stopped inside their operation: one sample.
 
 use std::{
     thread,
@@ -12,8 +12,11 @@ const WARM_UP: u32 = 5;
 /// A thread that completes nothing in this time is blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Operations in a second of the threads that are not stopped; none if those who were to be stopped did
-/// not come to it within `limit`, though others went on. An error if threads do not come back.
+/// Returns the operations per second of the threads that are not stopped, or `None` if the victims did not
+/// stop within `limit` although others continued.
+///
+/// # Errors
+/// Returns a message if threads do not return from the contestant.
 pub fn measure(
     contestant: &Contestant,
     crew: &Crew,
@@ -24,11 +27,11 @@ pub fn measure(
     contestant.run(crew, &mut |stage| {
         thread::sleep(time / WARM_UP);
         let all_stopped = crew.victims == 0 || stage.stop_victims(crew.victims, limit);
-        // One operation each may have been done before, and not yet counted.
+        // Each thread may have made one operation before that is not counted yet.
         let uncounted = if crew.victims > 0 { crew.threads as u64 } else { 0 };
         let (begun, before) = (Instant::now(), stage.done());
         let mut done = 0;
-        // A busy machine may keep the threads off the cores for a time that is short.
+        // A busy machine may keep the threads off the cores for a short time.
         while done == 0 && begun.elapsed() < LONG_ENOUGH.max(time) {
             thread::sleep(time);
             done = Some(stage.done() - before).filter(|done| *done > uncounted).unwrap_or(0);

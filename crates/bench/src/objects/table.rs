@@ -9,7 +9,7 @@ use super::{
 };
 use crate::common::text::{columns, duration, unless_complete};
 
-/// A table for each part, what it comes down to, and a line on how it was measured.
+/// Returns a table for each part, the conclusions, and a line on how the figures were measured.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     for figure in report.figures.iter().filter(|figure| !figure.is_empty()) {
@@ -45,7 +45,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// Description of a figure.
+/// Returns the description of a figure.
 pub fn about(part: Part, report: &Report) -> String {
     let Report { operations, pause_ms, .. } = report;
     match part {
@@ -57,7 +57,7 @@ pub fn about(part: Part, report: &Report) -> String {
     }
 }
 
-/// One line on how it was measured.
+/// Returns one line on how the figures were measured.
 pub fn footnote(report: &Report) -> String {
     let partly = unless_complete(report.complete);
     let Report { cores, rounds, size, .. } = report;
@@ -70,7 +70,7 @@ pub fn footnote(report: &Report) -> String {
     )
 }
 
-/// The heading and a line for each contestant.
+/// Returns the heading and one line for each contestant.
 fn curves(figure: &Figure, report: &Report) -> Vec<Vec<String>> {
     let counts = figure.threads().into_iter().map(|threads| threads.to_string());
     let heading = ["threads".to_string()].into_iter().chain(counts).chain(["spread".to_string()]);
@@ -88,7 +88,7 @@ fn curves(figure: &Figure, report: &Report) -> Vec<Vec<String>> {
     std::iter::once(heading.collect()).chain(figure.curves.iter().map(line)).collect()
 }
 
-/// A line for each who did not always finish.
+/// Returns a line for each contestant that did not always finish.
 fn unfinished(figure: &Figure, report: &Report) -> String {
     let (limit, all) = (report.limit_s, report.operations);
     let line = |curve: &Curve| {
@@ -123,7 +123,7 @@ fn stopped(rows: &[Kept]) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(rows.iter().map(line)).collect()
 }
 
-/// The remaining throughput, in words if it is zero.
+/// Returns the remaining throughput, in words if it is zero.
 pub fn percent(part: Option<f64>) -> String {
     match part {
         None => "-".into(),

@@ -33,12 +33,12 @@ impl Plan {
         Rounds { count: self.rounds, workloads: &self.workloads, contestants: &self.contestants }
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         self.rounds().steps()
     }
 
-    /// Measures, step by step.
+    /// Measures step by step, and returns the report.
     pub fn run(&self, steps: &mut Steps<'_>) -> Report {
         let title = |workload: &Workload, contestant: &Contestant| {
             format!("{} {}", workload.name(), contestant.name)
@@ -46,7 +46,7 @@ impl Plan {
         let sample =
             |workload: &Workload, contestant: &Contestant| self.sample(workload, contestant);
         let samples = self.rounds().run(steps, title, sample);
-        // Waits by the 99th percentile, which is where contestants differ; all else by time.
+        // Waits rank by the 99th percentile, where contestants differ most; everything else ranks by time.
         let rank = |row: &Row| row.waits.map_or(row.ns, |waits| waits[P99]);
         Report {
             complete: !steps.stopped(),
@@ -71,7 +71,7 @@ impl Plan {
     }
 }
 
-/// Medians; none if half of the rounds saw no passage.
+/// Returns the medians, or `None` if half of the rounds saw no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;

@@ -1,11 +1,11 @@
 //! Semaphores among threads side by side: the cost of a passage, fairness, waits.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`contestants`] | a small file per contestant, and the list of them |
 //! | [`race`] | threads on one semaphore for some time: one sample |
 //! | [`witness`] | detects more than k holders, or two holders of one slot |
-//! | [`workloads`] | how many threads, which k, what is measured |
+//! | [`workloads`] | the numbers of threads and slots, and the quantity to measure |
 //! | [`measure`] | rounds over workloads and contestants, and medians over rounds |
 //! | [`options`] | the command line |
 //! | [`report`] | the figures, as JSON |

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::common::select::select;
 
-/// A millisecond, in nanoseconds: longer work would hide the cost of the semaphore.
+/// The longest work in nanoseconds, one millisecond: longer work would hide the cost of the semaphore.
 const LONGEST_WORK: u64 = 1_000_000;
 
 /// The options of the benchmark among threads.
@@ -35,11 +35,11 @@ pub struct Options {
     /// Number of rounds; the tables show medians over them [default: 5, or 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// Nanoseconds of work inside, where there is some
+    /// Nanoseconds of work inside the critical section, in workloads that include work
     #[arg(long, value_name = "NS", default_value_t = 100)]
     #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
     pub inside: u64,
-    /// Nanoseconds of work outside, where there is some
+    /// Nanoseconds of work outside the critical section, in workloads that include work
     #[arg(long, value_name = "NS", default_value_t = 100)]
     #[arg(value_parser = value_parser!(u64).range(..=LONGEST_WORK))]
     pub outside: u64,
@@ -52,7 +52,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns what to measure; fails if there is no such contestant or workload.
+    /// Returns the measurement that these options describe.
+    ///
+    /// # Errors
+    /// Returns a message if no contestant or workload has a name that was asked for.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds) = if self.quick { (40, 3) } else { (200, 5) };
         let workloads = workloads::all(self.inside, self.outside);
@@ -64,7 +67,7 @@ impl Options {
         })
     }
 
-    /// The floor, and those that were asked for.
+    /// Returns the floor and the contestants that were asked for.
     fn contestants(&self) -> Result<Vec<Contestant>, String> {
         let mut field = contestants::field();
         match self.papers {
@@ -75,7 +78,7 @@ impl Options {
         field.map_err(|why| if self.papers { why } else { why + ", and more with --papers" })
     }
 
-    /// Fails if a name occurs in the papers only, which were not asked for.
+    /// Returns an error if a name occurs only among the papers, which were not asked for.
     fn check_papers(&self, field: &[Contestant]) -> Result<(), String> {
         let is_in = |all: &[Contestant], text: &str| all.iter().any(|one| one.name.contains(text));
         let papers = contestants::papers();

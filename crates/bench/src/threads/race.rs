@@ -1,9 +1,9 @@
-//! Threads on one semaphore for some time: one sample.
+//! Runs threads on one semaphore for some time, and returns one sample.
 //!
-//! All threads start on a barrier. Once each has run, which on few cores takes its time, they warm
-//! up; only then does anything count. The main thread opens and
-//! closes the time that is measured; a passage counts if it was begun within. Those that overlap the
-//! beginning are left out and those that overlap the end are in, at most one a thread each.
+//! All threads start at a barrier. The warm-up begins when every thread has run, which takes a while on few
+//! cores, and the measurement begins after it. The main thread opens and closes the measured interval. A
+//! passage counts if it begins within the interval, so at most one passage of each thread overlaps either
+//! end: it is left out at the beginning and counted at the end.
 
 use std::{
     panic,
@@ -34,12 +34,12 @@ pub struct Load {
     pub inside: Work,
     /// Work outside the critical section.
     pub outside: Work,
-    /// Measuring time.
+    /// The length of the measured interval.
     pub time: Duration,
 }
 
 impl Load {
-    /// Warm-up time.
+    /// Returns the length of the warm-up.
     fn warm_up(&self) -> Duration {
         (self.time / 5).min(Duration::from_millis(20))
     }
@@ -48,15 +48,15 @@ impl Load {
 /// Observations besides the number of passages.
 #[derive(Clone, Copy, Debug)]
 pub enum Observe<'a> {
-    /// Nothing: this costs no time.
+    /// Nothing, which costs no time.
     Nothing,
-    /// The waits.
+    /// How long each wait lasts.
     Waits,
-    /// The holders.
+    /// The holders and their slots.
     Inside(&'a Witness),
 }
 
-/// Runs the threads.
+/// Runs the threads on `semaphore`, and returns the sample.
 pub fn run<S: Semaphore>(semaphore: S, load: &Load, observe: Observe<'_>) -> Sample {
     let semaphore = Padded(semaphore);
     match observe {
@@ -70,7 +70,7 @@ const WARMING: u8 = 0;
 const MEASURING: u8 = 1;
 const OVER: u8 = 2;
 
-/// ORDERING: Relaxed, for it says when to count and orders nothing else.
+/// ORDERING: Relaxed, because the phase only decides whether a passage counts; no other access depends on it.
 type Phase = AtomicU8;
 
 fn race<S: Semaphore, W: Observer>(
@@ -116,7 +116,7 @@ fn race<S: Semaphore, W: Observer>(
     })
 }
 
-/// One thread's passages until the time is over, and how many of them count.
+/// Makes passages until the time is over, and returns how many of them count.
 fn passages<S: Semaphore>(
     semaphore: &S,
     load: &Load,
@@ -172,14 +172,14 @@ impl Observer for Witnessing<'_> {
     }
 }
 
-/// Times each wait, to a thousandth of it.
+/// Records the length of each wait, with three significant digits.
 struct Stopwatch {
     asked: Instant,
     waits: Histogram<u64>,
 }
 
 impl Stopwatch {
-    /// A longer wait counts as this one.
+    /// The largest recorded wait in nanoseconds; a longer wait counts as this one.
     const LONGEST: u64 = 600_000_000_000;
     const DIGITS: u8 = 3;
 
@@ -194,8 +194,8 @@ impl Observer for Stopwatch {
         self.asked = Instant::now();
     }
 
-    /// A wait counts unless it was over before the measuring began: who waits all the time and gets
-    /// in at the very end is the one to be seen.
+    /// A wait counts unless it ended before the measured interval. So a thread that waits through the whole
+    /// interval and gets in at its end is counted, and its long wait shows.
     fn enters(&mut self, _: Option<usize>, phase: &Phase) {
         let waited = self.asked.elapsed().as_nanos();
         if phase.load(Relaxed) != WARMING {

@@ -1,4 +1,4 @@
-//! The report.
+//! The report of the benchmark among threads.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::common::{Order, rounds};
 
-/// The percentiles that are shown of waits.
+/// The percentiles of waits that tables and plots show.
 pub const PERCENTILES: [(&str, f64); 5] =
     [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9), ("max", 100.0)];
 
-/// Which of them is the 99th.
+/// The index of the 99th percentile.
 pub const P99: usize = 2;
 
-/// A run of the benchmark.
+/// The result of one run of the benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `true` if all rounds were made.
@@ -27,27 +27,27 @@ pub struct Report {
     pub time_ms: u64,
     /// Number of cores.
     pub cores: usize,
-    /// The figures.
+    /// The results, one entry for each workload.
     pub workloads: Vec<Outcome>,
 }
 
-/// One workload. The best contestant comes first: by time, or by the 99th percentile of waits.
+/// The results of one workload. The best contestant comes first: by time, or by the 99th percentile of waits.
 pub type Outcome = rounds::Outcome<Workload, Row>;
 
-/// One contestant. All figures are medians over rounds.
+/// The results of one contestant. All figures are medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// The name of the contestant.
     pub contestant: &'static str,
-    /// Where it comes from.
+    /// Where the contestant comes from.
     pub camp: Camp,
-    /// In which order it lets threads in.
+    /// The order in which the contestant lets threads in.
     pub order: Order,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: f64,
-    /// The fewest passages of a thread as a part of the mean.
+    /// The fewest passages of any thread, as a fraction of the mean.
     pub fairness: f64,
     /// Waits in nanoseconds at each of [`PERCENTILES`], if they were measured.
     #[serde(rename = "waits_ns", serialize_with = "by_percentile")]
@@ -68,17 +68,17 @@ fn by_percentile<S: Serializer>(
 }
 
 impl Outcome {
-    /// The contestant of that name, if it ran.
+    /// Returns the results of the contestant with this name, if it ran.
     pub fn row(&self, contestant: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// The contestant's time divided by that of the floor.
+    /// Returns the contestant's time divided by that of the floor.
     pub fn to_floor(&self, row: &Row) -> Option<f64> {
         self.row(FLOOR).map(|floor| row.ns / floor.ns)
     }
 
-    /// The contestant's time divided by that of tokio.
+    /// Returns the contestant's time divided by that of tokio.
     pub fn to_tokio(&self, row: &Row) -> Option<f64> {
         self.row(TOKIO).map(|tokio| row.ns / tokio.ns)
     }
@@ -109,7 +109,7 @@ impl Serialize for Outcome {
 }
 
 impl Report {
-    /// As one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::report::{Outcome, PERCENTILES, Report, Row};
 use crate::common::text::{columns, duration, left_out, short, unless_complete};
 
-/// One table a workload, with a line on how it was measured.
+/// Returns one table for each workload, and a line on how it was measured.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
@@ -18,7 +18,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// One line on how it was measured.
+/// Returns one line on how the figures were measured.
 pub fn footnote(report: &Report) -> String {
     let partly = unless_complete(report.complete);
     let plural = |count: usize, what: &str| match count {
@@ -30,7 +30,7 @@ pub fn footnote(report: &Report) -> String {
     format!("{cores}; medians of {rounds} of {time} ms, contestants in turns{partly}\n")
 }
 
-/// The heading and a line for each contestant.
+/// Returns the heading and one line for each contestant.
 fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     let waits = outcome.workload.measures_waits();
     let mut heading = vec!["contestant".to_string(), "order".into()];

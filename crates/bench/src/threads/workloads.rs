@@ -1,4 +1,4 @@
-//! The numbers of threads and slots, and what is measured.
+//! The workloads: numbers of threads and slots, and the quantity to measure.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use serde::Serialize;
 pub enum Group {
     /// One thread, no work: the cost of a passage without contention.
     Alone,
-    /// Some more threads than may be in.
+    /// Twice as many threads as slots.
     Contended,
-    /// Far more.
+    /// Eight times as many threads as slots.
     Oversubscribed,
     /// Waiting times, with far more threads than slots.
     Latency,
 }
 
 impl Group {
-    /// All of them, in the order they are run.
+    /// All groups, in the order in which they run.
     pub const ALL: [Group; 4] =
         [Group::Alone, Group::Contended, Group::Oversubscribed, Group::Latency];
 
-    /// Its name.
+    /// Returns the name of the group.
     pub fn name(self) -> &'static str {
         match self {
             Group::Alone => "alone",
@@ -33,7 +33,7 @@ impl Group {
         }
     }
 
-    /// Threads and k of its workloads.
+    /// Returns threads and k of the group's workloads.
     fn sizes(self) -> &'static [(usize, usize)] {
         match self {
             Group::Alone => &[(1, 1), (1, 4), (1, 32), (1, 1024)],
@@ -43,23 +43,23 @@ impl Group {
     }
 }
 
-/// One thing to measure.
+/// One measurement to make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// The subject.
+    /// The group.
     pub group: Group,
     /// Number of threads.
     pub threads: usize,
     /// Number of slots.
     pub k: usize,
-    /// Nanoseconds of work inside.
+    /// Nanoseconds of work inside the critical section.
     pub inside: u64,
-    /// Nanoseconds of work outside.
+    /// Nanoseconds of work outside the critical section.
     pub outside: u64,
 }
 
 impl Workload {
-    /// A name such as `alone-k4` or `contended-4-on-2`.
+    /// Returns a name such as `alone-k4` or `contended-4-on-2`.
     pub fn name(&self) -> String {
         let (group, k) = (self.group.name(), self.k);
         match self.group {
@@ -79,7 +79,7 @@ impl Workload {
     }
 }
 
-/// In words.
+/// Describes the workload in words.
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (k, inside, outside) = (self.k, self.inside, self.outside);
@@ -90,7 +90,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// Every workload, with this many nanoseconds of work where there is some.
+/// Returns every workload. Workloads that include work use these numbers of nanoseconds.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     let of = |group: Group| {
         let (inside, outside) = if group == Group::Alone { (0, 0) } else { (inside, outside) };
@@ -100,7 +100,11 @@ pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     Group::ALL.into_iter().flat_map(of).collect()
 }
 
-/// Those of `all` with one of the names, which may be a group's; all, if there are no names.
+/// Keeps the workloads of `all` that one of the names selects: a workload's name or a group's. Without
+/// names it keeps all of them.
+///
+/// # Errors
+/// Returns a message that lists the names if a name selects nothing.
 pub fn select(mut all: Vec<Workload>, names: &[String]) -> Result<Vec<Workload>, String> {
     let is = |workload: &Workload, name: &String| {
         workload.group.name() == name || workload.name() == *name

@@ -1,5 +1,5 @@
-//! What only halls of threads promise. What all halls promise is in the crate `hallpass-conformance`, which
-//! `tests/conformance.rs` runs.
+//! Guarantees of halls for threads only. The guarantees of all halls are in the crate
+//! `hallpass-conformance`, which `tests/conformance.rs` runs.
 //!
 //! A test that needs threads waits until they sleep at the expected place. Every test runs on halls of both
 //! kinds: slot numbers in the word, and a count with slot numbers beside it.

@@ -20,11 +20,11 @@ pub const NONE: Word = 0;
 /// Where the answer to a request is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Answer {
-    /// Not assigned yet.
+    /// The answer is not assigned yet.
     None,
-    /// In this copy.
+    /// The answer is in this copy.
     In(usize),
-    /// Fetched by the process that made the request.
+    /// The process that made the request has fetched the answer.
     Fetched,
 }
 

@@ -3,12 +3,12 @@
 use super::environment::{Answer, Environment, Mark, NONE, Request, copies};
 use crate::framework::memory::{Op, Word};
 
-/// What a process wants to do with the object.
+/// The kind of access that a process wants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Intent {
-    /// Apply an operation to it.
+    /// Apply an operation to the object.
     Apply,
-    /// Read it.
+    /// Read the object.
     Read,
 }
 
@@ -68,7 +68,7 @@ use Line::*;
 /// Where a line leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// To this line.
+    /// The process continues at this line.
     Goto(Line),
     /// The operation is complete and its answer is known.
     Done,

@@ -23,7 +23,7 @@
 //! have been started before the request, the second one has served it, and the third is installed only
 //! after line F1. So the loop from A1 ends; the lab counts its steps.
 //!
-//! What makes it fast: the copy that the head replaced lacks only the operations that the head has served.
+//! Why it is fast: the copy that the head replaced lacks only the operations that the head has served.
 //! It catches up by applying these ([`Environment::copy_ends`]), so nothing is copied while the same few
 //! copies take turns.
 

@@ -38,7 +38,7 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// One competition.
+/// A competition: at most `winners` of its processes continue at once.
 pub struct Competition {
     /// The value of level(i) of its participants. Later competitions of a process have larger values.
     pub level: Word,

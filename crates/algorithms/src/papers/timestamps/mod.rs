@@ -54,7 +54,7 @@ pub enum Turn<S, T> {
     Done(T),
 }
 
-/// What a Scan collects from the timestamps it sees, one process after another.
+/// The collection that a Scan makes from the timestamps it sees, one process after another.
 ///
 /// A Scan returns an order of all processes; [`All`] keeps all of it. The algorithms in this crate only
 /// need the processes before the scanner. [`Before`] keeps just those, so the checker does not

@@ -33,7 +33,7 @@ use crate::framework::{
 };
 use Turn::{Done, Goto};
 
-/// The system UCTSS. `C` is what a Scan collects.
+/// The system UCTSS. `C` is the collection of a Scan.
 pub struct Uctss<C = Before<Word>> {
     n: usize,
     pub(super) label: Array,
@@ -68,7 +68,7 @@ pub enum Scanning<C> {
     Read {
         /// The next process to read.
         j: u8,
-        /// What the Scan has collected.
+        /// The collection so far.
         seen: C,
     },
 }

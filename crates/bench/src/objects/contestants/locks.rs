@@ -1,4 +1,4 @@
-//! A heap under a lock at which one sleeps.
+//! A heap under a lock whose waiters sleep.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
 //! A heap under the queue lock of Mellor-Crummey and Scott, as in the paper's experiments.
 //!
-//! [`Spin`] only spins, as theirs does. With more threads than cores that takes very long: the next in
-//! the queue is most often not running. [`Yield`] offers its core to others each time it has looked.
+//! [`Spin`] only spins, as theirs does. With more threads than cores this is very slow: the next thread in
+//! the queue is usually not running. [`Yield`] yields its core after each look.
 #![allow(unsafe_code)]
 
 use std::{
@@ -22,16 +22,16 @@ use crate::objects::heap::{Heap, Op};
 /// Number of measurements that are being ended.
 static DRAINING: AtomicUsize = AtomicUsize::new(0);
 
-/// While there is one, those who spin yield: a measurement is over, and a queue of threads that spin
-/// would need seconds to dissolve.
+/// Makes spinning threads yield until it is dropped. At the end of a measurement, a queue of spinning threads
+/// would take seconds to dissolve.
 #[derive(Debug)]
 pub struct Draining(());
 
 impl Draining {
-    /// From now on.
-    #[expect(clippy::new_without_default, reason = "it is not a value")]
+    /// Makes spinning threads yield from now on.
+    #[expect(clippy::new_without_default, reason = "making one has an effect")]
     pub fn new() -> Self {
-        // ORDERING: it only makes spinning kinder, and orders nothing.
+        // ORDERING: Relaxed, because no other access depends on it.
         DRAINING.fetch_add(1, Relaxed);
         Draining(())
     }

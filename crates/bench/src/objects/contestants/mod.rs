@@ -24,7 +24,7 @@ pub trait Queue: Sized + Send + Sync + 'static {
     where
         Self: 'a;
 
-    /// A thread comes. There are not more threads than the queue has places.
+    /// Registers a thread. There are at most as many threads as the queue has places.
     fn join(&self) -> Self::Handle<'_>;
 
     /// Applies an operation.
@@ -35,7 +35,7 @@ pub trait Queue: Sized + Send + Sync + 'static {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// This project's object: k work at once, k - 1 of which may stop.
+    /// This project's object: k threads work at once, and k - 1 of them may stop.
     Resilient {
         /// Number of threads that work at once.
         k: usize,
@@ -45,11 +45,11 @@ pub enum Kind {
         /// Number of places.
         places: usize,
     },
-    /// One at a time, and who waits spins.
+    /// A lock whose waiters spin.
     SpinLock,
-    /// One at a time, and who waits sleeps.
+    /// A lock whose waiters sleep.
     Lock,
-    /// All at once, on a structure made for it.
+    /// A lock-free structure, on which all threads work at once.
     LockFree,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Debug for Contestant {
 }
 
 impl Contestant {
-    /// A contestant that `make` makes of a heap.
+    /// Creates a contestant; `make` creates its queue from a heap.
     pub fn new<Q: Queue>(
         name: &'static str,
         kind: Kind,
@@ -90,18 +90,21 @@ impl Contestant {
         Contestant { name, kind, run: Box::new(run), answer: Box::new(answer) }
     }
 
-    /// Runs a crew, for which it must have places, on a new queue, while `direct` says in this thread
-    /// what is to happen; when it returns, the crew stops. An error if threads do not come back.
+    /// Runs a crew on a new queue, which must have enough places, until `direct` returns. `direct` runs in this
+    /// thread and directs the measurement.
+    ///
+    /// # Errors
+    /// Returns a message if threads do not return from the queue.
     pub fn run(&self, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> Result<(), String> {
         (self.run)(crew, direct)
     }
 
-    /// The answers that one thread gets when it applies these operations to a queue of this size.
+    /// Returns the answers that one thread gets when it applies these operations to a queue of this size.
     pub fn answers(&self, size: usize, ops: &[Op]) -> Vec<Option<u64>> {
         (self.answer)(size, ops)
     }
 
-    /// For how many threads there are places, if not for any number.
+    /// Returns the largest number of threads, if there is a limit.
     pub fn places(&self) -> Option<usize> {
         match self.kind {
             Kind::WaitFree { places } => Some(places),
@@ -109,7 +112,7 @@ impl Contestant {
         }
     }
 
-    /// Number of threads that may stop inside while others continue, if that is configurable.
+    /// Returns the number of threads that may stop inside while others continue, if k determines it.
     pub fn tolerates(&self) -> Option<usize> {
         match self.kind {
             Kind::Resilient { k } => Some(k - 1),
@@ -118,12 +121,12 @@ impl Contestant {
     }
 }
 
-/// The most places that a wait-free object has.
+/// The largest number of places of a wait-free object.
 pub const MANY: usize = 64;
 /// The contestant that the resilient ones are compared with.
 pub const WAIT_FREE: &str = "wait-free-64";
 
-/// All of them.
+/// Returns all contestants.
 pub fn field() -> Vec<Contestant> {
     use Kind::{Lock, LockFree, SpinLock, WaitFree};
     let resilient =

@@ -1,4 +1,4 @@
-//! The construction for those who have a place each.
+//! The wait-free construction: each thread has a place of its own.
 
 use hallpass_objects::{Handle, WaitFree};
 

@@ -8,7 +8,7 @@ use crate::common::Semaphore;
 #[derive(Default)]
 pub struct Floor(AtomicUsize);
 
-/// Leaves when dropped.
+/// A guard of the floor.
 pub struct Guard<'a>(&'a Floor);
 
 impl Semaphore for Floor {

@@ -18,7 +18,7 @@ impl Semaphore for Hall {
     }
 }
 
-/// One that lets others overtake.
+/// Makes a barging hall with `k` slots.
 pub fn barging(k: usize) -> Hall {
     Hall::builder(k).barging().build().expect("k is a size that halls have")
 }

@@ -35,7 +35,7 @@ pub enum Camp {
 
 /// The contestant that all others are compared with.
 pub const FLOOR: &str = "floor";
-/// The contestant that is compared with as well.
+/// The second contestant that all others are compared with.
 pub const TOKIO: &str = "tokio";
 
 type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
@@ -44,9 +44,9 @@ type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
 pub struct Contestant {
     /// The name, without spaces.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Where the semaphore comes from.
     pub camp: Camp,
-    /// In which order it lets threads in.
+    /// The order in which the semaphore lets threads in.
     pub order: Order,
     run: Box<Run>,
 }
@@ -77,13 +77,16 @@ impl Contestant {
         Contestant { name: entry.id, camp: Camp::Paper, order, run: Box::new(run) }
     }
 
-    /// Runs the threads on a new one; or says why there is none of that size.
+    /// Runs the threads on a new semaphore.
+    ///
+    /// # Errors
+    /// Returns the reason if the semaphore does not exist at this size.
     pub fn run(&self, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
         (self.run)(load, observe)
     }
 }
 
-/// Those that are for use, and the floor.
+/// Returns the floor and every semaphore that programs use.
 pub fn field() -> Vec<Contestant> {
     use Camp::{Floor, Hallpass, Rival};
     use Order::{Barging, Fifo, Open};
@@ -100,7 +103,7 @@ pub fn field() -> Vec<Contestant> {
     ]
 }
 
-/// The algorithms of the papers that are right.
+/// Returns the sound algorithms of the papers.
 pub fn papers() -> Vec<Contestant> {
     let is_sound = |entry: &&Entry| entry.standing == Standing::Sound;
     let sound = ENTRIES.iter().filter(is_sound).filter(|entry| entry.paper != OURS);

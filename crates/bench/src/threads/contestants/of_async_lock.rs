@@ -1,4 +1,4 @@
-//! `async_lock::Semaphore`, by its blocking call.
+//! `async_lock::Semaphore`, used through its blocking call.
 
 use async_lock::{Semaphore as AsyncLock, SemaphoreGuard};
 

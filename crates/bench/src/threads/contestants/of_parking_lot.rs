@@ -1,20 +1,20 @@
-//! The same with parking_lot's `Mutex` and `Condvar`.
+//! A count under parking_lot's `Mutex` and `Condvar`, otherwise as in `of_std`.
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::common::Semaphore;
 
-/// Number of free slots.
+/// A semaphore of parking_lot's parts.
 pub struct ParkingLot {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// Leaves when dropped.
+/// A guard; dropping it frees the slot.
 pub struct Guard<'a>(&'a ParkingLot);
 
 impl ParkingLot {
-    /// For `k` at once.
+    /// Makes a semaphore with `k` slots.
     pub fn new(k: usize) -> Self {
         ParkingLot { free: Mutex::new(k), freed: Condvar::new() }
     }

@@ -1,20 +1,20 @@
-//! A count under `std::sync::Mutex` and a `Condvar`, as many write it by hand.
+//! A count under `std::sync::Mutex` and a `Condvar`, as many programs write it by hand.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::common::Semaphore;
 
-/// Number of free slots.
+/// A semaphore of the standard library's parts.
 pub struct StdCondvar {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// Leaves when dropped.
+/// A guard; dropping it frees the slot.
 pub struct Guard<'a>(&'a StdCondvar);
 
 impl StdCondvar {
-    /// For `k` at once.
+    /// Makes a semaphore with `k` slots.
     pub fn new(k: usize) -> Self {
         StdCondvar { free: Mutex::new(k), freed: Condvar::new() }
     }

@@ -1,6 +1,6 @@
-//! `tokio::sync::Semaphore`, awaited as its users do, by threads that block until it is ready.
+//! `tokio::sync::Semaphore`, awaited as its users do, by threads that block until the future is ready.
 //!
-//! futures-lite's `block_on` keeps its waker for the next call, so no passage pays for making one.
+//! futures-lite's `block_on` keeps its waker for the next call, so no passage includes the cost of making one.
 
 use futures_lite::future::block_on;
 use tokio::sync::{Semaphore as Tokio, SemaphorePermit};

@@ -21,17 +21,20 @@ impl Semaphore for PaperHall {
     }
 }
 
-/// Runs an algorithm. Fails if it does not exist for this number of threads and this k.
+/// Runs an algorithm.
 ///
-/// Where all threads could be in at once no paper has an algorithm: it is then built for as many
-/// processes as it can be, and some of them never compete.
+/// No paper has an algorithm for k threads or fewer. Such a load gets the algorithm for the largest number
+/// of processes that it supports, and some of these processes never compete.
+///
+/// # Errors
+/// Returns the reason if the algorithm does not exist for this number of threads and this k.
 pub fn run(entry: &Entry, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
     let n = if load.threads > load.k { load.threads } else { entry.max_processes };
     if n <= load.k {
         return Err(format!("built for at most n = {n} processes"));
     }
     let hall = Hall::with(entry.id, n, load.k).map_err(|error| {
-        // Without the name, those with the same reason are listed together.
+        // The table lists algorithms with the same reason together, so the reason must not name one.
         let why = error.to_string();
         let id = format!("{}+names", entry.id);
         let why = why.strip_prefix(&id).unwrap_or(&why).trim_start();

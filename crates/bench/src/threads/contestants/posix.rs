@@ -1,6 +1,6 @@
 //! POSIX semaphores: `sem_t` of the C library, within one process.
 //!
-//! Linux only: elsewhere unnamed ones are missing or differ.
+//! Linux only: other systems have no unnamed semaphores, or different ones.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io};
@@ -15,17 +15,17 @@ unsafe impl Send for Posix {}
 // SAFETY: sem_wait and sem_post are meant to be called by many threads at once.
 unsafe impl Sync for Posix {}
 
-/// Leaves when dropped.
+/// A guard; dropping it frees the slot.
 pub struct Guard<'a>(&'a Posix);
 
 impl Posix {
-    /// For `k` at once.
+    /// Makes a semaphore with `k` slots.
     pub fn new(k: usize) -> Self {
         let value = libc::c_uint::try_from(k).expect("k fits a sem_t");
-        // SAFETY: all zeros are a valid sem_t, which is a union of integers; sem_init makes it one
-        // to be used.
+        // SAFETY: all zeros are a valid sem_t, which is a union of integers; sem_init initialises it
+        // before use.
         let semaphore = Box::new(UnsafeCell::new(unsafe { std::mem::zeroed() }));
-        // SAFETY: the pointer is to memory that this box owns and nothing else refers to yet.
+        // SAFETY: the pointer is to memory that this box owns; nothing else refers to it yet.
         let result = unsafe { libc::sem_init(semaphore.get(), 0, value) };
         assert_eq!(result, 0, "sem_init: {}", io::Error::last_os_error());
         Posix(semaphore)

@@ -1,17 +1,18 @@
-//! A semaphore of tickets: first come, first served, each waiter at a place of its own.
+//! A ticket semaphore: first come, first served, and each waiter parks at a spot of its own.
 //!
-//! `tickets` is the next ticket; who holds ticket t is in once t < `granted`, which starts at k.
-//! A leaver grants one more and wakes the thread at that ticket's place, if one is there. A
-//! waiter looks at `granted` for a while and then parks at place t mod n, as in MCS each waits at
+//! `tickets` is the next ticket. The thread with ticket t is in once t < `granted`, which starts at k. A
+//! thread that leaves grants one more ticket, and wakes the thread at that ticket's spot if there is one. A
+//! waiter reads `granted` for a while and then parks at spot t mod n, as each waiter of an MCS lock waits at
 //! its own node.
 //!
-//! I1: at most n tickets are not granted yet, for each belongs to another thread. So while t is not
-//!     granted, no ticket t + n is out, and no other thread is parked at t's place.
-//! I2: who registers at a place sees, under the place's lock, that its ticket is not granted.
-//! I3: who is parked with ticket t is woken: by who grants t, which looks at the place afterwards;
-//!     or, if t + n has come to the place before that, by t + n.
+//! I1: at most n tickets are not granted yet, because each belongs to another thread. So while t is not
+//!     granted, nobody has ticket t + n, and no other thread is parked at t's spot.
+//! I2: a thread registers at a spot only if it sees, under the spot's lock, that its ticket is not granted.
+//! I3: a thread that is parked with ticket t is woken: by the thread that grants t, which looks at the spot
+//!     afterwards; or by the thread with ticket t + n, if that comes to the spot first.
 //!
-//! Every access is SeqCst: who grants and then sees no such ticket is seen by who takes it later.
+//! Every access is SeqCst: if the thread that grants t does not see ticket t taken, the thread that takes t
+//! later sees the grant.
 
 use std::{
     hint,
@@ -27,26 +28,26 @@ use crate::common::{Padded, Semaphore};
 /// Number of looks before a waiter parks: about the length of a short critical section.
 const LOOKS: usize = 100;
 
-/// A ticket, and who waits with it.
+/// A ticket, and the thread that waits with it.
 type ParkingSpot = Padded<Mutex<Option<(usize, Thread)>>>;
 
-/// The counters and the places to wait at.
+/// The counters and the parking spots.
 pub struct Ticket {
     tickets: Padded<AtomicUsize>,
     granted: Padded<AtomicUsize>,
-    places: Box<[ParkingSpot]>,
+    spots: Box<[ParkingSpot]>,
 }
 
-/// Leaves when dropped.
+/// A guard; dropping it frees the slot.
 pub struct Guard<'a>(&'a Ticket);
 
 impl Ticket {
-    /// For `threads` threads, `k` of them at once.
+    /// Makes a semaphore with `k` slots for `threads` threads.
     pub fn new(threads: usize, k: usize) -> Self {
         Ticket {
             tickets: Padded::default(),
             granted: Padded(AtomicUsize::new(k)),
-            places: (0..threads).map(|_| Padded::default()).collect(),
+            spots: (0..threads).map(|_| Padded::default()).collect(),
         }
     }
 
@@ -54,14 +55,10 @@ impl Ticket {
         ticket < self.granted.0.load(SeqCst)
     }
 
-    /// The parking spot of a ticket.
-    fn at_place<T>(
-        &self,
-        ticket: usize,
-        look: impl FnOnce(&mut Option<(usize, Thread)>) -> T,
-    ) -> T {
-        let place = &self.places[ticket % self.places.len()].0;
-        look(&mut place.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Calls `look` with the parking spot of a ticket, under its lock.
+    fn at_spot<T>(&self, ticket: usize, look: impl FnOnce(&mut Option<(usize, Thread)>) -> T) -> T {
+        let spot = &self.spots[ticket % self.spots.len()].0;
+        look(&mut spot.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     #[cold]
@@ -72,9 +69,9 @@ impl Ticket {
             }
             hint::spin_loop();
         }
-        let before = self.at_place(ticket, |place| {
+        let before = self.at_spot(ticket, |spot| {
             let waits = !self.is_granted(ticket); // I2
-            waits.then(|| place.replace((ticket, thread::current())))
+            waits.then(|| spot.replace((ticket, thread::current())))
         });
         if let Some(Some((_, before))) = before {
             before.unpark(); // I3
@@ -86,7 +83,7 @@ impl Ticket {
 
     #[cold]
     fn wake(&self, ticket: usize) {
-        let waiter = self.at_place(ticket, |place| place.take_if(|(theirs, _)| *theirs == ticket));
+        let waiter = self.at_spot(ticket, |spot| spot.take_if(|(theirs, _)| *theirs == ticket));
         if let Some((_, thread)) = waiter {
             thread.unpark();
         }

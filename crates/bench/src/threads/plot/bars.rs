@@ -1,4 +1,4 @@
-//! Time for each passage as bars, with fairness beside them.
+//! Draws the time for each passage as bars, with fairness beside them.
 
 use plotters::style::{BLACK, RGBColor};
 
@@ -21,28 +21,28 @@ use crate::{
 /// Height of a contestant's row.
 const ROW: i32 = 24;
 const BAR: i32 = 15;
-/// Between the upper edge of a panel and its first row: what it is, and the headings.
+/// Space between the upper edge of a panel and its first row, for the panel's title and the headings.
 const ABOVE: i32 = 52;
-/// Between the last row and the next panel: the values at the axis.
+/// Space between the last row and the next panel, for the values at the axis.
 const BELOW: i32 = 40;
-/// Where names end and bars begin.
+/// The x position at which names end and bars begin.
 const NAMES: i32 = 170;
 /// Space for the text after a bar.
 const VALUE: i32 = 130;
-/// Where fairness is drawn, if it is.
+/// The x positions between which fairness is drawn, in workloads where threads compete.
 const FAIRNESS: (i32, i32) = (730, WIDTH - MARGIN - 30);
 
 const HEADING: Type = Type::new(13, GREY, Align::Left);
 const TRACK: RGBColor = RGBColor(200, 200, 200);
 
-/// One picture with a panel for each workload.
+/// Draws one picture with a panel for each workload.
 pub fn draw(group: Group, outcomes: &[&Outcome], report: &Report) -> Result<String, Failure> {
     let panel = |outcome: &Outcome| ABOVE + ROW * outcome.rows.len() as i32 + BELOW;
     let panels: i32 = outcomes.iter().map(|outcome| panel(outcome)).sum();
     let title = match group {
-        Group::Alone => "Nobody else there: what a passage costs",
-        Group::Contended => "Some more threads than may be in",
-        _ => "Far more threads than may be in",
+        Group::Alone => "One thread alone: the cost of a passage",
+        Group::Contended => "Twice as many threads as slots",
+        _ => "Eight times as many threads as slots",
     };
     let caption = table::footnote(report);
     let scale = scale_of(outcomes);
@@ -57,12 +57,12 @@ pub fn draw(group: Group, outcomes: &[&Outcome], report: &Report) -> Result<Stri
     })
 }
 
-/// The contestants that can be compared with the floor.
+/// Returns the contestants that can be compared with the floor, each with its ratio.
 fn ratios(outcome: &Outcome) -> Vec<(&Row, f64)> {
     outcome.rows.iter().filter_map(|row| Some((row, outcome.to_floor(row)?))).collect()
 }
 
-/// One scale for all panels, so that they can be compared.
+/// Returns one scale for all panels, so that they can be compared.
 fn scale_of(outcomes: &[&Outcome]) -> Scale {
     let fairness = outcomes.iter().any(|outcome| outcome.workload.has_rivalry());
     let right = if fairness { FAIRNESS.0 - 40 } else { WIDTH - MARGIN };
@@ -95,7 +95,7 @@ fn draw_panel(
         let name = Type::new(13, BLACK, Align::Right).bold(row.camp == Camp::Hallpass);
         canvas.text((NAMES, middle), row.contestant, name)?;
         let (from, to) = (scale.pixel(scale.base()), scale.pixel(*ratio));
-        // Even the floor, at 1 on a logarithmic scale, is to be seen.
+        // A bar is at least 2 pixels long, so that even the floor shows: 1 on a logarithmic scale.
         let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 2));
         canvas.bar((from, middle - BAR / 2), (to, middle + BAR / 2), colour(row))?;
         let value = format!("{}× ({})", text::short(*ratio), text::duration(row.ns));
@@ -108,7 +108,7 @@ fn draw_panel(
     Ok(())
 }
 
-/// A dot between 0 and 1 for each row.
+/// Draws a dot between 0 and 1 for each row.
 fn draw_fairness(canvas: &Canvas<'_>, rows: &[&Row], first: i32) -> Result<(), Failure> {
     let (from, to) = FAIRNESS;
     let end = first + ROW * rows.len() as i32;

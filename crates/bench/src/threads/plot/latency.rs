@@ -1,4 +1,4 @@
-//! Percentiles of waits as lines.
+//! Draws percentiles of waits as lines.
 
 use super::{colour, legend};
 use crate::{
@@ -14,12 +14,12 @@ use crate::{
     },
 };
 
-/// One picture with a panel for each workload.
+/// Draws one picture with a panel for each workload.
 pub fn draw(outcomes: &[&Outcome], report: &Report) -> Result<String, Failure> {
     let panel = |outcome: &Outcome| lines::height(outcome.rows.len());
     let height = HEAD + outcomes.iter().map(|outcome| panel(outcome)).sum::<i32>() + FOOT;
     let caption = table::footnote(report);
-    let title = "From asking to being in";
+    let title = "Time from the request to the pass";
     canvas::picture(height, title, &legend(outcomes), caption.trim_end(), |canvas| {
         let mut top = HEAD;
         for outcome in outcomes {
@@ -36,7 +36,7 @@ fn draw_panel(canvas: &Canvas<'_>, outcome: &Outcome, top: i32) -> Result<(), Fa
         name: row.contestant,
         bold: row.camp == Camp::Hallpass,
         colour: colour(row),
-        // Those of one colour differ in their markers.
+        // Contestants with the same colour have different markers.
         shape: rows[..index].iter().filter(|before| colour(before) == colour(row)).count(),
         points: row.waits.into_iter().flatten().map(Some).collect(),
     };

@@ -1,4 +1,4 @@
-//! The report as pictures: bars for each group of workloads, lines for waits.
+//! Draws the report as pictures: bars for each group of workloads, lines for waits.
 
 mod bars;
 mod latency;
@@ -19,13 +19,13 @@ fn name(group: Group) -> String {
     format!("{}.svg", group.name())
 }
 
-/// The files that the plots of these workloads go to.
+/// Returns the names of the files to which the plots of these workloads go.
 pub fn names(workloads: &[Workload]) -> Vec<String> {
     let has = |group: &Group| workloads.iter().any(|workload| workload.group == *group);
     Group::ALL.into_iter().filter(has).map(name).collect()
 }
 
-/// The files, and the SVG that goes into each. A group in which nothing ran has none.
+/// Returns the names of the files and the SVG of each. A group in which nothing ran has no file.
 pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     let mut plots = Vec::new();
     for group in Group::ALL {
@@ -45,7 +45,7 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     Ok(plots)
 }
 
-/// Returns `true` if there is something to draw.
+/// Returns `true` if the row has figures to draw.
 fn shown(outcome: &Outcome, row: &Row) -> bool {
     match outcome.workload.measures_waits() {
         true => row.waits.is_some(),
@@ -54,7 +54,7 @@ fn shown(outcome: &Outcome, row: &Row) -> bool {
 }
 
 /// The meaning of the colours, in the order of the legend. The colours are Okabe and Ito's, which
-/// colour-blind people can tell apart.
+/// colour-blind people can distinguish.
 const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Hallpass, RGBColor(0, 158, 115), "hallpass"),
     (Category::HallpassBarging, RGBColor(127, 206, 185), "hallpass, barging"),
@@ -64,7 +64,7 @@ const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Open, RGBColor(150, 150, 150), "floor (no exclusion)"),
 ];
 
-/// Meaning of one colour.
+/// The meaning of one colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Category {
     Hallpass,
@@ -96,7 +96,7 @@ fn colour(row: &Row) -> RGBColor {
         .map_or(canvas::GREY, |(_, colour, _)| *colour)
 }
 
-/// The colours that occur, with their texts.
+/// Returns the colours that occur, with their texts.
 fn legend(outcomes: &[&Outcome]) -> Vec<(RGBColor, &'static str)> {
     let occurs = |category: Category| {
         let rows = outcomes.iter().flat_map(|outcome| &outcome.rows);

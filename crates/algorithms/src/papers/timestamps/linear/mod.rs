@@ -68,7 +68,7 @@ use scan::colour;
 /// The types a system is built from, none of which it stores.
 type Parts<C, L, F> = PhantomData<fn() -> (C, L, F)>;
 
-/// The system. `C` is what a Scan collects, `L` the labels, and `F` the form of the registers.
+/// The system. `C` is the collection of a Scan, `L` the labels, and `F` the form of the registers.
 pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     n: usize,
     form: Form,
@@ -83,7 +83,7 @@ pub struct Linear<C = Before<Stamp>, L = FiveDigits, F = Fitting> {
     parts: Parts<C, L, F>,
 }
 
-/// What a writer shows to one reader.
+/// The announcement and the copy that a writer shows to one reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Hand {
     ann: u64,

@@ -40,7 +40,7 @@ pub enum Scanning<C> {
         r: u8,
         /// The new colours of the writers that have not been read.
         colours: u32,
-        /// What the Scan has collected.
+        /// The collection so far.
         seen: C,
     },
     /// The process reads the hand of r.
@@ -49,7 +49,7 @@ pub enum Scanning<C> {
         r: u8,
         /// The new colours of the writers that have not been read.
         colours: u32,
-        /// What the Scan has collected.
+        /// The collection so far.
         seen: C,
         /// The label of r that the process has read.
         label: Stamp,
@@ -60,7 +60,7 @@ pub enum Scanning<C> {
         r: u8,
         /// The new colours of the writers that have not been read.
         colours: u32,
-        /// What the Scan has collected.
+        /// The collection so far.
         seen: C,
     },
 }

@@ -42,7 +42,7 @@ use Turn::{Done, Goto};
 mod marks;
 pub mod wrong;
 
-/// The system. `C` is what a Scan collects, and `L` the labels.
+/// The system. `C` is the collection of a Scan, and `L` the labels.
 pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     n: usize,
     r: Array,
@@ -94,7 +94,7 @@ pub enum Scanning<C> {
         j: u8,
         /// The variables of the round.
         round: Round,
-        /// What the Scan has collected.
+        /// The collection so far.
         seen: C,
     },
 }
