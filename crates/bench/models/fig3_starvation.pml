@@ -8,7 +8,7 @@
  *          -DUSELTL   property as an ltl formula, not a handwritten claim
  *
  * - Up to F processes may, at any location but 0, step to `end_dead' where
- *   they stay for ever (one dead location per process: where it died is
+ *   they stay forever (one dead location per process: where it died is
  *   visible only through X and Q).  ncr = number of dead processes.
  * - Location 0 has a self loop, so weak fairness never forces a process out
  *   of its remainder section; every other location has none, so a live

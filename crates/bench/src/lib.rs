@@ -1,9 +1,9 @@
 //! Semaphores, halls and objects side by side with others.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`threads`] | semaphores among threads: the cost of a passage, fairness, waits |
-//! | [`processes`] | semaphores among processes, and what happens when a process is killed |
+//! | [`processes`] | semaphores among processes, and the effect of killing one |
 //! | [`cluster`] | halls on clusters of etcd, next to `etcdctl lock` |
 //! | [`objects`] | shared objects, and threads that stop inside |
 //! | [`common`] | the parts that several of these share |

@@ -25,11 +25,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Family {
-    /// Among threads: passages, fairness, waits. The default
+    /// Threads: passages, fairness, waits. The default
     Threads(threads::options::Options),
-    /// Among processes: passages, what happens when a holder is killed, what waiting costs
+    /// Processes: passages, the time from a kill to the successor, the cost of waiting
     Processes(processes::options::Options),
-    /// Among machines: halls on clusters of etcd that are started for it, next to etcdctl lock
+    /// Machines: halls on etcd clusters that the benchmark starts, next to etcdctl lock
     #[command(alias = "machines")]
     Cluster(cluster::options::Options),
     /// Shared objects: operations on a priority queue, while threads are paused or stopped inside
@@ -107,7 +107,7 @@ fn nothing() -> program::Result {
 /// Creates the directory for plots, and fails early if a plot cannot be written there.
 fn prepare(folder: &Path, names: Vec<String>) -> Result<(), String> {
     fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot make {}: {}", folder.display(), error.kind()))?;
+        .map_err(|error| format!("cannot create {}: {}", folder.display(), error.kind()))?;
     names.iter().try_for_each(|name| files::check(&folder.join(name)))
 }
 

@@ -1,8 +1,8 @@
 //! The lab's checker side by side with SPIN, on Figure 3 used inductively.
 //!
 //! Both explore the same model with the same steps, so they must find the same number of states;
-//! the run fails if they do not. Times are wall-clock times of whole searches, taken in turns; of
-//! several rounds the fastest counts for each. SPIN is compiled with -O3, exact, without
+//! the run fails if they do not. Times are wall-clock times of whole searches, measured in turns;
+//! for each program the fastest of several rounds counts. SPIN is compiled with -O3, exact, without
 //! partial-order reduction (which would change what a state is), and with safety-only code where
 //! only safety is checked.
 #![forbid(unsafe_code)]
@@ -24,10 +24,10 @@ use hallpass_lab::{
 const SAFETY: &str = include_str!("../models/fig3_safety.pml");
 const STARVATION: &str = include_str!("../models/fig3_starvation.pml");
 
-/// Compare the checker with SPIN (Debian: apt-get install spin gcc)
+/// Compares the checker with SPIN (Debian: apt-get install spin gcc)
 #[derive(Parser)]
 struct Args {
-    /// How often each is run; the fastest counts
+    /// Number of runs of each program; the fastest counts
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// Also explore Figure 3 with n = 5, k = 2 (over 10^8 states, some GiB), without SPIN
@@ -41,7 +41,7 @@ struct Pan {
     arguments: Vec<String>,
 }
 
-/// What SPIN printed.
+/// The figures that SPIN printed.
 struct Run {
     states: u64,
     time: Duration,
@@ -145,10 +145,10 @@ fn size(n: usize, k: usize) -> [String; 2] {
     [format!("-DN={n}"), format!("-DK={k}")]
 }
 
-/// `table` is SPIN's option for the size of its hash table: the logarithm of the states and one more
-/// was fastest.
+/// Compares the search for a violation of exclusion. `table` is SPIN's option for the size of its hash
+/// table; one more than the logarithm of the number of states was fastest.
 fn safety(n: usize, k: usize, table: &str, rounds: usize) -> Result<(), Box<dyn Error>> {
-    // As fast as we could make SPIN; more options made no difference that could be told from noise.
+    // As fast as we could make SPIN; more options made no measurable difference.
     let cc = ["-DSAFETY", "-DNOREDUCE", "-DNOFAIR", "-DNOCLAIM", "-DNOVSZ", "-DSPACE"];
     let pan = Pan::new(SAFETY, &size(n, k), &cc, &["-m3000000", table])?;
     let (mut spin, mut one, mut two) = (Vec::new(), Vec::new(), Vec::new());

@@ -140,7 +140,7 @@ fn bad_input_for_objects_is_refused_before_anything_is_written() {
     fs::write(&file, "mine").expect("it can be written");
     let run = bench(&file, &TINY_OBJECTS);
     assert_eq!(run.status.code(), Some(2));
-    assert!(text(&run.stderr).contains("cannot make"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("cannot create"), "{}", text(&run.stderr));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn bad_input_is_refused_in_a_line_before_anything_is_written() {
     fs::write(&file, "mine").expect("it can be written");
     let run = bench(&file, &TINY);
     assert_eq!(run.status.code(), Some(2));
-    assert!(text(&run.stderr).contains("cannot make"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("cannot create"), "{}", text(&run.stderr));
     assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
 }
 

@@ -1,10 +1,10 @@
 //! The parts that several families share.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`semaphore`] | [`Semaphore`], the trait that a contestant implements, and [`Order`] |
 //! | [`work`] | work of a known length, to do inside and outside |
-//! | [`sample`] | what one contestant did in one round |
+//! | [`sample`] | the passages of one contestant in one round |
 //! | [`rounds`] | rounds over workloads and contestants |
 //! | [`statistics`], [`quartiles`] | medians, spreads and quartiles over rounds |
 //! | [`select`] | contestants by the names on a command line |
@@ -24,7 +24,7 @@ pub mod work;
 pub use sample::Sample;
 pub use semaphore::{Order, Padded, Semaphore};
 
-/// The number of threads that this machine runs at once.
+/// Returns the number of threads that this machine runs at once.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }

@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use super::statistics::median;
 
-/// The median, and what the lower and the upper half have as theirs.
+/// The median, and the medians of the lower and the upper half.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Quartiles {
-    /// A quarter is below.
+    /// A quarter of the values lies below it.
     pub lower: f64,
-    /// Half is below.
+    /// Half of the values lies below it.
     pub median: f64,
-    /// A quarter is above.
+    /// A quarter of the values lies above it.
     pub upper: f64,
 }
 
 impl Quartiles {
-    /// Those of these values; none if there are none.
+    /// Returns the quartiles of `values`, or `None` if there are no values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Quartiles> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_share_the_middle_one() {
+    fn both_halves_contain_the_middle_value() {
         let quartiles = Quartiles::of([5.0, 1.0, 2.0, 4.0, 3.0]);
         assert_eq!(quartiles, Some(Quartiles { lower: 2.0, median: 3.0, upper: 4.0 }));
         assert_eq!(Quartiles::of([]), None);

@@ -1,7 +1,7 @@
 //! Rounds over workloads and contestants.
 //!
-//! A round goes through all workloads, and in each through all contestants. What disturbs the
-//! machine for some seconds then hits neighbours alike, and few of a contestant's rounds.
+//! A round goes through all workloads, and in each through all contestants. A disturbance
+//! that lasts some seconds then hits neighbouring contestants alike, and few rounds of each.
 
 use std::{
     fmt,
@@ -32,11 +32,11 @@ impl<'a> Steps<'a> {
     /// Announces the next step. Returns `false` if it must not run.
     #[must_use]
     pub fn begin(&mut self, what: impl FnOnce() -> String) -> bool {
-        let goes_on = !self.stopped();
-        if goes_on {
+        let may_run = !self.stopped();
+        if may_run {
             (self.announce)(what());
         }
-        goes_on
+        may_run
     }
 
     /// Returns `true` after a stop.
@@ -45,7 +45,7 @@ impl<'a> Steps<'a> {
         self.stop.load(Relaxed)
     }
 
-    /// The flag, for a step that takes long enough to look at it.
+    /// Returns the flag, for a long step that has to look at it.
     pub(crate) fn stop_flag(&self) -> &'a AtomicBool {
         self.stop
     }
@@ -54,9 +54,9 @@ impl<'a> Steps<'a> {
 /// A contestant that did not run.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOut {
-    /// Its name.
+    /// Name of the contestant.
     pub contestant: &'static str,
-    /// The reason.
+    /// Why it did not run.
     pub why: String,
 }
 
@@ -67,14 +67,14 @@ pub struct Outcome<Workload, Row> {
     pub workload: Workload,
     /// The contestants that ran, the best first.
     pub rows: Vec<Row>,
-    /// Those that did not run.
+    /// The contestants that did not run.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A contestant's samples of a workload, round by round, or the reason why it cannot run.
 pub type Samples<S> = Result<Vec<S>, String>;
 
-/// Everything that is combined with everything else in each round.
+/// The workloads and contestants of a measurement. Each round combines every workload with every contestant.
 #[derive(Debug)]
 pub struct Rounds<'a, W, C> {
     /// Number of rounds.
@@ -86,7 +86,7 @@ pub struct Rounds<'a, W, C> {
 }
 
 impl<W: Copy, C> Rounds<'_, W, C> {
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         self.count * self.workloads.len() * self.contestants.len()
     }
@@ -145,12 +145,12 @@ impl<W: Copy, C> Rounds<'_, W, C> {
 
 fn summarise<S, R>(samples: Samples<S>, row: impl FnOnce(&[S]) -> Option<R>) -> Result<R, String> {
     samples.and_then(|samples| match samples.is_empty() {
-        true => Err("it did not come to that".into()),
-        false => row(&samples).ok_or_else(|| "not one passage in the time".into()),
+        true => Err("the run was stopped before".into()),
+        false => row(&samples).ok_or_else(|| "no passage within the time".into()),
     })
 }
 
-/// A contestant that makes no passage in this time does not make any.
+/// A contestant without a passage in this time counts as one that never makes a passage.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 /// Runs for `time`, or longer if there was no passage: a busy machine may keep all contestants off

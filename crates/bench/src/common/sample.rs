@@ -1,33 +1,33 @@
-//! What one contestant did in one round.
+//! The passages of one contestant in one round.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// What one contestant did in one round.
+/// The passages of one contestant in one round.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Measuring time.
     pub wall: Duration,
-    /// Each thread's passages.
+    /// Number of passages of each thread.
     pub passages: Vec<u64>,
-    /// The waits in nanoseconds, if they were looked at.
+    /// The waits in nanoseconds, if they were measured.
     pub waits: Option<Histogram<u64>>,
 }
 
 impl Sample {
-    /// Wall time for each passage in nanoseconds; none if there was no passage.
+    /// Returns the wall time for each passage in nanoseconds, or `None` if there was no passage.
     pub fn nanos(&self) -> Option<f64> {
         let total: u64 = self.passages.iter().sum();
         (total > 0).then(|| self.wall.as_nanos() as f64 / total as f64)
     }
 
-    /// The passages of the thread that had the fewest, as a part of the mean: 1 is perfectly even,
-    /// 0 means that one of them never got in.
+    /// Returns the passages of the thread that had the fewest, divided by the mean: 1 is perfectly even,
+    /// 0 means that some thread never entered. Returns `None` if there was no passage.
     pub fn fairness(&self) -> Option<f64> {
         let total: u64 = self.passages.iter().sum();
-        let least = self.passages.iter().min().filter(|_| total > 0)?;
-        Some(*least as f64 * self.passages.len() as f64 / total as f64)
+        let fewest = self.passages.iter().min().filter(|_| total > 0)?;
+        Some(*fewest as f64 * self.passages.len() as f64 / total as f64)
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_is_least_over_mean() {
+    fn fairness_is_the_fewest_passages_divided_by_the_mean() {
         assert_eq!(sample(&[5, 5]).fairness(), Some(1.0));
         assert_eq!(sample(&[0, 10]).fairness(), Some(0.0));
         assert_eq!(sample(&[2, 6]).fairness(), Some(0.5));
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn without_passages_there_is_nothing_to_divide_by() {
+    fn time_and_fairness_need_a_passage() {
         assert_eq!(sample(&[0, 0]).fairness(), None);
         assert_eq!(sample(&[0, 0]).nanos(), None);
     }

@@ -1,7 +1,11 @@
-//! Contestants by the names on a command line.
+//! Selects contestants by the names on a command line.
 
 /// Keeps the contestants whose name contains one of `texts`, and those that `always` run; all of them if
-/// there are no texts. Fails if a text is in no name.
+/// there are no texts. 
+///
+/// # Errors
+///
+/// Returns a message that lists all names if a text is in none of them.
 pub fn select<C>(
     mut contestants: Vec<C>,
     texts: &[String],
@@ -12,7 +16,7 @@ pub fn select<C>(
     let is_known = |text: &&String| names.iter().any(|name| name.contains(text.as_str()));
     if let Some(text) = texts.iter().find(|text| !is_known(text)) {
         let names = names.join(", ");
-        return Err(format!("no contestant's name contains `{text}`; there are {names}"));
+        return Err(format!("no contestant's name contains `{text}`; the contestants are {names}"));
     }
     contestants.retain(|one| {
         let asked = texts.iter().any(|text| name(one).contains(text.as_str()));

@@ -2,41 +2,41 @@
 
 use serde::Serialize;
 
-/// A semaphore that was made for k threads to be in at once.
+/// A semaphore that admits k threads at once.
 ///
-/// The guard is the contestant's own wherever it has one, so that each is used as its users use it.
+/// The guard is the contestant's own wherever it has one, so that the benchmark uses it as its users do.
 pub trait Semaphore: Send + Sync {
     /// Held by a thread inside; dropping it releases the slot.
     type Guard<'a>
     where
         Self: 'a;
 
-    /// Waits until this thread may be in. No two threads have the same number, and all numbers are
-    /// below the number of threads that the semaphore was made for; most do not need it.
+    /// Waits until this thread may enter. `thread` is its number, from 0 up to the number of threads that
+    /// the semaphore was made for; most contestants do not need it.
     fn enter(&self, thread: usize) -> Self::Guard<'_>;
 
-    /// Which of the k places the guard stands for, where the contestant says so.
+    /// Returns the slot of the guard, from 0 to k-1, if the contestant has slot numbers.
     fn slot(_guard: &Self::Guard<'_>) -> Option<usize> {
         None
     }
 }
 
-/// In which order a contestant lets threads in.
+/// The order in which a contestant admits threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// It admits everyone.
+    /// No order: the contestant admits every thread at once.
     Open,
     /// First come, first served.
     Fifo,
-    /// Everybody gets in, in no set order.
+    /// Every thread enters eventually, in no particular order.
     Everybody,
     /// A newcomer may overtake waiters.
     Barging,
 }
 
 impl Order {
-    /// A word for tables.
+    /// Returns a word for tables.
     pub fn name(self) -> &'static str {
         match self {
             Order::Open => "-",

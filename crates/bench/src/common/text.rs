@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::rounds::LeftOut;
 
-/// Lines of as many cells each, in columns: the first `words` of them begin where the column does, the
-/// others, which are numbers, end there.
+/// Aligns lines of equally many cells in columns. The first `words` columns hold words and are aligned
+/// to the left; the others hold numbers and are aligned to the right.
 pub fn columns(lines: &[Vec<String>], words: usize) -> String {
     let mut text = String::new();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
@@ -22,7 +22,7 @@ pub fn columns(lines: &[Vec<String>], words: usize) -> String {
     text
 }
 
-/// One line per reason, with the contestants that it concerns.
+/// Formats one line for each reason, with the contestants that were left out for it.
 pub fn left_out(out: &[LeftOut]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for LeftOut { contestant, why } in out {
@@ -36,7 +36,7 @@ pub fn left_out(out: &[LeftOut]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-/// Rows under a heading, for [`columns`].
+/// Puts a heading above rows, for [`columns`].
 pub fn with_heading<const N: usize>(
     heading: [&str; N],
     lines: impl Iterator<Item = [String; N]>,
@@ -44,12 +44,12 @@ pub fn with_heading<const N: usize>(
     std::iter::once(heading.map(String::from)).chain(lines).map(Vec::from).collect()
 }
 
-/// The end of a line on how it was measured.
+/// Returns the end of the footnote: a note if the run was stopped early.
 pub fn unless_complete(complete: bool) -> &'static str {
     if complete { "" } else { "; stopped before the end" }
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 pub fn short(value: f64) -> String {
     match value {
         _ if value < 9.995 => format!("{value:.2}"),
@@ -58,7 +58,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Nanoseconds in the unit that suits them.
+/// Formats nanoseconds with three digits in the largest unit that keeps them above 1.
 pub fn duration(nanos: f64) -> String {
     match nanos {
         _ if nanos < 999.5 => format!("{nanos:.0} ns"),

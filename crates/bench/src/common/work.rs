@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, sync::OnceLock, time::Instant};
 
-/// Some turns of the loop.
+/// A number of turns of the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
     turns: u64,
@@ -12,12 +12,12 @@ impl Work {
     /// No work at all.
     pub const NONE: Work = Work { turns: 0 };
 
-    /// Work that takes about this many nanoseconds on this machine.
+    /// Creates work that takes about this many nanoseconds on this machine.
     pub fn of_nanos(nanos: u64) -> Self {
-        Work { turns: (nanos as f64 / nanos_a_turn()).round() as u64 }
+        Work { turns: (nanos as f64 / nanos_per_turn()).round() as u64 }
     }
 
-    /// Does it.
+    /// Does the work.
     #[inline]
     pub fn run(self) {
         let mut state = self.turns;
@@ -27,8 +27,9 @@ impl Work {
     }
 }
 
-/// Measured once. The fastest of several tries counts: whatever disturbs makes them slower.
-fn nanos_a_turn() -> f64 {
+/// Returns the time of a turn, which is measured once. The fastest of several tries counts, because every
+/// disturbance makes a try slower.
+fn nanos_per_turn() -> f64 {
     const TURNS: u64 = 20_000;
     const TRIES: usize = 50;
     static NANOS: OnceLock<f64> = OnceLock::new();
