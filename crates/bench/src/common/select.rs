@@ -1,7 +1,7 @@
 //! Selects contestants by the names on a command line.
 
 /// Keeps the contestants whose name contains one of `texts`, and those that `always` run; all of them if
-/// there are no texts. 
+/// there are no texts.
 ///
 /// # Errors
 ///
