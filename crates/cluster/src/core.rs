@@ -8,10 +8,7 @@
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{
-            AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -42,7 +39,7 @@ pub(crate) struct Core {
     /// How long a waiter tolerates a cluster that does not answer.
     pub max_outage: Duration,
     pub expiries: ExpiryLog,
-    leases: Leases,
+    pub leases: Leases,
     /// The number of slots when we last read it.
     size: AtomicUsize,
     /// The view with which the hall was opened, for the first passage. It may be old: a request takes effect
@@ -173,14 +170,5 @@ impl Core {
     /// Starts the task that renews a claim.
     pub(crate) fn keep(&self, claim: &Arc<Claim>) -> AbortHandle {
         self.spawn(claim.clone().keep(self.store.clone()))
-    }
-
-    /// Puts back the lease of a claim that is done with. If a request for the claim may still take effect, the
-    /// lease is ended instead, and anything that happens late vanishes with it.
-    pub(crate) fn retire(&self, claim: &Claim, uncertain: bool) {
-        match uncertain || claim.uncertain.load(Relaxed) {
-            true => self.leases.revoke(claim.lease()),
-            false => self.leases.put_back(claim.lease()),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Operations on a hall without a claim: open it, change its door, list its participants, reclaim the
 //! slots of vanished holders, remove it.
 //!
-//! `resize` and `reap` give slots to waiters themselves, which the step machine in
+//! `resize`, `reap` and `reclaim_own` give slots to waiters themselves, which the step machine in
 //! [`hallpass_algorithms::halls::cluster`] leaves to the waiters. These transitions **are not checked** by the
 //! lab. They send the transactions of line E3, which take effect only while the slot is still free or stale
 //! and the receiver still waits.
@@ -102,20 +102,38 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
             if assignments(&view).all(|assignment| assignment != (slot, token)) {
                 break;
             }
-            let counts = slot < view.size();
-            let done = match view.first.clone().filter(|_| counts) {
-                Some(to) => {
-                    let give = Ask::Give { slot, was: Was::Stale, to };
-                    core.store.perform(give, None, &view).await
-                }
-                None => core.store.free_stale(slot, counts, &view).await,
-            };
-            if let Err(error) = done {
+            if let Err(error) = hand_over_stale(core, slot, &view).await {
                 retry.after(error).await?;
             }
         }
     }
     Ok(found.len())
+}
+
+/// Gives the slot of the claim `id` to the next claim, or frees it, if the claim is gone. For the owner of the
+/// claim, which is out: all others have to wait until that is certain.
+pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
+    let mut retry = core.retry(core.first_contact);
+    loop {
+        let view = core.look().await?;
+        let mut stale = view.stale();
+        let Some((slot, _)) = stale.find(|(_, owner)| owner.record.id == id) else {
+            return Ok(());
+        };
+        if let Err(error) = hand_over_stale(core, slot, &view).await {
+            retry.after(error).await?;
+        }
+    }
+}
+
+/// Gives a stale slot to the head of the queue. Frees it if nobody waits, or if the hall has no such slot any
+/// more.
+async fn hand_over_stale(core: &Core, slot: usize, was: &View) -> Result<View, StoreError> {
+    let counts = slot < was.size();
+    match was.first.clone().filter(|_| counts) {
+        Some(to) => core.store.perform(Ask::Give { slot, was: Was::Stale, to }, None, was).await,
+        None => core.store.free_stale(slot, counts, was).await,
+    }
 }
 
 /// Frees a reclaimable slot, if nobody waits.

@@ -14,6 +14,7 @@
 //! [`manage`](crate::manage) has two more: `resize` and `reap` hand slots to waiters.
 
 use std::{
+    future,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
@@ -42,7 +43,7 @@ pub(crate) struct Held {
     pub token: Revision,
     /// The task that renews the claim.
     keeper: AbortHandle,
-    /// The task that finds out who is at the head of the queue.
+    /// The task that finds the head of the queue.
     successor_finder: Option<AbortHandle>,
     view: View,
 }
@@ -58,6 +59,9 @@ pub(crate) struct Passage {
     waiting_room: WaitingRoom,
     /// How long to tolerate an unreachable cluster.
     limit: Duration,
+    /// Resolves when the caller gives up, also because its sender was dropped. `None` once it has resolved, and on
+    /// the way out.
+    given_up: Option<oneshot::Receiver<()>>,
 }
 
 impl Passage {
@@ -73,11 +77,12 @@ impl Passage {
         let keeper = core.keep(&claim);
         let limit = core.first_contact;
         let waiting_room = WaitingRoom::default();
-        Ok(Passage { core, claim, keeper, view, waiting_room, limit })
+        Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
 
     /// The way in. A waiter gives up when `given_up` resolves, also because its sender was dropped: the caller
-    /// sees to it that this happens at the limit.
+    /// sees to it that this happens at the limit. A request that changes the hall is not interrupted: its answer
+    /// says what there is to clean up.
     pub(crate) async fn enter(
         core: Arc<Core>,
         limit: Limit,
@@ -87,7 +92,8 @@ impl Passage {
             begun = Passage::begin(core.clone()) => begun?,
             _ = &mut given_up => return Err(core.current_error().unwrap_or(Error::NoPermits)),
         };
-        let result = passage.go_in(limit, &mut given_up).await;
+        passage.given_up = Some(given_up);
+        let result = passage.go_in(limit).await;
         let Passage { core, claim, keeper, view, .. } = passage;
         match result {
             Ok((slot, token)) => {
@@ -100,36 +106,24 @@ impl Passage {
             Err(error) => {
                 claim.enter_stage(Stage::Done);
                 keeper.abort();
-                core.retire(&claim, !matches!(error, Error::NoPermits | Error::Closed));
+                retire(&core, &claim, !matches!(error, Error::NoPermits | Error::Closed));
                 Err(error)
             }
         }
     }
 
-    async fn go_in(
-        &mut self,
-        limit: Limit,
-        given_up: &mut oneshot::Receiver<()>,
-    ) -> Result<(usize, Revision), Error> {
+    async fn go_in(&mut self, limit: Limit) -> Result<(usize, Revision), Error> {
         let mut line = self.first_line(limit);
-        let mut cancelled = false;
         loop {
-            let picture = tokio::select! {
-                biased;
-                _ = &mut *given_up, if !cancelled => {
-                    cancelled = true;
-                    // The interrupted request may still take effect.
-                    self.claim.uncertain.store(true, Relaxed);
-                    if let Some(error) = self.core.current_error() {
-                        return Err(error);
-                    }
-                    self.limit = self.core.first_contact;
-                    line = Line::E4;
-                    continue;
+            let Some(picture) = self.ask(line.clone().ask()).await? else {
+                if let Some(error) = self.core.current_error() {
+                    return Err(error);
                 }
-                picture = self.ask(line.clone().ask()) => picture?,
+                self.limit = self.core.first_contact;
+                line = Line::E4;
+                continue;
             };
-            if !cancelled {
+            if self.given_up.is_some() {
                 self.limit = self.core.max_outage;
             }
             line = match line.answer(picture) {
@@ -166,11 +160,11 @@ impl Passage {
         Ok(true)
     }
 
-    /// Returns what we hold, if it is valid for long enough.
+    /// Returns our slot and token, if they are valid for long enough.
     async fn certify(&mut self) -> Result<Option<(usize, Revision)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 {
             self.limit = self.core.first_contact;
-            self.ask(Ask::Look).await?;
+            self.ask_to_the_end(Ask::Look).await?;
         }
         match self.claim.health() {
             Health { own: OwnClaim::Inside { slot, token }, lost: None, .. } => {
@@ -197,10 +191,11 @@ impl Passage {
         }
         claim.enter_stage(Stage::Done);
         let waiting_room = WaitingRoom::default();
-        let mut passage = Passage { core, claim, keeper, view, waiting_room, limit };
+        let mut passage =
+            Passage { core, claim, keeper, view, waiting_room, limit, given_up: None };
         let result = passage.go_out(slot).await;
         passage.keeper.abort();
-        passage.core.retire(&passage.claim, result.is_err());
+        retire(&passage.core, &passage.claim, result.is_err());
         result
     }
 
@@ -210,7 +205,7 @@ impl Passage {
         loop {
             let picture = match line {
                 Line::X1 { .. } => self.find_head().await?,
-                _ => self.ask(line.clone().ask()).await?,
+                _ => self.ask_to_the_end(line.clone().ask()).await?,
             };
             if let (Line::X2 { .. } | Line::X3 { .. }, ClaimState::Inside(_), false) =
                 (&line, picture.me, certain)
@@ -244,22 +239,39 @@ impl Passage {
                 Ok(self.core.picture(&self.view))
             }
             // From before we got in, or the claim is gone: read by consensus.
-            _ => self.ask(Ask::Look).await,
+            _ => self.ask_to_the_end(Ask::Look).await,
         }
     }
 
-    /// Sends a request until there is an answer.
-    async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
+    /// Sends a request until there is an answer, even if the caller gives up meanwhile.
+    async fn ask_to_the_end(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
+        let given_up = self.given_up.take();
+        let picture = self.ask(ask).await;
+        self.given_up = given_up;
+        Ok(picture?.expect("nobody gives up"))
+    }
+
+    /// Sends a request until there is an answer. Returns `None` if the caller gives up first: while it waits for
+    /// news, or between two attempts. An attempt under way is finished.
+    async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Option<Picture<Waiter>>, Error> {
         let ask = match ask {
-            Ask::Watch => match self.next_news().await? {
-                News::Own(own) => {
-                    self.claim.note_entry(own);
-                    self.view.own = own;
-                    return Ok(self.core.picture(&self.view));
+            Ask::Watch => {
+                let news = self.waiting_room.next(&self.core, &self.claim, &self.view, self.limit);
+                let news = tokio::select! {
+                    biased;
+                    () = resolved(&mut self.given_up) => return Ok(None),
+                    news = news => news?,
+                };
+                match news {
+                    News::Own(own) => {
+                        self.claim.note_entry(own);
+                        self.view.own = own;
+                        return Ok(Some(self.core.picture(&self.view)));
+                    }
+                    News::Seen { asked, view } => return Ok(Some(self.note(asked, *view))),
+                    News::Changed => Ask::Look,
                 }
-                News::Seen { asked, view } => return Ok(self.note(asked, *view)),
-                News::Changed => Ask::Look,
-            },
+            }
             ask => ask,
         };
         let mut retry = self.core.retry(self.limit);
@@ -267,20 +279,21 @@ impl Passage {
             let asked = self.core.clock.now();
             let own = Some(self.claim.reference());
             match self.core.store.perform(ask.clone(), own, &self.view).await {
-                Ok(view) => return Ok(self.note(asked, view)),
+                Ok(view) => return Ok(Some(self.note(asked, view))),
                 // The lease ended before the claim was in the store.
                 Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
                 Err(error) => {
                     // The claim may be made later, when nobody renews it any more.
                     self.claim.uncertain.store(true, Relaxed);
-                    retry.after(error).await?;
+                    tokio::select! {
+                        biased;
+                        // First, because it also reports the error.
+                        pause = retry.after(error) => pause?,
+                        () = resolved(&mut self.given_up) => return Ok(None),
+                    }
                 }
             }
         }
-    }
-
-    async fn next_news(&mut self) -> Result<News, Error> {
-        self.waiting_room.next(&self.core, &self.claim, &self.view, self.limit).await
     }
 
     /// Notes the answer to a request that was sent at the time `asked`.
@@ -302,4 +315,31 @@ impl Passage {
         self.claim.note(asked, &self.view);
         self.core.picture(&self.view)
     }
+}
+
+/// Waits until the caller gives up. Without a caller that can give up, waits forever.
+async fn resolved(given_up: &mut Option<oneshot::Receiver<()>>) {
+    match given_up {
+        Some(receiver) => {
+            let _ = receiver.await;
+            *given_up = None;
+        }
+        None => future::pending().await,
+    }
+}
+
+/// Puts back the lease of a claim that is done with. If a request for the claim may still take effect, ends the
+/// lease instead: from then on no request can make the claim. A slot that was assigned to it by then is given to
+/// the next claim at once, because its owner is out.
+fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
+    if !uncertain && !claim.uncertain.load(Relaxed) {
+        return core.leases.put_back(claim.lease());
+    }
+    let (task, core, claim) = (core.begin_task(), core.clone(), claim.clone());
+    core.clone().spawn(async move {
+        if core.store.revoke_lease(claim.lease().id).await {
+            let _ = manage::reclaim_own(&core, &claim.record.id).await;
+        }
+        drop(task);
+    });
 }

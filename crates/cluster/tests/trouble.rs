@@ -3,11 +3,12 @@
 mod common;
 
 use std::{
+    task::{Context, Waker},
     thread,
     time::{Duration, Instant},
 };
 
-use common::{SHORT_TTL, await_queue, connect, options, wait, with_short_ttl};
+use common::{SHORT_TTL, await_queue, connect, eventually, options, wait, with_short_ttl};
 use hallpass_cluster::{Clock, Cluster, ClusterHall, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
@@ -172,4 +173,25 @@ fn a_caller_that_does_not_wait_gets_the_slot_of_a_vanished_holder_in_the_end() {
     assert!(begun.elapsed() > SHORT_TTL, "{:?}", begun.elapsed());
     let left = cluster.etcdctl(&["get", "--prefix", "/hallpass/gpu/gone/"]).output();
     assert_eq!(left.expect("it runs").stdout, b"", "expiry records are removed with the slot");
+}
+
+#[test]
+fn a_caller_that_gives_up_while_its_request_is_under_way_leaves_no_slot_taken() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    // The slot of a vanished holder would be free only after 1.1 ttl.
+    let (path, far) = far_hall(&cluster, 5 * TIMEOUT);
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let await_free = |free: usize| eventually(|| near.available().expect("reachable") == free);
+    let delay = Duration::from_secs(1);
+    path.delay(delay);
+    let mut acquiring = Box::pin(far.acquire_async());
+    assert!(acquiring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    await_free(0);
+    // The answer that says so is on its way. It gets lost with the connection.
+    path.refuse();
+    eventually(|| far.trouble().is_some());
+    path.delay(delay);
+    drop(acquiring);
+    await_free(1);
 }

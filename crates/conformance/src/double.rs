@@ -1,5 +1,5 @@
 //! A hall in memory: a mutex, a condition variable and a queue. It is as simple as a hall can be, so it
-//! shows what the suite asks for, and serves as a double where a real hall would be in the way.
+//! shows what the suite requires, and stands in for a real hall in tests.
 
 use std::{
     collections::VecDeque,
@@ -36,7 +36,7 @@ pub trait Decisions: Send + Sync + 'static {
         free.first().copied()
     }
 
-    /// Whether a slot that somebody holds is not free.
+    /// Whether a held slot counts as taken.
     const SLOTS_ARE_EXCLUSIVE: bool = true;
     /// Whether a caller that does not wait is turned away while others wait.
     const TRY_QUEUES: bool = true;
@@ -72,9 +72,9 @@ struct State {
     closed: bool,
     /// The most slots that the hall has had.
     peak: usize,
-    /// The slots that somebody holds.
+    /// The slots that are held.
     held: Vec<usize>,
-    /// Tickets of those who wait, in the order in which they came.
+    /// The tickets of the waiters, in the order in which they came.
     queue: VecDeque<u64>,
     /// Tickets that were served, with their slots.
     granted: Vec<(u64, usize)>,
@@ -183,7 +183,6 @@ impl<R: Decisions> HallUnderTest for Double<R> {
         sizes: &[1, 2, 7, 64, 256],
         rounds: 300,
         hand_over: Duration::from_micros(50),
-        frees_late: false,
     };
 
     fn open(k: usize) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! What the behaviours share.
+//! Functions that the behaviours share.
 
 use std::{
     fs, io,
@@ -71,7 +71,7 @@ pub fn eventually(what: &str, condition: impl Fn() -> bool) {
 pub struct Queued<T> {
     result: mpsc::Receiver<T>,
     thread: JoinHandle<()>,
-    /// Where Linux says what the thread does.
+    /// The file in which Linux shows the state of the thread.
     stat: io::Result<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ impl<T: Send + 'static> Queued<T> {
         stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
     }
 
-    /// Waits for what the thread returns.
+    /// Waits until the thread returns, and returns its result.
     ///
     /// # Panics
     /// If the thread has panicked, or does not return before the [`deadline`].
@@ -123,8 +123,8 @@ impl<T: Send + 'static> Queued<T> {
     }
 }
 
-/// Starts a thread that runs `f`, and waits until it stands in the queue of the hall, behind all who
-/// waited before.
+/// Starts a thread that runs `f`, and waits until it stands in the queue of the hall, behind all earlier
+/// waiters.
 pub fn enqueue<H: HallUnderTest, T: Send + 'static>(
     hall: &H,
     f: impl FnOnce(&H) -> T + Send + 'static,
@@ -155,22 +155,7 @@ pub(crate) fn assert_full<H: HallUnderTest>(hall: &H) {
     }
 }
 
-/// Fails if a slot is lost: calls [`assert_whole`], where slots may come back late after callers that wait
-/// have had them all.
-///
-/// A hall on a store may count a slot as taken whose claim was given up while a request was under way, until
-/// a waiter has it freed. Such a slot is late, but not lost.
-pub(crate) fn assert_no_slot_is_lost<H: HallUnderTest>(hall: &H) {
-    if H::CAPACITY.frees_late {
-        let acquire = |_| hall.acquire_for(deadline()).expect("no slot is lost");
-        let passes: Vec<_> = (0..hall.slots()).map(acquire).collect();
-        assert!(sorted::<H>(&passes).into_iter().eq(0..hall.slots()));
-        passes.into_iter().for_each(H::release);
-    }
-    assert_whole(hall);
-}
-
-/// Fails unless, soon, all slots are free, nobody waits, and each slot can be had, the smallest first.
+/// Fails unless, soon, all slots are free, nobody waits, and all slots can be acquired, the smallest first.
 ///
 /// # Panics
 /// If something is lost.

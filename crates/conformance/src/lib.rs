@@ -1,5 +1,5 @@
-//! **What every hall promises, as one suite of tests.** The halls of threads, of processes and of a
-//! cluster keep the same promises, so the promises are written down once, as [`behaviours`] over a small
+//! **One suite of tests for the guarantees of every hall.** The halls of threads, of processes and of a
+//! cluster give the same guarantees, so the tests are written once, as [`behaviours`] over a small
 //! trait. A family, a new store or a binding writes one adapter and gets one `#[test]` per behaviour:
 //!
 //! ```
@@ -15,7 +15,6 @@
 //!         sizes: &[1, 3, 64],
 //!         rounds: 100,
 //!         hand_over: std::time::Duration::from_micros(100),
-//!         frees_late: false,
 //!     };
 //!     fn open(k: usize) -> Result<Self, String> { Double::open(k).map(Mine) }
 //!     fn acquire(&self) -> Result<Self::Pass, Refusal> { self.0.acquire() }
@@ -80,9 +79,6 @@ pub struct Capacity {
     /// How long it takes, roughly, until a released slot is the next waiter's. Where time limits are to
     /// run out just as a slot comes, they are about this long.
     pub hand_over: Duration,
-    /// Whether a slot may come back late, when a waiter has it freed: a store may execute a request after its
-    /// caller has given up.
-    pub frees_late: bool,
 }
 
 /// A hall that the suite tests. Clones are handles of one hall.

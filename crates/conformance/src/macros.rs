@@ -2,7 +2,7 @@
 
 /// Makes a `#[test]` of each behaviour for a type that implements [`HallUnderTest`](crate::HallUnderTest).
 ///
-/// After a colon, what else the hall can do: `many` ([`ManyUnderTest`](crate::ManyUnderTest)), `tasks`
+/// The words after the colon name the further abilities of the hall: `many` ([`ManyUnderTest`](crate::ManyUnderTest)), `tasks`
 /// ([`TasksUnderTest`](crate::TasksUnderTest)), `forget` ([`ForgetUnderTest`](crate::ForgetUnderTest)).
 /// Tests are named after behaviours, in modules named after topics: `order::waiters_get_in_in_the_order_they_came`.
 /// Two halls in one file need modules of their own.
@@ -61,7 +61,7 @@ macro_rules! behaviours_of {
             all_handles_see_the_new_size,
         );
         $crate::tests_of!($hall, crowd:
-            a_crowd_is_kept_apart_and_everybody_gets_in,
+            a_crowd_is_kept_apart_and_every_thread_gets_in,
             a_crowd_that_tries_and_gives_up_is_kept_apart,
             a_crowd_in_a_hall_that_is_resized_is_kept_apart,
         );
@@ -69,10 +69,10 @@ macro_rules! behaviours_of {
     (many $hall:ty) => {
         $crate::tests_of!($hall, many:
             several_slots_are_the_smallest_that_are_free,
-            all_slots_can_be_had_at_once,
+            all_slots_can_be_acquired_at_once,
             more_slots_than_the_hall_has_are_refused,
             a_request_for_no_slots_does_not_wait,
-            nobody_overtakes_a_request_for_several,
+            a_request_for_several_is_not_overtaken,
             small_requests_do_not_starve_a_large_one,
             several_freed_slots_let_in_as_many_as_fit,
             a_large_request_that_times_out_lets_in_those_behind_it,

@@ -13,7 +13,7 @@ use hallpass_conformance::{
 
 /// Fails unless the behaviour fails with a message that contains `message`.
 fn rejects(behaviour: fn(), message: &str) {
-    // A wrong hall never does what is awaited, so a short deadline is enough.
+    // What the suite waits for never happens in a wrong hall, so a short deadline is enough.
     set_deadline(Duration::from_secs(3));
     let panic =
         panic::catch_unwind(AssertUnwindSafe(behaviour)).expect_err("it accepts a wrong hall");
@@ -61,7 +61,7 @@ fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
     type Hall = Double<SharedSlots>;
     rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [0, 0]");
     // Here the witness fails in a thread of its own.
-    rejects(crowd::a_crowd_is_kept_apart_and_everybody_gets_in::<Hall>, "a scoped thread panicked");
+    rejects(crowd::a_crowd_is_kept_apart_and_every_thread_gets_in::<Hall>, "a scoped thread panicked");
 }
 
 struct LargestFirst;

@@ -83,7 +83,6 @@ impl HallUnderTest for Processes {
         sizes: &[1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 128, 200],
         rounds: 100,
         hand_over: Duration::from_micros(50),
-        frees_late: false,
     };
 
     fn open(k: usize) -> Result<Self, String> {

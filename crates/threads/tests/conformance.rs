@@ -39,7 +39,6 @@ macro_rules! adapter {
                 sizes: &$sizes,
                 rounds: 1000,
                 hand_over: Duration::from_micros(10),
-                frees_late: false,
             };
 
             fn open(k: usize) -> Result<Self, String> {

@@ -229,10 +229,11 @@ impl EtcdStore {
         self.client.keep_alive(lease).await
     }
 
-    /// Ends a lease, with one more attempt if the first gets no answer.
-    pub(crate) async fn revoke_lease(&self, lease: LeaseId) {
-        if let Err(Failure::Unreachable(_)) = self.client.revoke(lease).await {
-            let _ = self.client.revoke(lease).await;
+    /// Ends a lease, with one more attempt if the first gets no answer. Returns whether it has certainly ended.
+    pub(crate) async fn revoke_lease(&self, lease: LeaseId) -> bool {
+        match self.client.revoke(lease).await {
+            Err(Failure::Unreachable(_)) => self.client.revoke(lease).await.is_ok(),
+            revoked => revoked.is_ok(),
         }
     }
 

@@ -38,10 +38,17 @@ pub fn connect_with_short_ttl(cluster: &EtcdCluster) -> Cluster {
 }
 
 /// Waits until the queue has this length.
+#[track_caller]
 pub fn await_queue(hall: &ClusterHall, length: usize) {
+    eventually(|| hall.waiting().expect("reachable") == length);
+}
+
+/// Waits until a condition holds.
+#[track_caller]
+pub fn eventually(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while hall.waiting().expect("reachable") != length {
-        assert!(begun.elapsed() < TIMEOUT, "the queue does not get {length} waiters");
+    while !holds() {
+        assert!(begun.elapsed() < TIMEOUT, "the condition still does not hold");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -24,7 +24,7 @@ pub fn a_closed_hall_turns_newcomers_away<H: HallUnderTest>() {
     assert_closed(&hall);
 }
 
-/// Closing a hall turns away those who wait for it, with and without a time limit.
+/// Closing a hall turns waiters away, with and without a time limit.
 pub fn closing_turns_waiters_away<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");

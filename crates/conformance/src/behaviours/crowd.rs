@@ -1,4 +1,4 @@
-//! Many threads at once, and a witness that sees who is in.
+//! Many threads at once, and a witness that records the holders.
 
 use std::{
     sync::{
@@ -9,12 +9,9 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    HallUnderTest, Refusal, assert_whole,
-    helpers::{assert_no_slot_is_lost, open},
-};
+use crate::{HallUnderTest, Refusal, assert_whole, helpers::open};
 
-/// Counts those who are in, and knows which slots they have.
+/// Counts the holders, and records which slots are held.
 struct Witness {
     inside: AtomicUsize,
     taken: Vec<AtomicBool>,
@@ -57,12 +54,12 @@ fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand:
             });
         }
     });
-    assert_no_slot_is_lost(&hall);
+    assert_whole(&hall);
 }
 
 /// Among threads that come and go all the time, at most k are in, no slot has two holders, and all get
 /// their turn.
-pub fn a_crowd_is_kept_apart_and_everybody_gets_in<H: HallUnderTest>() {
+pub fn a_crowd_is_kept_apart_and_every_thread_gets_in<H: HallUnderTest>() {
     for k in [1, 3] {
         run::<H>(k, |hall, witness, _| witness.visit::<H>(hall.acquire().expect("its turn comes")));
     }

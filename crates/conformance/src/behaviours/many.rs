@@ -30,8 +30,8 @@ pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
     }
 }
 
-/// All slots can be had at once.
-pub fn all_slots_can_be_had_at_once<H: ManyUnderTest>() {
+/// A caller can acquire all slots at once.
+pub fn all_slots_can_be_acquired_at_once<H: ManyUnderTest>() {
     for &k in H::CAPACITY.sizes {
         let hall: H = open(k);
         let all = hall.try_acquire_many(k).expect("free");
@@ -72,8 +72,8 @@ pub fn a_request_for_no_slots_does_not_wait<H: ManyUnderTest>() {
     assert_whole(&hall);
 }
 
-/// While the first in line needs more slots than are free, those that are free stay free for it.
-pub fn nobody_overtakes_a_request_for_several<H: ManyUnderTest>() {
+/// While the head of the queue needs more slots than are free, the free slots stay free for it.
+pub fn a_request_for_several_is_not_overtaken<H: ManyUnderTest>() {
     let hall: H = open(4);
     let mut held = fill(&hall, 4);
     let many = enqueue(&hall, |hall| hall.acquire_many(3));
@@ -140,7 +140,8 @@ pub fn several_freed_slots_let_in_as_many_as_fit<H: ManyUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A request for several at the head holds back free slots; when it gives up, those behind it get them.
+/// A request for several slots at the head of the queue keeps free slots back. When it gives up, the waiters
+/// behind it get them.
 pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>() {
     retry_longer(|limit| {
         let hall: H = open(4);
@@ -163,7 +164,7 @@ pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>(
     });
 }
 
-/// A request that is too large since the hall has shrunk waits until the hall grows, and so do those
+/// A request that is too large since the hall has shrunk waits until the hall grows, and so do the waiters
 /// behind it.
 pub fn a_request_that_has_become_too_large_waits_until_the_hall_grows<H: ManyUnderTest>() {
     let hall: H = open(3);

@@ -17,22 +17,22 @@ pub fn waiters_get_in_in_the_order_they_came<H: HallUnderTest>() {
     for k in [1, 3].into_iter().chain(largest) {
         let hall: H = open(k);
         let mut held = VecDeque::from(fill(&hall, k));
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let waiters: Vec<_> = (0..WAITERS)
             .map(|number| {
-                let tell = tell.clone();
+                let sender = sender.clone();
                 enqueue(&hall, move |hall| {
-                    tell.send((number, hall.acquire().expect("its turn comes"))).expect("awaited");
+                    sender.send((number, hall.acquire().expect("its turn comes"))).expect("awaited");
                 })
             })
             .collect();
         assert_eq!(hall.waiting(), WAITERS);
         for expected in 0..WAITERS {
             // Each release lets in exactly one waiter.
-            assert_eq!(told.try_recv().err(), Some(TryRecvError::Empty), "too early");
+            assert_eq!(receiver.try_recv().err(), Some(TryRecvError::Empty), "too early");
             let slot = held.front().map(H::slot).expect("somebody holds a slot");
             held.pop_front().into_iter().for_each(H::release);
-            let (number, pass) = told.recv_timeout(deadline()).expect("a waiter gets in");
+            let (number, pass) = receiver.recv_timeout(deadline()).expect("a waiter gets in");
             assert_eq!(number, expected, "waiter {number} overtook waiter {expected}");
             assert_eq!(H::slot(&pass), slot, "the slot that was freed");
             held.push_back(pass);
@@ -63,26 +63,26 @@ pub fn a_caller_that_does_not_wait_cannot_overtake_a_waiter<H: HallUnderTest>() 
     }
 }
 
-/// A holder that leaves and comes again stands behind those who wait.
+/// A holder that leaves and comes again stands behind the waiters.
 pub fn a_holder_that_comes_again_stands_at_the_end<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let waiters: Vec<_> = (0..2)
         .map(|number| {
-            let tell = tell.clone();
+            let sender = sender.clone();
             enqueue(&hall, move |hall| {
                 let pass = hall.acquire().expect("its turn comes");
-                tell.send(number).expect("awaited");
+                sender.send(number).expect("awaited");
                 H::release(pass);
             })
         })
         .collect();
     H::release(held);
     let again = hall.acquire().expect("its turn comes");
-    tell.send(2).expect("awaited");
+    sender.send(2).expect("awaited");
     H::release(again);
     waiters.into_iter().for_each(|waiter| waiter.join());
-    assert_eq!(told.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
     assert_whole(&hall);
 }

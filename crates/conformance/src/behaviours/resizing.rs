@@ -11,18 +11,18 @@ use crate::{
 pub fn more_slots_let_waiters_in<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let waiters: Vec<_> = (0..4)
         .map(|number| {
-            let tell = tell.clone();
+            let sender = sender.clone();
             enqueue(&hall, move |hall| {
-                tell.send((number, hall.acquire().expect("the hall grows"))).expect("awaited");
+                sender.send((number, hall.acquire().expect("the hall grows"))).expect("awaited");
             })
         })
         .collect();
     let let_in = |expected: [usize; 2], slots: [usize; 2]| {
         let mut two: Vec<_> =
-            (0..2).map(|_| told.recv_timeout(deadline()).expect("a waiter gets in")).collect();
+            (0..2).map(|_| receiver.recv_timeout(deadline()).expect("a waiter gets in")).collect();
         // Two that are let in at once may say so in any order.
         two.sort_by_key(|(number, _)| *number);
         assert!(two.iter().map(|(number, _)| *number).eq(expected));

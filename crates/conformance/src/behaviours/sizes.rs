@@ -1,4 +1,4 @@
-//! How many slots a hall can have, and what it says otherwise.
+//! How many slots a hall can have, and the errors for other numbers.
 
 use crate::{HallUnderTest, assert_whole, helpers::open};
 

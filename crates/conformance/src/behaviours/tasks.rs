@@ -1,4 +1,4 @@
-//! Futures: when they join the queue, and what becomes of them when they are dropped.
+//! Futures: when they join the queue, and what dropping them does.
 
 use crate::{
     HallUnderTest, Refusal, Task, TasksUnderTest, assert_whole, enqueue, eventually,

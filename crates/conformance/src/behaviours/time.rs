@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     HallUnderTest, Queued, Refusal, assert_whole, deadline, enqueue, eventually,
-    helpers::{LONG, SHORT, assert_no_slot_is_lost, enqueue_while, fill, open, retry_longer},
+    helpers::{LONG, SHORT, enqueue_while, fill, open, retry_longer},
 };
 
 /// A caller that finds a slot free does not wait, even if it has no time at all.
@@ -39,7 +39,7 @@ pub fn a_time_limit_runs_out_and_not_early<H: HallUnderTest>() {
     assert!(Instant::now() >= until);
     eventually("nobody waits", || hall.waiting() == 0);
     H::release(held);
-    assert_no_slot_is_lost(&hall);
+    assert_whole(&hall);
 }
 
 /// A waiter that times out leaves the queue.
@@ -119,7 +119,7 @@ pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
                 });
             }
         });
-        assert_no_slot_is_lost(&hall);
+        assert_whole(&hall);
     }
 }
 
