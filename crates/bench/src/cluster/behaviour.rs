@@ -1,4 +1,4 @@
-//! What happens to a command when things go wrong: tried on each wrapper, and judged by observation.
+//! What happens to a command when things go wrong: each trial runs on each wrapper and reports what it saw.
 
 use std::{
     fs::read_to_string,
@@ -17,18 +17,23 @@ use serde_json::Value;
 
 use super::{
     PATIENCE, failed,
-    wrapper::{TTL, Wrapper},
+    wrapper::{LONG_TTL, TTL, Wrapper},
 };
 
 /// How long the successor of a vanished holder may take on a busy machine; it needs about 2.2 TTLs.
 const SUCCESSION: Duration = Duration::from_secs(60);
-/// How long a stopped wrapper is watched for a successor that may come or not.
-const STOPPED: Duration = Duration::from_secs(5 * TTL);
+/// How long the trial of a stopped wrapper waits for a successor: longer than 2.2 TTLs.
+const STOPPED: Duration = Duration::from_secs(3 * TTL);
+/// How often a trial is repeated if a busy machine costs the holder its slot before the trial begins.
+const ATTEMPTS: usize = 5;
 /// Prints its process id, and outlasts every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
 /// Prints `term` when it gets SIGTERM, and outlasts the trial.
 const HEAR: [&str; 3] =
     ["sh", "-c", "trap 'echo term; exit' TERM; echo in; while true; do sleep 0.05; done"];
+/// The kernel's flag for a process that executes no more instructions of its own (`PF_EXITING`). Its state is Z
+/// only some time later.
+const EXITING: u32 = 4;
 
 /// An experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -36,21 +41,21 @@ const HEAR: [&str; 3] =
 pub enum Trial {
     /// The command fails.
     Status,
-    /// The command reads.
+    /// The command reads standard input.
     Stdin,
-    /// SIGTERM for the wrapper.
+    /// The wrapper gets SIGTERM.
     Term,
-    /// The lease is revoked.
+    /// The holder's lease is revoked.
     Revoked,
-    /// The connection is cut.
+    /// The holder's connection is cut.
     Cut,
-    /// SIGSTOP for the wrapper.
+    /// The wrapper gets SIGSTOP.
     Stopped,
-    /// SIGKILL for the wrapper.
+    /// The wrapper gets SIGKILL.
     Killed,
 }
 
-/// All that is tried.
+/// All trials.
 pub const TRIALS: [Trial; 7] = [
     Trial::Status,
     Trial::Stdin,
@@ -61,22 +66,22 @@ pub const TRIALS: [Trial; 7] = [
     Trial::Killed,
 ];
 
-/// Behaviour of a wrapper.
+/// The behaviour of a wrapper in a trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Behaviour {
-    /// In which trial.
+    /// The trial.
     pub trial: Trial,
-    /// Of which wrapper.
+    /// The wrapper.
     pub wrapper: Wrapper,
-    /// `true` if it behaved as hoped.
+    /// `true` if the wrapper behaved as it should.
     pub good: bool,
-    /// Observations.
+    /// What the trial saw.
     pub seen: String,
 }
 
 impl Trial {
-    /// The desired behaviour.
-    pub fn hope(self) -> &'static str {
+    /// Returns the desired behaviour.
+    pub fn expectation(self) -> &'static str {
         match self {
             Trial::Status => "the exit status of the command is passed on",
             Trial::Stdin => "the command reads standard input",
@@ -88,92 +93,120 @@ impl Trial {
         }
     }
 
-    /// Tries it.
+    /// Runs the trial on a wrapper.
+    ///
+    /// # Errors
+    /// Why the trial could not be carried out.
     pub fn run(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Behaviour, String> {
         let (good, seen) = match self {
             Trial::Status => status(cluster, wrapper)?,
             Trial::Stdin => stdin(cluster, wrapper)?,
             Trial::Term => term(cluster, wrapper)?,
             Trial::Revoked | Trial::Cut | Trial::Stopped | Trial::Killed => {
-                let followed = self.succession(cluster, wrapper)?;
-                let kept = self == Trial::Stopped && followed == Followed::Nobody;
-                (followed == Followed::Alone || kept, followed.in_words().into())
+                let found = self.succession(cluster, wrapper)?;
+                let kept = self == Trial::Stopped && found == Found::Nothing;
+                (found == Found::Alone || kept, found.in_words().into())
             }
         };
         Ok(Behaviour { trial: self, wrapper: wrapper.clone(), good, seen })
     }
 
-    /// One is in and one waits. Something happens to the first; what does the second one find?
-    fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Followed, String> {
-        let name = format!("{self:?}").to_lowercase();
+    /// Lets one command in and another one wait, harms the first, and returns what the second one finds.
+    fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Found, String> {
+        for attempt in 0..ATTEMPTS {
+            let name = format!("{self:?}{attempt}").to_lowercase();
+            if let Some(found) = self.succession_in(&name, cluster, wrapper)? {
+                return Ok(found);
+            }
+        }
+        Err("the machine is too busy: the holder lost its slot before the trial began".into())
+    }
+
+    /// Makes one attempt in a hall of this name. Returns `None` if the holder lost its slot before the trial
+    /// began.
+    fn succession_in(
+        self,
+        name: &str,
+        cluster: &EtcdCluster,
+        wrapper: &Wrapper,
+    ) -> Result<Option<Found>, String> {
         let path = Proxy::before(cluster.member(0));
         let url =
             if self == Trial::Cut { format!("etcd://{}", path.address()) } else { cluster.url() };
-        let first = Run::start(wrapper.command(&url, &name, &HOLD))?;
-        let pid = first.says(PATIENCE).ok_or("a command did not get in")?;
-        let holder = Holder::find(&pid)?;
+        let first = Run::start(wrapper.command(&url, TTL, name, &HOLD))?;
+        let pid = first.line(PATIENCE).ok_or("a command did not get in")?;
+        let _holder = Holder::find(&pid)?;
         let look = format!(
-            "read -r _ _ state _ 2>/dev/null </proc/{pid}/stat && [ $state != Z ] && echo both || echo alone"
+            "read -r _ _ _ _ _ _ _ _ flags _ 2>/dev/null </proc/{pid}/stat && \
+             [ $((flags & {EXITING})) = 0 ] && echo both || echo alone"
         );
-        let second = Run::start(wrapper.command(&cluster.url(), &name, &["sh", "-c", &look]))?;
-        await_waiter(cluster, wrapper, &name)?;
+        let look = ["sh", "-c", &look];
+        let second = Run::start(wrapper.command(&cluster.url(), TTL, name, &look))?;
+        if !await_waiter(cluster, wrapper, name, &pid)? {
+            return Ok(None);
+        }
         match self {
-            Trial::Revoked => revoke(cluster, &wrapper.holders(&name))?,
+            Trial::Revoked if !revoke(cluster, &wrapper.holders(name))? => return Ok(None),
+            Trial::Revoked => {}
             Trial::Cut => path.cut(),
             Trial::Stopped => first.signal(Signal::STOP)?,
             _ => first.signal(Signal::KILL)?,
         }
         let limit = if self == Trial::Stopped { STOPPED } else { SUCCESSION };
-        let followed = match second.says(limit).as_deref() {
-            Some("alone") => Followed::Alone,
-            Some("both") => Followed::Both,
-            None if is_running(&pid) => Followed::Nobody,
-            _ => Followed::Lost,
-        };
-        drop(holder);
-        Ok(followed)
+        Ok(Some(match second.line(limit).as_deref() {
+            Some("alone") => Found::Alone,
+            Some("both") => Found::Both,
+            None if is_running(&pid) => Found::Nothing,
+            _ => Found::Lost,
+        }))
     }
 }
 
 /// What the second command found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Followed {
-    /// The first had ended.
+enum Found {
+    /// The first command had ended.
     Alone,
-    /// It had not.
+    /// The first command was still running.
     Both,
-    /// Nothing, for it did not get in while the first went on.
-    Nobody,
-    /// Nothing, though the first had ended.
+    /// Nothing: the second command did not start, and the first kept running.
+    Nothing,
+    /// Nothing: the second command did not start, although the first had ended.
     Lost,
 }
 
-impl Followed {
+impl Found {
     fn in_words(self) -> &'static str {
         match self {
-            Followed::Alone => "the first had ended",
-            Followed::Both => "both ran",
-            Followed::Nobody => "the first kept the slot",
-            Followed::Lost => "the first ended, but the second did not start",
+            Found::Alone => "the first had ended",
+            Found::Both => "both ran",
+            Found::Nothing => "the first kept the slot",
+            Found::Lost => "the first ended, but the second did not start",
         }
     }
 }
 
-/// Waits until a holder and a waiter have their keys.
-fn await_waiter(cluster: &EtcdCluster, wrapper: &Wrapper, name: &str) -> Result<(), String> {
+/// Waits until a command waits behind the holder with this process id. Returns `false` if the holder ends first.
+fn await_waiter(
+    cluster: &EtcdCluster,
+    wrapper: &Wrapper,
+    name: &str,
+    holder: &str,
+) -> Result<bool, String> {
     let (keys, count) = wrapper.waiters(name);
     let begun = Instant::now();
-    loop {
+    while is_running(holder) {
         let mut get = cluster.etcdctl(&["get", "--prefix", "--keys-only", &keys]);
         let found = get.output().map_err(failed)?.stdout;
         if found.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() >= count {
-            return Ok(());
+            return Ok(true);
         }
         if begun.elapsed() > PATIENCE {
             return Err("a command did not begin to wait".into());
         }
         thread::sleep(Duration::from_millis(50));
     }
+    Ok(false)
 }
 
 /// The command of the holder. Some wrappers leave it behind; dropping this kills it.
@@ -188,57 +221,56 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // It may have ended.
+        // The command may have ended.
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 }
 
+/// Returns whether a process still executes instructions of its own.
 fn is_running(pid: &str) -> bool {
-    let stat = read_to_string(format!("/proc/{pid}/stat"));
-    stat.is_ok_and(|stat| stat.split_whitespace().nth(2) != Some("Z"))
+    let stat = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let flags = stat.split_whitespace().nth(8).and_then(|flags| flags.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & EXITING == 0)
 }
 
 fn status(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
-    let mut command = wrapper.command(&cluster.url(), "status", &["sh", "-c", "exit 7"]);
+    let mut command = wrapper.command(&cluster.url(), LONG_TTL, "status", &["sh", "-c", "exit 7"]);
     let output = command.stdin(Stdio::null()).output().map_err(failed)?;
     Ok((output.status.code() == Some(7), format!("7 became {}", output.status)))
 }
 
 fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
-    let mut command = wrapper.command(&cluster.url(), "stdin", &["cat"]);
+    let mut command = wrapper.command(&cluster.url(), LONG_TTL, "stdin", &["cat"]);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = piped.spawn().map_err(failed)?;
     // A command that does not read may have ended.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(b"a word"));
     let output = child.wait_with_output().map_err(failed)?;
-    let heard = String::from_utf8_lossy(&output.stdout).contains("a word");
-    Ok((heard, if heard { "it was read" } else { "it was empty" }.into()))
+    let was_read = String::from_utf8_lossy(&output.stdout).contains("a word");
+    Ok((was_read, if was_read { "it was read" } else { "it was empty" }.into()))
 }
 
 fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
-    let run = Run::start(wrapper.command(&cluster.url(), "term", &HEAR))?;
-    run.says(PATIENCE).ok_or("a command did not get in")?;
+    let run = Run::start(wrapper.command(&cluster.url(), LONG_TTL, "term", &HEAR))?;
+    run.line(PATIENCE).ok_or("a command did not get in")?;
     run.signal(Signal::TERM)?;
-    let heard = run.says(PATIENCE).as_deref() == Some("term");
-    Ok((heard, if heard { "it was told" } else { "it was not told" }.into()))
+    let arrived = run.line(PATIENCE).as_deref() == Some("term");
+    Ok((arrived, if arrived { "it arrived" } else { "it did not arrive" }.into()))
 }
 
-/// Revokes the lease of the oldest of these keys, which is the holder's.
-fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<(), String> {
+/// Revokes the lease of the oldest of these keys, which is the holder's. Returns `false` if there is none.
+fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<bool, String> {
     let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);
     let answer: Value =
         serde_json::from_slice(&get.output().map_err(failed)?.stdout).map_err(failed)?;
     let found = answer["kvs"].as_array().into_iter().flatten();
     let oldest = found.min_by_key(|kv| kv["create_revision"].as_u64());
-    let lease = oldest.and_then(|kv| kv["lease"].as_i64()).ok_or("there is no lease")?;
+    let Some(lease) = oldest.and_then(|kv| kv["lease"].as_i64()) else { return Ok(false) };
     let mut revoke = cluster.etcdctl(&["lease", "revoke", &format!("{lease:x}")]);
-    match revoke.output().map_err(failed)?.status.success() {
-        true => Ok(()),
-        false => Err("the lease cannot be revoked".into()),
-    }
+    Ok(revoke.output().map_err(failed)?.status.success())
 }
 
-/// A wrapper at work; killed when this is dropped.
+/// A wrapper that runs. Dropping this kills it.
 struct Run {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -250,20 +282,20 @@ impl Run {
         let mut child = piped.spawn().map_err(failed)?;
         let stdout = child.stdout.take().ok_or("there is no pipe")?;
         let (sender, lines) = mpsc::channel();
+        // The thread ends when the last writer or the receiver is gone.
         thread::spawn(move || {
-            // Until the last writer or the reader is gone.
-            let said = BufReader::new(stdout).lines().map_while(Result::ok);
-            said.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+            let printed = BufReader::new(stdout).lines().map_while(Result::ok);
+            printed.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
         Ok(Run { child, lines })
     }
 
-    /// The next line, if it comes in time.
-    fn says(&self, within: Duration) -> Option<String> {
+    /// Returns the next line that the command prints, if it comes in time.
+    fn line(&self, within: Duration) -> Option<String> {
         self.lines.recv_timeout(within).ok()
     }
 
-    /// Not yet waited for, so the number is its own.
+    /// Sends a signal to the wrapper, which has not been waited for, so its process id is not reused.
     fn signal(&self, signal: Signal) -> Result<(), String> {
         kill_process(Pid::from_child(&self.child), signal).map_err(failed)
     }
@@ -271,7 +303,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // It may have ended.
+        // The wrapper may have ended.
         let _ = (self.child.kill(), self.child.wait());
     }
 }

@@ -1,8 +1,8 @@
-//! From a release to the successor being in, in writes of etcd.
+//! The time from a release until the successor is in, in writes of etcd.
 //!
-//! One holds the only slot and one waits. The time goes from the call of `release` to when the other
-//! one's `acquire` has returned, or to when its command has written a word to a pipe. A write of etcd,
-//! and the start of such a command without any hall, are measured in turns with that.
+//! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
+//! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. A write of
+//! etcd, and the start of such a command without any hall, are measured in turns with that.
 
 use std::{
     io::{BufRead, BufReader},
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{
     await_queue, failed,
     setting::{Setting, connect},
-    wrapper::Wrapper,
+    wrapper::{LONG_TTL, Wrapper},
 };
 use crate::common::quartiles::Quartiles;
 
@@ -27,40 +27,43 @@ pub const BAR: f64 = 3.0;
 
 const NAME: &str = "handover";
 
-/// Result, in nanoseconds.
+/// The result, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Handover {
-    /// On which cluster.
+    /// The cluster.
     #[serde(flatten)]
     pub setting: Setting,
-    /// One write.
+    /// The time of one write.
     pub write: Quartiles,
-    /// From one connection to another one.
+    /// The time of a hand-over to another connection.
     pub connection: Quartiles,
-    /// To the command of another process.
+    /// The time of a hand-over to the command of another process.
     pub command: Quartiles,
-    /// The start of such a command alone.
+    /// The time to start such a command without a hall.
     pub start: Quartiles,
 }
 
 impl Handover {
-    /// Time of a hand-over to another connection, in writes.
+    /// Returns the time of a hand-over to another connection, in writes.
     pub fn in_writes(&self) -> f64 {
         self.connection.median / self.write.median
     }
 
-    /// Time of a hand-over to a command without the start of the command, in writes.
+    /// Returns the time of a hand-over to a command, less the start of the command, in writes.
     pub fn command_in_writes(&self) -> f64 {
         (self.command.median - self.start.median) / self.write.median
     }
 
-    /// Returns `true` if it took at most [`BAR`] writes.
+    /// Returns `true` if the hand-over to another connection took at most [`BAR`] writes.
     pub fn holds(&self) -> bool {
         self.in_writes() <= BAR
     }
 }
 
-/// Hands over this many times in each way.
+/// Measures this many hand-overs of each kind.
+///
+/// # Errors
+/// Why a hand-over failed.
 pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
     let cluster = setting.start();
     let (mine, other) = (connect(&cluster)?, connect(&cluster)?);
@@ -69,14 +72,15 @@ pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handov
     let (hall, other_hall) = (mine_hall?, other_hall?);
     let wrapper = Wrapper::Hallpass(program.to_path_buf());
     let mut samples = [const { Vec::new() }; 4];
-    // The first is for connections to be made.
+    // The first round only makes the connections.
     for round in 0..=rounds {
         let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
         let connection = to_connection(&hall, &other_hall)?;
-        let command = to_command(&hall, wrapper.command(&cluster.url(), NAME, &["echo", "in"]))?;
+        let command =
+            to_command(&hall, wrapper.command(&cluster.url(), LONG_TTL, NAME, &["echo", "in"]))?;
         let mut alone = Command::new("echo");
         alone.arg("in");
-        let start = until_heard(alone, Ok)?;
+        let start = until_printed(alone, Ok)?;
         if round > 0 {
             for (samples, one) in samples.iter_mut().zip([write, connection, command, start]) {
                 samples.push(one);
@@ -114,7 +118,7 @@ fn to_connection(mine: &ClusterHall, other: &ClusterHall) -> Result<f64, String>
 
 fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     let pass = hall.acquire().map_err(failed)?;
-    until_heard(command, |_| {
+    until_printed(command, |_| {
         await_queue(hall, 1)?;
         let released = Instant::now();
         pass.release().map_err(failed)?;
@@ -122,8 +126,9 @@ fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     })
 }
 
-/// The time from when the command is let in, which may be when it is started, to when it is heard.
-fn until_heard(
+/// Returns the time until the command has printed its line: from its start, or from the later time that `let_in`
+/// returns.
+fn until_printed(
     mut command: Command,
     let_in: impl FnOnce(Instant) -> Result<Instant, String>,
 ) -> Result<f64, String> {
@@ -132,13 +137,13 @@ fn until_heard(
     let stdout = child.stdout.take().ok_or("there is no pipe")?;
     let let_in = let_in(started);
     if let_in.is_err() {
-        // It would wait forever.
+        // The command would wait forever.
         let _ = child.kill();
     }
     let mut line = String::new();
-    let heard = BufReader::new(stdout).read_line(&mut line).map(|_| Instant::now());
+    let printed = BufReader::new(stdout).read_line(&mut line).map(|_| Instant::now());
     let ended = child.wait().map_err(failed)?;
-    let time = heard.map_err(failed)? - let_in?;
+    let time = printed.map_err(failed)? - let_in?;
     match line.trim() {
         "in" => Ok(time.as_nanos() as f64),
         _ => Err(format!("a command did not get in: {ended}")),

@@ -1,7 +1,7 @@
-//! Number of clients that etcd notifies of a release.
+//! The number of clients that etcd notifies of a release.
 //!
-//! All slots are held and many wait, over several connections. Again and again one leaves; how many
-//! events etcd has sent to anybody is what it counts itself, before and after.
+//! All slots are held, and many waiters stand in the queue, over several connections. Holders leave one after the
+//! other. etcd itself counts the events that it sends; the difference over a release is the result.
 
 use std::{sync::mpsc, thread};
 
@@ -17,7 +17,7 @@ use crate::common::{quartiles::Quartiles, statistics::median};
 
 const CONNECTIONS: usize = 8;
 
-/// Result.
+/// The result for one number of slots and waiters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Herd {
     /// Number of slots.
@@ -26,13 +26,13 @@ pub struct Herd {
     pub waiting: usize,
     /// Number of events sent for each release.
     pub events: Quartiles,
-    /// The median over the first half of the releases.
+    /// The median of the events over the first half of the releases.
     pub early: f64,
-    /// That over the second half.
+    /// The median of the events over the second half of the releases.
     pub late: f64,
 }
 
-/// Returns `true` if the number of events does not depend on the number of waiters, give or take one.
+/// Returns `true` if the number of events does not grow with the number of waiters, by more than one.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
     let mut groups = herds.chunk_by(same_k);
@@ -44,7 +44,10 @@ pub fn is_steady(herds: &[Herd]) -> bool {
     herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
-/// Releases this many times, on a cluster that does nothing else.
+/// Counts the events of this many releases, on a cluster that does nothing else.
+///
+/// # Errors
+/// Why a call on the hall failed.
 pub fn measure(
     cluster: &EtcdCluster,
     k: usize,
@@ -60,13 +63,13 @@ pub fn measure(
     let inside = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
     let events = thread::scope(|scope| {
         let (entered, successors) = mpsc::channel();
-        let comes = |number: usize| {
+        let add_waiter = |number: usize| {
             let (hall, entered) = (&halls[number % CONNECTIONS], entered.clone());
-            // Nobody listens once it is over; then the pass is given back.
+            // At the end nobody receives the pass, and it is released.
             scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
         };
-        (0..waiting).for_each(comes);
-        let events = count(cluster, hall, inside, waiting, releases, &successors, &comes);
+        (0..waiting).for_each(add_waiter);
+        let events = count(cluster, hall, inside, waiting, releases, &successors, &add_waiter);
         // Waiters that are left give up.
         let closed = hall.close().map_err(failed);
         drop(successors);
@@ -79,7 +82,7 @@ pub fn measure(
     Ok(Herd { k, waiting, events, early, late })
 }
 
-/// The events for each release, after each of which another one comes.
+/// Returns the events for each release. After each, another waiter comes.
 fn count(
     cluster: &EtcdCluster,
     hall: &ClusterHall,
@@ -87,7 +90,7 @@ fn count(
     waiting: usize,
     releases: usize,
     successors: &mpsc::Receiver<Result<ClusterPass, String>>,
-    comes: &impl Fn(usize),
+    add_waiter: &impl Fn(usize),
 ) -> Result<Vec<f64>, String> {
     let mut events = Vec::new();
     for release in 0..releases {
@@ -97,7 +100,7 @@ fn count(
         inside.push(successors.recv().map_err(failed)??);
         thread::sleep(MOMENT);
         events.push((events_sent(cluster)? - before) as f64);
-        comes(release);
+        add_waiter(release);
     }
     Ok(events)
 }

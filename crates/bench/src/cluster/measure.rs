@@ -1,4 +1,4 @@
-//! Rounds over all that is measured among machines.
+//! Rounds over all measurements of the cluster.
 
 use std::{fs, iter, path::PathBuf, thread};
 
@@ -17,25 +17,25 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 /// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
-    /// Which parts.
+    /// The parts to measure.
     pub parts: Vec<Part>,
-    /// On which clusters; herds and behaviour on the first of them.
+    /// The clusters to measure on; herds and behaviour are measured on the first.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
-    /// Number of waiters in a herd.
+    /// The numbers of waiters for a release.
     pub herds: Vec<usize>,
-    /// Number of passages that all loops together make in a round.
+    /// Number of passages of all loops together in a round.
     pub passages: usize,
-    /// Where `hallpass` is.
+    /// The program `hallpass`.
     pub program: PathBuf,
 }
 
-/// Number of slots that a herd waits for.
+/// The numbers of slots that a herd waits for.
 const HERD_SLOTS: [usize; 2] = [1, 4];
 
 impl Plan {
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         let steps = |part: &Part| match part {
             Part::Handover => self.settings.len(),
@@ -46,7 +46,10 @@ impl Plan {
         self.parts.iter().map(steps).sum()
     }
 
-    /// Measures, step by step.
+    /// Measures step by step.
+    ///
+    /// # Errors
+    /// Why something could not be measured.
     pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let mut report =
             Report { cores: cores(), load: vec![load()], rounds: self.rounds, ..Report::default() };
@@ -100,7 +103,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Passages of both in turns.
+    /// Measures the passages of both wrappers in turns.
     fn passages(
         &self,
         steps: &mut Steps<'_>,
@@ -126,7 +129,7 @@ impl Plan {
         Ok(all.map(|((ours, theirs), ratio)| Race { setting, loops, ours, theirs, ratio }))
     }
 
-    /// Measures the gaps between commands, with many competitors.
+    /// Measures the gaps between commands, with many competing loops.
     fn successions(
         &self,
         steps: &mut Steps<'_>,
@@ -154,24 +157,25 @@ impl Plan {
 
     fn behave(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
         let cluster = &self.settings[0].start();
-        for trial in TRIALS {
-            if !steps.begin(|| trial.hope().into()) {
-                break;
-            }
-            // Nothing is timed here, and mostly one waits: both at once.
-            let both = thread::scope(|scope| {
+        // Nothing is timed here, and the trials mostly wait, so they run all at once.
+        thread::scope(|scope| {
+            let mut runs = Vec::new();
+            for trial in TRIALS {
+                if !steps.begin(|| trial.expectation().into()) {
+                    break;
+                }
                 let run = |wrapper| scope.spawn(move || trial.run(cluster, &wrapper));
-                self.wrappers().map(run).map(|run| run.join().expect("no panic"))
-            });
-            for seen in both {
-                report.behaviours.push(seen?);
+                runs.extend(self.wrappers().map(run));
             }
-        }
-        Ok(())
+            for run in runs {
+                report.behaviours.push(run.join().map_err(|_| "a trial panicked")??);
+            }
+            Ok(())
+        })
     }
 }
 
-/// The load average of the last minute.
+/// Returns the load average of the last minute.
 fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)

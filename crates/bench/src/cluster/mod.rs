@@ -1,17 +1,17 @@
-//! Halls among machines side by side with `etcdctl lock`, on clusters of etcd on this machine.
+//! Halls of a cluster side by side with `etcdctl lock`, on etcd clusters on this machine.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`setting`] | how many members, and where they write |
-//! | [`handover`] | from a release to the successor being in, in writes of etcd |
-//! | [`herd`] | how many are told of a release |
+//! | [`setting`] | the number of members, and where they write |
+//! | [`handover`] | the time from a release until the successor is in, in writes of etcd |
+//! | [`herd`] | the number of clients that etcd notifies of a release |
 //! | [`wrapper`] | the commands that are compared |
 //! | [`race`] | passages a second of commands |
-//! | [`behaviour`] | what becomes of a command when things go wrong |
+//! | [`behaviour`] | what happens to a command when things go wrong |
 //! | [`measure`] | rounds over all of these |
-//! | [`options`] | what to measure, on a command line |
-//! | [`report`] | what was measured, as JSON |
-//! | [`table`] | the same as text |
+//! | [`options`] | the command line |
+//! | [`report`] | the figures, as JSON |
+//! | [`table`] | the figures, as text |
 
 pub mod behaviour;
 pub mod handover;
@@ -32,7 +32,7 @@ use std::{
 
 use hallpass_cluster::ClusterHall;
 
-/// Longer than this nothing takes, unless it is broken.
+/// Nothing takes longer than this, unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Time for waiters to settle and for pending events to arrive.
 const MOMENT: Duration = Duration::from_millis(40);

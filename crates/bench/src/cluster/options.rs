@@ -14,7 +14,7 @@ use super::{
     setting::{Medium, Setting},
 };
 
-/// The options of the benchmark among machines.
+/// The options of the benchmark of the cluster.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Fewer rounds: rougher figures
@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values = ["1", "3"])]
     #[arg(value_parser = PossibleValuesParser::new(["1", "3"]))]
     pub members: Vec<String>,
-    /// Where their members write
+    /// Where the members write
     #[arg(long, value_name = "WHERE", num_args = 1.., value_enum)]
     #[arg(default_values = ["disk", "memory"])]
     pub storage: Vec<Medium>,
@@ -51,7 +51,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns what to measure; fails if etcd is not installed.
+    /// Returns what to measure.
+    ///
+    /// # Errors
+    /// What to install if there is no etcd, or how to get a `hallpass` to measure.
     pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
         if !missing.is_empty() {
@@ -76,7 +79,7 @@ impl Options {
         })
     }
 
-    /// The `hallpass` that was asked for, or the one beside this program, or the one on `PATH`.
+    /// Returns the `hallpass` of the option `--program`, or the one beside this program, or the one on `PATH`.
     fn program(&self) -> PathBuf {
         let beside = || Some(env::current_exe().ok()?.with_file_name("hallpass"));
         let found = self.program.clone().or_else(|| beside().filter(|path| path.is_file()));
@@ -92,7 +95,7 @@ impl Options {
     }
 }
 
-/// Fails with what to do if `program` is not a hallpass that runs.
+/// Fails if `program` is not a hallpass that runs. The error says what to do.
 fn check_that_it_runs(program: &Path) -> Result<(), String> {
     let output = Command::new(program).arg("--version").output();
     match output {

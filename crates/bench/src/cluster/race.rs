@@ -9,37 +9,41 @@ use std::{
 use hallpass_testbed::EtcdCluster;
 use serde::Serialize;
 
-use super::{failed, setting::Setting, wrapper::Wrapper};
+use super::{
+    failed,
+    setting::Setting,
+    wrapper::{LONG_TTL, Wrapper},
+};
 use crate::common::quartiles::Quartiles;
 
-/// Number of competing loops.
+/// The numbers of competing loops.
 pub const CROWDS: [usize; 2] = [1, 8];
-/// Tells when it is in and when it is about to leave, in nanoseconds. So long that all others wait.
+/// Prints when it begins and when it is about to end, in nanoseconds. It takes so long that all others wait.
 const STAY: [&str; 3] = ["sh", "-c", "date +%s%N; sleep 0.05; date +%s%N"];
 
-/// Two wrappers under one load.
+/// The passages of both wrappers under one load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Race {
-    /// On which cluster.
+    /// The cluster.
     #[serde(flatten)]
     pub setting: Setting,
     /// Number of competing loops.
     pub loops: usize,
     /// Passages a second of `hallpass run`.
     pub ours: Quartiles,
-    /// Those of `etcdctl lock`.
+    /// Passages a second of `etcdctl lock`.
     pub theirs: Quartiles,
     /// Ratio of the two, round by round.
     pub ratio: Quartiles,
 }
 
-/// From the end of a command to the start of the next, in nanoseconds.
+/// The time from the end of a command to the start of the next, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Succession {
-    /// On which cluster.
+    /// The cluster.
     #[serde(flatten)]
     pub setting: Setting,
-    /// Under what.
+    /// The wrapper.
     pub wrapper: Wrapper,
     /// Number of competing loops.
     pub loops: usize,
@@ -49,7 +53,10 @@ pub struct Succession {
     pub overlaps: usize,
 }
 
-/// Passages per second of this many loops, with this many passages each.
+/// Measures the passages per second of this many loops, with this many passages each.
+///
+/// # Errors
+/// Why a command failed.
 pub fn passages(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
@@ -57,32 +64,36 @@ pub fn passages(
     each: usize,
 ) -> Result<f64, String> {
     let begun = Instant::now();
-    compete(loops, each, || wrapper.command(&cluster.url(), "race", &["true"]))?;
+    compete(loops, each, || wrapper.command(&cluster.url(), LONG_TTL, "race", &["true"]))?;
     Ok((loops * each) as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// When commands began and ended, in the order in which they began.
+/// Returns when commands began and ended, in the order in which they began.
+///
+/// # Errors
+/// Why a command failed, or what it printed instead of two times.
 pub fn stays(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
     loops: usize,
     each: usize,
 ) -> Result<Vec<(i64, i64)>, String> {
-    let said = compete(loops, each, || wrapper.command(&cluster.url(), "stays", &STAY))?;
-    let stay = |said: &String| {
-        // Others may say something too.
-        let times: Vec<i64> = said.split_whitespace().flat_map(str::parse).collect();
+    let command = || wrapper.command(&cluster.url(), LONG_TTL, "stays", &STAY);
+    let outputs = compete(loops, each, command)?;
+    let stay = |output: &String| {
+        // The wrapper may print something too.
+        let times: Vec<i64> = output.split_whitespace().flat_map(str::parse).collect();
         match times[..] {
             [begun, ended] => Ok((begun, ended)),
-            _ => Err(format!("{} let a command say {said:?}", wrapper.name())),
+            _ => Err(format!("a command of {} printed {output:?}", wrapper.name())),
         }
     };
-    let mut stays = said.iter().map(stay).collect::<Result<Vec<_>, _>>()?;
+    let mut stays = outputs.iter().map(stay).collect::<Result<Vec<_>, _>>()?;
     stays.sort_unstable();
     Ok(stays)
 }
 
-/// Output of their commands.
+/// Runs the command in this many loops, and returns what the commands print.
 fn compete(
     loops: usize,
     each: usize,
@@ -98,13 +109,13 @@ fn compete(
     let some = || (0..each).map(|_| once()).collect::<Result<Vec<_>, _>>();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..loops).map(|_| scope.spawn(some)).collect();
-        let said =
+        let outputs =
             threads.into_iter().map(|thread| thread.join().map_err(|_| "a loop panicked")?);
-        Ok(said.collect::<Result<Vec<_>, String>>()?.concat())
+        Ok(outputs.collect::<Result<Vec<_>, String>>()?.concat())
     })
 }
 
-/// Gaps between commands, and the number of overlaps.
+/// Returns the gaps between commands, and the number of overlaps.
 pub fn between(stays: &[(i64, i64)]) -> (Vec<f64>, usize) {
     let gaps: Vec<i64> = stays.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
     let overlaps = gaps.iter().filter(|gap| **gap < 0).count();
@@ -116,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_begins_too_early_is_counted() {
+    fn a_command_that_begins_too_early_counts_as_an_overlap() {
         assert_eq!(between(&[(0, 5), (7, 9), (8, 10)]), (vec![2.0, -1.0], 1));
     }
 }

@@ -14,7 +14,7 @@ use super::{
 /// A part of the benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Part {
-    /// From a release to the successor being in, in writes of etcd
+    /// Time from a release until the successor is in, in writes of etcd
     Handover,
     /// Number of clients that are notified of a release
     Herd,
@@ -24,7 +24,7 @@ pub enum Part {
     Behaviour,
 }
 
-/// A run of the benchmark among machines.
+/// A run of the benchmark of the cluster.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// `true` if the measurement was not stopped early.
@@ -48,7 +48,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// As one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or(Value::Null);
         for (shown, handover) in

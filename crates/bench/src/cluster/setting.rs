@@ -17,9 +17,9 @@ use super::{PATIENCE, failed};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {
-    /// Where temporary files are
+    /// In the directory for temporary files
     Disk,
-    /// Where writing takes no time
+    /// In memory, where a write takes no time
     Memory,
 }
 
@@ -28,12 +28,12 @@ pub enum Medium {
 pub struct Setting {
     /// Number of members.
     pub members: usize,
-    /// Where they write.
+    /// Where the members write.
     pub medium: Medium,
 }
 
 impl Setting {
-    /// Starts such a cluster.
+    /// Starts a cluster with this setting.
     pub fn start(self) -> EtcdCluster {
         EtcdCluster::start_on(
             self.members,
@@ -45,7 +45,6 @@ impl Setting {
     }
 }
 
-/// In words.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = if self.members == 1 { "1 member" } else { "3 members" };
@@ -57,12 +56,12 @@ impl fmt::Display for Setting {
     }
 }
 
-/// A connection of its own.
+/// Makes a new connection.
 pub(super) fn connect(cluster: &EtcdCluster) -> Result<Cluster, String> {
     Cluster::connect(ClusterOptions::at(&cluster.url()).map_err(failed)?).map_err(failed)
 }
 
-/// Number of watch events that the members have sent, by their own count.
+/// Returns the number of watch events that the members have sent, by their own count.
 pub(super) fn events_sent(cluster: &EtcdCluster) -> Result<u64, String> {
     const COUNTER: &str = "etcd_debugging_mvcc_events_total ";
     let mut sum = 0;

@@ -13,7 +13,7 @@ use crate::common::{
     text::{columns, duration, short, unless_complete, with_heading},
 };
 
-/// A table for each part, with a line on what was hoped for.
+/// Returns a table for each part, and a line that says whether the result is as expected.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     if !report.handovers.is_empty() {
@@ -128,7 +128,7 @@ fn successions(successions: &[Succession]) -> Vec<Vec<String>> {
     with_heading(heading, successions.iter().map(line))
 }
 
-/// Both wrappers, tried one after the other, in a line.
+/// Returns a line for each trial, with the behaviour of both wrappers.
 fn behaviours(report: &Report) -> Vec<Vec<String>> {
     let lines = report.behaviours.chunk_by(|one, other| one.trial == other.trial).map(|both| {
         let cell = |index: usize, show: &dyn Fn(bool, &str) -> String| {
@@ -136,7 +136,7 @@ fn behaviours(report: &Report) -> Vec<Vec<String>> {
         };
         let good = |index| cell(index, &|good, _| yes(good).into());
         let seen = |index| cell(index, &|_, seen| seen.into());
-        [both[0].trial.hope().to_string(), good(0), good(1), seen(0), seen(1)]
+        [both[0].trial.expectation().to_string(), good(0), good(1), seen(0), seen(1)]
     });
     with_heading(["", "hallpass run", "etcdctl lock", "seen of hallpass", "seen of etcdctl"], lines)
 }

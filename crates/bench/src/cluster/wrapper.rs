@@ -1,23 +1,25 @@
-//! The commands that are compared: each runs another one while it has the only slot.
+//! The commands that are compared: each runs another command while it has the only slot.
 
 use std::{path::PathBuf, process::Command};
 
 use serde::{Serialize, Serializer};
 
-/// For how many seconds a holder may be out of touch.
-pub const TTL: u64 = 3;
+/// How many seconds a holder may be out of touch, where a trial waits for that.
+pub const TTL: u64 = 4;
+/// How many seconds a holder may be out of touch, where no busy machine is to exceed that.
+pub const LONG_TTL: u64 = 60;
 
 /// One of the commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrapper {
-    /// `hallpass run`, and where it is.
+    /// `hallpass run`, and the path of the program.
     Hallpass(PathBuf),
     /// `etcdctl lock`.
     Etcdctl,
 }
 
 impl Wrapper {
-    /// A short name.
+    /// Returns the name that reports show.
     pub fn name(&self) -> &'static str {
         match self {
             Wrapper::Hallpass(_) => "hallpass run",
@@ -25,15 +27,17 @@ impl Wrapper {
         }
     }
 
-    /// The command that runs these words, on the cluster `etcd://...`.
-    pub fn command(&self, url: &str, name: &str, words: &[&str]) -> Command {
-        let ttl = TTL.to_string();
+    /// Returns the command that runs `words` in the hall `name` on the cluster `etcd://...`, with a ttl in
+    /// seconds.
+    pub fn command(&self, url: &str, ttl: u64, name: &str, words: &[&str]) -> Command {
+        let ttl = ttl.to_string();
         let mut command;
         match self {
             Wrapper::Hallpass(program) => {
                 command = Command::new(program);
-                // On a busy machine, the first answer may take long.
-                command.args(["run", "--on", url, "--dial-timeout", "30s"]);
+                // On a busy machine, the first answer may take long. With a short grace, the pass survives
+                // longer gaps between answers.
+                command.args(["run", "--on", url, "--dial-timeout", "30s", "--grace", "0.5"]);
                 command.args(["-k", "1", "--ttl", &ttl, name]);
             }
             Wrapper::Etcdctl => {
@@ -46,7 +50,7 @@ impl Wrapper {
         command
     }
 
-    /// Prefix of the keys of holders.
+    /// Returns the prefix of the keys of holders.
     pub fn holders(&self, name: &str) -> String {
         match self {
             Wrapper::Hallpass(_) => format!("/hallpass/{name}/inside/"),
@@ -54,11 +58,11 @@ impl Wrapper {
         }
     }
 
-    /// What the keys of waiters begin with, and how many keys there are as soon as one waits.
+    /// Returns the prefix of the keys of waiters, and how many keys there are as soon as one command waits.
     pub fn waiters(&self, name: &str) -> (String, usize) {
         match self {
             Wrapper::Hallpass(_) => (format!("/hallpass/{name}/queue/"), 1),
-            // Holder and waiters have keys of one kind.
+            // The holder and the waiters have keys of one kind.
             Wrapper::Etcdctl => (format!("{name}/"), 2),
         }
     }
