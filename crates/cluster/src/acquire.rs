@@ -27,7 +27,7 @@ pub struct Acquire {
 
 /// A passage on its way in.
 struct Begun {
-    /// Dropping it tells the passage to give up.
+    /// Dropping it makes the passage give up.
     _wanted: oneshot::Sender<()>,
     held: oneshot::Receiver<Result<Held, Error>>,
 }

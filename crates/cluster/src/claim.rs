@@ -26,7 +26,7 @@ use crate::{
 pub enum Loss {
     /// The cluster could not be reached for so long that the pass may no longer be ours.
     OutOfTouch,
-    /// The claim is gone from the cluster: its lease ended, or somebody removed it.
+    /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
     /// The pass was released.
     Released,
@@ -193,7 +193,7 @@ impl Claim {
         lock(&self.exit_hint).take()
     }
 
-    /// Finds out who is at the head of the queue while we are inside, so that leaving needs no extra request.
+    /// Finds the head of the queue while we are inside, so that leaving needs no extra request.
     /// It looks once, because the head of the queue rarely changes.
     pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<EtcdStore>) {
         let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
@@ -203,7 +203,7 @@ impl Claim {
         }
         let Ok(mut arrivals) = store.watch_arrivals().await else { return };
         if arrivals.since() > view.revision {
-            // A claim may have arrived meanwhile, and the member that we asked may not know of it yet.
+            // A claim may have arrived meanwhile, and the member that we asked may not have it yet.
             let Ok(now) = store.exit_view(self.reference()).await else { return };
             view = now;
         }

@@ -213,7 +213,7 @@ impl ClusterHall {
 
     fn enter(&self, limit: Limit) -> Result<ClusterPass, Error> {
         let (mut wanted, given_up) = oneshot::channel();
-        // Dropping `wanted` tells the passage to give up.
+        // Dropping `wanted` makes the passage give up.
         let _wanted = match limit {
             Limit::Now | Limit::Never => Some(wanted),
             Limit::Until(deadline) => {

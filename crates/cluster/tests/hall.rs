@@ -1,5 +1,5 @@
-//! What only halls of a cluster promise, on one member that works: tokens, validity, status and names. What
-//! all halls promise is in the crate `hallpass-conformance`, which `tests/conformance.rs` runs.
+//! The guarantees of cluster halls alone, on one healthy member: tokens, validity, status and names. The
+//! guarantees of all halls are in the crate `hallpass-conformance`, which `tests/conformance.rs` runs.
 
 mod common;
 

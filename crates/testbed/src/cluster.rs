@@ -33,7 +33,7 @@ pub enum Storage {
 
 /// An etcd cluster. It ends when this is dropped.
 pub struct EtcdCluster {
-    /// Before what they use, so that they are dropped first.
+    /// The first field, so that members are dropped before the paths and the folder that they use.
     members: Vec<Member>,
     /// The proxy before each member, which the other members connect to.
     peer_paths: Vec<Proxy>,

@@ -1,5 +1,5 @@
 //! **A test bed**: etcd clusters on this machine for tests and benchmarks, the faults that can hit them, a
-//! [`Witness`] that records who is inside, and a [judge] that checks the records.
+//! [`Witness`] that records the visitors inside, and a [judge] that checks the records.
 //!
 //! ```no_run
 //! use hallpass_testbed::{EtcdCluster, Proxy, etcd};

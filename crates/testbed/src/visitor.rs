@@ -1,4 +1,4 @@
-//! The command that holders run: it tells the witness that it is inside, and stays for a moment.
+//! The command that holders run: it reports its visit to the witness, and stays for a moment.
 
 use std::{
     env,
@@ -32,6 +32,6 @@ pub fn visit() {
     let (min, max) = stay.split_once('-').expect("two numbers");
     let bound = |text: &str| text.parse::<u64>().expect("a number");
     thread::sleep(Duration::from_millis(fastrand::u64(bound(min)..=bound(max))));
-    // The connection closes only with the process, and that tells the witness that the visitor has left.
+    // The connection closes only with the process, so the witness sees when the visitor has left.
     process::exit(0);
 }

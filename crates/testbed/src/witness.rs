@@ -1,4 +1,4 @@
-//! The witness: records who is inside, independent of hallpass.
+//! The witness: records the visitors inside, independent of hallpass.
 //!
 //! Every visitor has a connection to the witness. The system closes it when the visitor ends, even if it is killed.
 
@@ -23,7 +23,7 @@ use crate::{
     visitor,
 };
 
-/// Records who is inside.
+/// Records the visitors inside.
 pub struct Witness {
     socket: PathBuf,
     book: Arc<Book>,
@@ -168,8 +168,8 @@ impl VisitorServer {
             });
         }
         // A visitor that left before a newcomer came has closed its connection by the time we read the newcomer's
-        // line. So before we record a newcomer, we record who has left; and we do so for each newcomer, because one
-        // may have followed another while we read elsewhere.
+        // line. So before we record a newcomer, we record departures. We do so for each newcomer, because a newcomer
+        // may have followed another one while we read from a third.
         for newcomer in 0..self.connections.len() {
             if self.connections[newcomer].visit.is_none() && self.connections[newcomer].listen() {
                 self.record_departures();

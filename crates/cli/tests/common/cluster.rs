@@ -1,27 +1,20 @@
 //! A cluster for the tests of one file, and the processes of `hallpass run --on`.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, reason = "no test file uses all of it")]
 
-use std::{
-    fs,
-    process::Output,
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
+use std::{fs, process::Output};
 
 use hallpass_testbed::EtcdCluster;
+use serde_json::Value;
 
-use super::Running;
+use super::{Running, eventually, text};
 
-/// All who test at the same time share one, of a single member. None if there is no etcd here.
-pub fn cluster() -> Option<Arc<EtcdCluster>> {
-    static SHARED: Mutex<Weak<EtcdCluster>> = Mutex::new(Weak::new());
+/// Returns the cluster that all tests of this program share, of a single member. `None` if etcd is not installed.
+pub fn cluster() -> Option<&'static EtcdCluster> {
     hallpass_testbed::etcd()?;
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let cluster = shared.upgrade().unwrap_or_else(|| Arc::new(EtcdCluster::start(1)));
-    *shared = Arc::downgrade(&cluster);
-    Some(cluster)
+    Some(EtcdCluster::shared())
 }
 
-/// The words of the command line of a process.
+/// Returns the words of the command line of a process.
 pub fn command_line(pid: i32) -> Vec<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words =
@@ -30,15 +23,47 @@ pub fn command_line(pid: i32) -> Vec<String> {
 }
 
 impl Running {
-    /// The process that speaks to etcd for it.
+    /// Returns the process id of the keeper, which talks to etcd.
     pub fn keeper(&self) -> i32 {
         let path = format!("/proc/{0}/task/{0}/children", self.pid());
-        let children = fs::read_to_string(path).expect("it runs");
+        let children = fs::read_to_string(path).expect("hallpass runs");
         let mut children = children.split_whitespace().map(|pid| pid.parse().expect("a number"));
-        children.find(|pid| command_line(*pid)[1] == "keeper").expect("it has a keeper")
+        let is_keeper = |pid: &i32| command_line(*pid).get(1).is_some_and(|word| word == "keeper");
+        children.find(is_keeper).expect("hallpass has a keeper")
     }
 }
 
+/// Returns what a command wrote to standard error.
 pub fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    text(&output.stderr)
+}
+
+/// Waits until the lease of the only holder of a hall is renewed once more. The ttl must be at least 6 s: a lease
+/// is renewed every fifth of it, and etcd shows its remaining time in whole seconds.
+pub fn await_renewal(cluster: &EtcdCluster, prefix: &str, hall: &str) {
+    let lease = lease(cluster, &format!("{prefix}/{hall}/inside/"));
+    let remaining = || {
+        let shown = json(cluster, &["lease", "timetolive", &lease, "--write-out", "json"]);
+        shown["ttl"].as_i64().expect("a number")
+    };
+    let mut lowest = remaining();
+    eventually("the lease is renewed", || {
+        let now = remaining();
+        assert!(now > 0, "the lease has ended");
+        lowest = lowest.min(now);
+        now > lowest
+    });
+}
+
+/// Returns the lease of the only key with this prefix, as `etcdctl` writes it.
+fn lease(cluster: &EtcdCluster, prefix: &str) -> String {
+    let found = json(cluster, &["get", "--prefix", prefix, "--write-out", "json"]);
+    let lease = found["kvs"][0]["lease"].as_i64().expect("there is a claim inside");
+    format!("{lease:x}")
+}
+
+fn json(cluster: &EtcdCluster, words: &[&str]) -> Value {
+    let output = cluster.etcdctl(words).output().expect("etcdctl runs");
+    assert!(output.status.success(), "{words:?}: {}", said(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
 }

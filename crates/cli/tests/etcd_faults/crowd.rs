@@ -1,4 +1,4 @@
-//! Those who compete: each starts `hallpass run` again and again.
+//! The competitors: each starts `hallpass run` again and again.
 
 use std::{
     collections::BTreeMap,
@@ -20,49 +20,52 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::{SLOTS, TTL};
 
-/// What most commands take, and what some take: so long that they would be in when their successors are,
-/// if nobody stopped them.
+/// How long most commands run, in milliseconds.
 const SHORT: &str = "5-200";
+/// How long some commands run: if nobody stopped them, they would still run when their successors are in.
 const LONG: &str = "8000-11000";
-/// What the names of long visits end with.
-pub const MARK_OF_LONG: &str = ".long";
-/// One visit in so many is long.
+/// The suffix of the names of long visits.
+pub const LONG_SUFFIX: &str = ".long";
+/// One visit in this many is long.
 const LONG_EVERY: u64 = 40;
 
+/// All competitors.
 pub struct Crowd {
     pub holders: Vec<Arc<Holder>>,
     threads: Vec<JoinHandle<()>>,
     ends: Arc<AtomicBool>,
 }
 
+/// A thread that starts one `hallpass run` after the other.
 pub struct Holder {
     number: usize,
     url: String,
     log: PathBuf,
     witness: Arc<Witness>,
     now: Mutex<Option<Running>>,
-    /// Something is being done to it.
+    /// Whether a fault is being applied to its processes.
     pub busy: AtomicBool,
     tally: Mutex<Tally>,
 }
 
+/// A `hallpass run` that a holder has started.
 pub struct Running {
     pub child: Child,
-    /// What the witness knows its visit by.
+    /// The name under which the witness records the visit.
     pub name: String,
 }
 
-/// What came of the passages.
+/// The outcomes of passages.
 #[derive(Default)]
 pub struct Tally {
-    /// How many ended in each way.
+    /// The number of passages by how they ended.
     pub ends: BTreeMap<String, usize>,
-    /// The longest that one took that got in and out as it should.
+    /// The longest time of a passage that succeeded.
     pub longest: Duration,
 }
 
 impl Crowd {
-    /// Starts as many as there are URLs.
+    /// Starts a holder for each URL.
     pub fn start(urls: &[String], witness: &Arc<Witness>, folder: &Path) -> Crowd {
         let ends = Arc::new(AtomicBool::new(false));
         let holder = |(number, url): (usize, &String)| {
@@ -85,7 +88,8 @@ impl Crowd {
         Crowd { holders, threads, ends }
     }
 
-    /// Lets everybody finish what it is at. Says who did not in this time; they are killed.
+    /// Lets every holder finish its passage. Kills the passages that take longer than `within`, and returns their
+    /// names.
     pub fn finish(&mut self, within: Duration) -> Vec<String> {
         self.ends.store(true, SeqCst);
         let start = Instant::now();
@@ -100,7 +104,7 @@ impl Crowd {
     pub fn tally(&self) -> Tally {
         let mut sum = Tally::default();
         for holder in &self.holders {
-            let tally = holder.tally.lock().expect("nobody panics here");
+            let tally = holder.tally.lock().expect("not poisoned");
             for (end, count) in &tally.ends {
                 *sum.ends.entry(end.clone()).or_default() += count;
             }
@@ -117,23 +121,24 @@ impl Holder {
                 break;
             }
             let long = fastrand::u64(..LONG_EVERY) == 0;
-            let (stay, mark) = if long { (LONG, MARK_OF_LONG) } else { (SHORT, "") };
-            let name = format!("h{}.{passage}{mark}", self.number);
+            let (stay, suffix) = if long { (LONG, LONG_SUFFIX) } else { (SHORT, "") };
+            let name = format!("h{}.{passage}{suffix}", self.number);
             let start = Instant::now();
             let end = self.pass(name, stay);
-            let mut tally = self.tally.lock().expect("nobody panics here");
+            let mut tally = self.tally.lock().expect("not poisoned");
             if end.success() {
                 tally.longest = tally.longest.max(start.elapsed());
             }
             *tally.ends.entry(describe(end)).or_default() += 1;
             drop(tally);
             if !end.success() {
-                // Whatever it was, it would be so again.
+                // The next attempt would probably fail for the same reason.
                 thread::sleep(Duration::from_millis(100));
             }
         }
     }
 
+    /// Makes one passage.
     fn pass(&self, name: String, stay: &str) -> ExitStatus {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).expect("a file");
         let mut command = hallpass(&self.url);
@@ -142,33 +147,34 @@ impl Holder {
         let child = spawn(command).expect("it starts");
         let pid = Pid::from_child(&child);
         *self.now() = Some(Running { child, name });
-        // It is not buried before it is forgotten, so nobody does anything to whoever gets its number.
+        // The process is reaped only after `now` is cleared, so no fault hits a process that reuses its id.
         waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-            .expect("it is ours");
-        let mut running = self.now().take().expect("nobody else takes it");
-        running.child.wait().expect("it is ours")
+            .expect("our own child");
+        let mut running = self.now().take().expect("set above");
+        running.child.wait().expect("our own child")
     }
 
-    /// What it has started; as long as this is kept, its number is its own.
+    /// Returns the process that the holder has started. It is not reaped while the guard is held, so its id is not
+    /// reused.
     pub fn now(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
-        self.now.lock().expect("nobody panics here")
+        self.now.lock().expect("not poisoned")
     }
 
-    /// Kills what it has started, if anything.
+    /// Kills the process that the holder has started, if there is one, and describes it.
     fn kill(&self) -> Option<String> {
         let mut now = self.now();
         let running = now.as_mut()?;
-        running.child.kill().expect("it is ours");
+        running.child.kill().expect("our own child");
         Some(format!("{} (process {})", running.name, running.child.id()))
     }
 }
 
-/// `hallpass run` of a visitor, by way of this URL.
+/// Returns the command `hallpass run` of a visitor, with this URL.
 pub fn hallpass(url: &str) -> Command {
     let mut command = mortal(env!("CARGO_BIN_EXE_hallpass"));
     command.args(["run", "--on", url, "-k", &SLOTS.to_string()]);
     command.args(["--ttl", &format!("{}s", TTL.as_secs()), "hall", "--"]);
-    command.arg(env::current_exe().expect("it has a name"));
+    command.arg(env::current_exe().expect("the path of this program"));
     command.args(["visitor", "--exact", "--nocapture"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command

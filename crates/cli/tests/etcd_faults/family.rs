@@ -7,19 +7,20 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::crowd::Holder;
 
-/// The processes of one passage. While there is this, nobody else does anything to them.
+/// The processes of one passage. While this exists, no other fault is applied to them.
 pub struct Family<'a> {
     holder: &'a Holder,
-    /// `hallpass run`, which watches over the command.
+    /// `hallpass run`, the parent of the command.
     pub guardian: Process,
-    /// Its child that speaks with etcd.
+    /// The child of `hallpass run` that talks to etcd.
     pub keeper: Option<Process>,
-    /// The command, once it is in.
+    /// The command, once it is inside.
     pub command: Option<(Process, Visit)>,
 }
 
 impl<'a> Family<'a> {
-    /// That of what this holder has started, if it has and nothing is being done to it.
+    /// Returns the family of the passage that this holder makes. `None` if it makes none, or if a fault is being
+    /// applied to it.
     pub fn of(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
         if holder.busy.swap(true, SeqCst) {
             return None;
@@ -38,12 +39,12 @@ impl<'a> Family<'a> {
         let guardian = Process::open(pid)?;
         let visit = || witness.inside().into_iter().find(|visit| visit.name == *name);
         let command = visit().and_then(|visit| Some((Process::open(visit.pid)?, visit)));
-        // Its other children, which are hallpass as well.
+        // The keeper is the child that runs the same program as the guardian.
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
         let find_keeper = || children(pid).into_iter().find(|child| is_running(*child, &program));
         let keeper_pid = find_keeper();
         let keeper = keeper_pid.and_then(Process::open);
-        // Who has not ended since has not given its number to somebody else.
+        // Processes that are still there now had not ended before, so their ids were not reused.
         if visit() != command.as_ref().map(|(_, visit)| visit.clone())
             || find_keeper() != keeper_pid
         {
@@ -55,7 +56,7 @@ impl<'a> Family<'a> {
     pub fn name(&self) -> String {
         match &self.command {
             Some((_, visit)) => format!("{} in slot {}", visit.name, visit.slot),
-            None => "one that waits".to_string(),
+            None => "a waiter".to_string(),
         }
     }
 }
@@ -66,7 +67,7 @@ impl Drop for Family<'_> {
     }
 }
 
-/// A process, and nobody else who gets its number later.
+/// A process. Its id may be reused after its end; this never refers to another process.
 pub struct Process(OwnedFd);
 
 impl Process {
@@ -76,7 +77,7 @@ impl Process {
     }
 
     pub fn send(&self, signal: Signal) {
-        // It may have ended.
+        // The process may have ended.
         let _ = pidfd_send_signal(&self.0, signal);
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The faults.
 
 use std::{
     thread,
@@ -11,24 +11,24 @@ use rustix::process::Signal;
 
 use crate::{
     TTL,
-    crowd::{Crowd, MARK_OF_LONG},
+    crowd::{Crowd, LONG_SUFFIX},
     family::Family,
 };
 
-/// Something that goes wrong, for a time.
+/// A fault. Most of them are repaired after a while.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fault {
     KillMember,
     KillLeader,
-    /// For longer than claims live: a leader that knows nothing of its successor.
+    /// Stops the leader for longer than claims live. When it continues, it does not know of its successor.
     PauseLeader,
-    /// Again and again for a moment, as if its disk were slow.
+    /// Stops the leader again and again for a moment, as if its disk were slow.
     SlowLeader,
-    /// For longer than claims live, but it goes on talking to clients.
+    /// Cuts the leader off from the other members for longer than claims live. Clients still reach it.
     IsolateLeader,
-    /// One group of holders reaches nobody, for longer than claims live.
+    /// Cuts one group of holders off from all members, for longer than claims live.
     CutGroup,
-    /// For a shorter time.
+    /// Cuts one group of holders off for a shorter time than claims live.
     CutGroupBriefly,
     RefuseGroup,
     DelayGroup,
@@ -38,19 +38,20 @@ pub enum Fault {
     KillKeeper,
     KillBoth,
     KillCommand,
-    /// For longer than claims live: the command must be gone before somebody else gets its slot.
+    /// Stops a keeper for longer than claims live: the command must end before another one gets its slot.
     StopKeeper,
-    /// Of one that waits: what it is given meanwhile, it is too late for.
+    /// Stops the keeper of a waiter: it is too late for a slot that it is given meanwhile.
     StopWaiter,
-    /// Should the slot be lost meanwhile, the command must be gone as well.
+    /// Stops `hallpass run`: if it loses the slot meanwhile, the command must end all the same.
     StopGuardian,
     StopCommand,
-    /// A machine that sleeps: all three, for longer than claims live. It is excused.
+    /// Stops guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness
+    /// excuses the visit.
     StopAll,
 }
 use Fault::*;
 
-/// What happens to the cluster and the paths to it, one after the other.
+/// The faults of the cluster and of the paths to it. They happen one after the other.
 pub const TO_CLUSTER: &[Fault] = &[
     KillMember,
     KillLeader,
@@ -65,7 +66,7 @@ pub const TO_CLUSTER: &[Fault] = &[
     Compact,
 ];
 
-/// What happens meanwhile to those who compete.
+/// The faults of the competitors. They happen at the same time as those of the cluster.
 pub const TO_HOLDERS: &[Fault] = &[
     KillGuardian,
     KillKeeper,
@@ -78,7 +79,7 @@ pub const TO_HOLDERS: &[Fault] = &[
     StopAll,
 ];
 
-/// What there is to break.
+/// Everything that faults can break.
 pub struct Scene<'a> {
     pub cluster: &'a EtcdCluster,
     /// The paths of each group of holders, one to each member.
@@ -89,7 +90,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Breaks something, and repairs it after a while. Says whether there was something to break.
+    /// Applies a fault, and repairs it after a while. Returns whether there was something to break.
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
         match fault {
             KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader => {
@@ -115,7 +116,7 @@ impl Scene<'_> {
 
     fn to_member(&self, fault: Fault, rng: &mut Rng) -> bool {
         let chosen = match fault {
-            KillMember => Some(rng.choice(self.cluster.members()).expect("there are members")),
+            KillMember => Some(rng.choice(self.cluster.members()).expect("a cluster has members")),
             _ => self.cluster.leader(),
         };
         let Some(member) = chosen else { return false };
@@ -164,7 +165,7 @@ impl Scene<'_> {
         true
     }
 
-    /// Not what the watch has yet to see.
+    /// Compacts the revisions that the recorder has seen.
     fn compact(&self) -> bool {
         let revision = self.watch.revision().to_string();
         self.note(Compact, &revision);
@@ -177,42 +178,43 @@ impl Scene<'_> {
         let wanted = |visit: Option<&Visit>| match fault {
             KillGuardian | KillKeeper | KillBoth => true,
             StopWaiter => visit.is_none(),
-            _ => visit.is_some_and(|visit| visit.name.ends_with(MARK_OF_LONG)),
+            _ => visit.is_some_and(|visit| visit.name.ends_with(LONG_SUFFIX)),
         };
-        // How long it takes to find one is chance: what comes later is not to depend on it.
+        // The time to find a family is random, so the search has its own generator: later faults must depend only on
+        // the seed.
         let found = self.choose(&mut rng.fork(), wanted);
-        let time = until_somebody_follows(rng);
+        let time = until_a_successor_is_in(rng);
         let Some(family) = found else { return false };
         let command = family.command.as_ref().map(|(process, _)| process);
         let (keeper, guardian) = (family.keeper.as_ref(), Some(&family.guardian));
-        let whom = match fault {
+        let targets = match fault {
             KillGuardian | StopGuardian => vec![guardian],
             KillKeeper | StopKeeper | StopWaiter => vec![keeper],
             KillBoth => vec![keeper, guardian],
             KillCommand | StopCommand => vec![command],
             _ => vec![guardian, keeper, command],
         };
-        let Some(whom) = whom.into_iter().collect::<Option<Vec<_>>>() else { return false };
+        let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() else { return false };
         self.note(fault, &family.name());
         if !stops {
-            whom.iter().for_each(|process| process.send(Signal::KILL));
+            targets.iter().for_each(|process| process.send(Signal::KILL));
             return true;
         }
-        whom.iter().for_each(|process| process.send(Signal::STOP));
+        targets.iter().for_each(|process| process.send(Signal::STOP));
         if let (StopAll, Some((_, visit))) = (fault, &family.command) {
             self.witness.excuse(visit.visit);
         }
         thread::sleep(time);
-        // Hallpass stops when its command does, and a shell continues both.
-        whom.into_iter().chain(guardian).for_each(|process| process.send(Signal::CONT));
+        // hallpass stops itself when its command is stopped, and a shell continues both.
+        targets.into_iter().chain(guardian).for_each(|process| process.send(Signal::CONT));
         true
     }
 
-    /// Somebody whose visit, or that it has none yet, is as wanted.
+    /// Returns a family whose visit satisfies `wanted`; a waiter has no visit yet. `None` if there is none for a ttl.
     fn choose(&self, rng: &mut Rng, wanted: impl Fn(Option<&Visit>) -> bool) -> Option<Family<'_>> {
         let start = Instant::now();
         while start.elapsed() < TTL {
-            let holder = rng.choice(&self.crowd.holders).expect("there are some");
+            let holder = rng.choice(&self.crowd.holders).expect("the list is not empty");
             let found = Family::of(holder, self.witness)
                 .filter(|family| wanted(family.command.as_ref().map(|(_, visit)| visit)));
             if found.is_some() {
@@ -223,7 +225,7 @@ impl Scene<'_> {
         None
     }
 
-    /// Everything is well again.
+    /// Repairs everything, and waits until the cluster is healthy.
     pub fn heal(&self) {
         self.cluster.members().iter().for_each(Member::resume);
         self.cluster.members().iter().for_each(Member::restart);
@@ -233,16 +235,17 @@ impl Scene<'_> {
     }
 }
 
-/// Less than claims live.
+/// A time that is shorter than claims live.
 fn a_while(rng: &mut Rng) -> Duration {
     Duration::from_millis(rng.u64(200..1500))
 }
 
+/// A time that is longer than claims live.
 fn longer_than_claims(rng: &mut Rng) -> Duration {
     TTL + TTL.mul_f64(2.0 * rng.f64())
 }
 
-/// Claims vanish after a TTL, and whoever follows waits for a tenth more than another.
-fn until_somebody_follows(rng: &mut Rng) -> Duration {
+/// A time after which a successor is in: a claim vanishes after a ttl, and its successor waits for 1.1 ttl more.
+fn until_a_successor_is_in(rng: &mut Rng) -> Duration {
     TTL.mul_f64(2.2 + rng.f64())
 }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doors_tell_the_names_of_halls() {
+    fn the_names_of_halls_are_read_from_their_doors() {
         assert_eq!(hall_of_door("/p", b"/p/gpu/door").as_deref(), Some("gpu"));
         for other in
             ["/p/gpu/queue/door", "/p/gpu/doors", "/q/gpu/door", "/pgpu/door", "/p//x/door"]

@@ -52,7 +52,7 @@ impl TurnWatch {
     }
 }
 
-/// The ranges that tell a waiter about its turn. Only the head of the queue watches all claims inside, so
+/// Returns the ranges that show a waiter its turn. Only the head of the queue watches all claims inside, so
 /// each release is reported to few waiters.
 pub(super) fn turn_ranges(keys: &Keys, predecessor: Option<&str>, id: &str) -> Vec<KeyRange> {
     let door = KeyRange::one(keys.door());

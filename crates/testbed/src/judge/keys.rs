@@ -117,9 +117,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether the process that gave or took a larger slot should have known that this one is free. A process
-    /// that takes a slot for itself knows. One that gives a slot to a waiter knows the state at the last write of the
-    /// door.
+    /// Returns whether the process that gave or took a larger slot could see that this one is free. A process that
+    /// takes a slot for itself sees the present state. A process that gives a slot to a waiter has seen at least the
+    /// state at the last write of the door.
     fn was_free(&self, slot: usize, given: bool) -> bool {
         let freed = self.freed.get(&slot).copied().unwrap_or(0);
         !self.owners.contains_key(&slot) && (!given || freed <= self.door)
@@ -132,8 +132,7 @@ impl<'a> Judge<'a> {
             self.report(NoTheft, event, &format!("slot {slot} was freed"));
         }
         // A write of the door notifies all waiters.
-        let told = event.door;
-        if !self.queue.is_empty() && slot < self.slots && !told {
+        if !self.queue.is_empty() && slot < self.slots && !event.door {
             self.report(NoIdleSlot, event, &format!("slot {slot} was freed"));
         }
     }

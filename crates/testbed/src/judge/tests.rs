@@ -139,7 +139,7 @@ fn taking_a_slot_that_is_not_the_smallest_is_caught() {
     let freed = "-slots/0 -inside/a";
     let full = ["+slots/0 +inside/a", "+slots/1 +inside/b", "+queue/c"];
     let later = [&full[..], &["-slots/1 -inside/b +door", freed]].concat();
-    // The giver could not know of slot 0, but the waiters should have been notified.
+    // The giver could not see that slot 0 is free, but the waiters should have been notified.
     keys_break(&[&later[..], &["+slots/1 -queue/c +inside/c"]].concat(), &[NoIdleSlot]);
     let both = [&full[..], &[freed, "-slots/1 -inside/b +door"]].concat();
     keys_break(

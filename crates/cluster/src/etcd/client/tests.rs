@@ -297,13 +297,12 @@ fn a_killed_member_ends_its_watches() {
     wait(async {
         let client = client(&server);
         let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
-        let started = Instant::now();
         let (outcome, ()) = tokio::join!(watch.next(), async {
             server.kill();
         });
-        assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
-        // Pings would take 9 seconds to notice.
-        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+        let Err(Failure::Unreachable(why)) = outcome else { panic!("{outcome:?}") };
+        // The closed connection ends the watch. Pings without an answer would do so too, but later.
+        assert!(!why.contains("timed out"), "{why}");
         assert!(matches!(client.grant(5).await, Err(Failure::Unreachable(_))));
     });
 }
