@@ -61,7 +61,10 @@ fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
     type Hall = Double<SharedSlots>;
     rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [0, 0]");
     // Here the witness fails in a thread of its own.
-    rejects(crowd::a_crowd_is_kept_apart_and_every_thread_gets_in::<Hall>, "a scoped thread panicked");
+    rejects(
+        crowd::a_crowd_is_kept_apart_and_every_thread_gets_in::<Hall>,
+        "a scoped thread panicked",
+    );
 }
 
 struct LargestFirst;

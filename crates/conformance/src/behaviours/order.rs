@@ -22,7 +22,9 @@ pub fn waiters_get_in_in_the_order_they_came<H: HallUnderTest>() {
             .map(|number| {
                 let sender = sender.clone();
                 enqueue(&hall, move |hall| {
-                    sender.send((number, hall.acquire().expect("its turn comes"))).expect("awaited");
+                    sender
+                        .send((number, hall.acquire().expect("its turn comes")))
+                        .expect("awaited");
                 })
             })
             .collect();
