@@ -17,7 +17,7 @@ use rustix::{
 use super::{
     Refusal, RunRequest,
     display::{AT_FIRST, EVERY, StatusLine, in_foreground},
-    environment::Environment,
+    environment::{Environment, TOKEN},
     guard::{Guard, NOT_RENEWED, Outcome},
     not_started,
     options::{Lease, OnKill},
@@ -34,7 +34,7 @@ use crate::{
     output::say,
 };
 
-/// As much of a command as `status` shows.
+/// The longest command, in characters, that `status` shows.
 const SHOWN: usize = 4096;
 
 pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Refusal> {
@@ -68,21 +68,20 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
-    let signal_settings = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
-    // We may have been stopped since we got the slot.
+    let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
+    // hallpass may have been stopped for long after it got the slot.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
-    let supervisor =
-        match Supervisor::start(run, signal_settings, args.on_kill != Some(OnKill::Keep)) {
-            Ok(supervisor) => supervisor,
-            Err(error) => {
-                // If that fails too, the slot becomes free when its lease ends.
-                let _ = keeper.release();
-                return Err(not_started(&command[0], &error));
-            }
-        };
-    // Our own copy must not make the keeper keep the slot after our end.
+    let supervisor = match Supervisor::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
+        Ok(supervisor) => supervisor,
+        Err(error) => {
+            // If the release fails too, the slot becomes free when its lease ends.
+            let _ = keeper.release();
+            return Err(not_started(&command[0], &error));
+        }
+    };
+    // The copy of this process must not make the keeper keep the slot after hallpass has ended.
     drop(lifeline);
     match Guard::new(supervisor, keeper, grace, args.descendants).watch()? {
         Outcome::Ended(ended, keeper) => {
@@ -113,7 +112,7 @@ fn prepared(
     id: &str,
 ) -> Command {
     let mut run = Command::new(&command[0]);
-    run.args(&command[1..]).envs(variables).env("HALLPASS_TOKEN", token.to_string());
+    run.args(&command[1..]).envs(variables).env(TOKEN, token.to_string());
     run.env(lifeline::VARIABLE, id);
     run
 }
@@ -133,7 +132,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Waits until the keeper has a slot for us. A signal kills us as usual, and the keeper notices.
+    /// Waits until the keeper has a slot. A signal kills hallpass as usual, and the keeper notices that.
     fn wait(&self, keeper: &Keeper) -> Result<Granted, Refusal> {
         let name = self.name;
         let begun = Instant::now();
@@ -141,19 +140,19 @@ impl Entry<'_> {
         loop {
             display.until_readable(keeper)?;
             let Some(report) = keeper.channel.receive()? else {
-                return Err(Refusal::failure(format!("{name}: the keeper is gone")));
+                return Err(Refusal::failure(format!("{name}: the keeper has died")));
             };
             let waited = begun.elapsed().as_secs_f64();
             match report {
                 Report::Opened { slots } => self.environment.check(slots)?,
                 Report::Full { waiting } => {
-                    say(format_args!("{name}: no slot is free; {waiting} in line before us"));
+                    say(format_args!("{name}: no slot is free; waiters ahead: {waiting}"));
                 }
                 Report::Waiting(sentence) => display.show(sentence),
                 Report::Granted { slot, slots, token } => {
                     drop(display);
                     if self.waiting.verbose {
-                        say(format_args!("{name}: got in after {waited:.1} s"));
+                        say(format_args!("{name}: got a slot after {waited:.1} s"));
                     }
                     return Ok(Granted { slot, slots, token });
                 }
@@ -173,11 +172,11 @@ impl Entry<'_> {
     }
 }
 
-/// The status line on a terminal while we wait.
+/// The status line on a terminal, shown while hallpass waits.
 struct Display {
-    /// None without a terminal.
+    /// `None` without a terminal.
     status_line: Option<StatusLine>,
-    /// When to ask the keeper next; none while an answer is pending.
+    /// Time until the next question to the keeper; `None` while an answer is pending.
     pause: Option<Duration>,
 }
 
@@ -204,7 +203,7 @@ impl Display {
     fn show(&mut self, sentence: String) {
         self.pause = Some(EVERY);
         if let Some(status_line) = self.status_line.as_ref().filter(|_| in_foreground()) {
-            status_line.write(sentence);
+            status_line.write(&sentence);
         }
     }
 }

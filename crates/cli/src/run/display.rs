@@ -1,53 +1,72 @@
-//! What somebody at a terminal sees while waiting: one line, written over and over.
+//! The status line: one line on the terminal that shows the queue while hallpass waits for a slot.
 
 use std::{
-    io, process,
+    cell::RefCell,
+    io::{self, Write},
+    process,
     sync::mpsc::{self, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::Duration,
 };
 
+use console::Term;
 use hallpass_common::Participant;
 use hallpass_processes::SharedHall;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::{process::getpgrp, termios::tcgetpgrp};
 
 use crate::people::{self, Users, View, printable};
 
-/// Who gets in sooner than this need not see anything flash.
+/// Time before the line first appears. A shorter wait shows nothing, because a line that only flashes
+/// disturbs.
 pub const AT_FIRST: Duration = Duration::from_millis(150);
+/// Time between two updates of the line.
 pub const EVERY: Duration = Duration::from_millis(500);
 
-/// A line on standard error; gone when this is dropped.
+/// Moves the cursor to the first column and clears the line.
+const CLEAR_LINE: &str = "\r\x1b[2K";
+
+/// A thread that keeps the status line up to date. Dropping it removes the line.
 pub struct WaitDisplay {
     done: Option<Sender<()>>,
     painter: Option<JoinHandle<()>>,
 }
 
-/// Where it is written; wiped out when this is dropped.
-pub struct StatusLine(ProgressBar);
+/// The line on standard error. Dropping it clears the line.
+pub struct StatusLine {
+    terminal: Term,
+    /// The text that the line shows; empty before the first.
+    shown: RefCell<String>,
+}
 
 impl StatusLine {
     pub fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("hallpass: {wide_msg}") {
-            bar.set_style(style);
-        }
-        StatusLine(bar)
+        StatusLine { terminal: Term::stderr(), shown: RefCell::default() }
     }
 
-    pub fn write(&self, sentence: String) {
-        self.0.set_message(sentence);
+    /// Shows `sentence`, cut to the width of the terminal.
+    pub fn write(&self, sentence: &str) {
+        let (_, columns) = self.terminal.size();
+        let line = format!("hallpass: {sentence}");
+        // Some terminals wrap a line that fills the last column.
+        let line = console::truncate_str(&line, usize::from(columns).saturating_sub(1), "…");
+        if *self.shown.borrow() != line {
+            // One write, so that lines of several processes do not mix. Waiting matters more than the line.
+            let _ = (&self.terminal).write_all(format!("{CLEAR_LINE}{line}").as_bytes());
+            self.shown.replace(line.into_owned());
+        }
     }
 }
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        if !self.shown.borrow().is_empty() {
+            let _ = (&self.terminal).write_all(CLEAR_LINE.as_bytes());
+        }
     }
 }
 
 impl WaitDisplay {
+    /// Starts to show the queue of `hall`.
     pub fn show(hall: SharedHall) -> Self {
         let (done, is_done) = mpsc::channel();
         let paint = move || {
@@ -58,11 +77,11 @@ impl WaitDisplay {
                 pause = EVERY;
                 if in_foreground() {
                     let hall = View::new(hall.status(), &mut users);
-                    status_line.write(sentence(&hall, |one| one.pid == process::id()));
+                    status_line.write(&sentence(&hall, |one| one.pid == process::id()));
                 }
             }
         };
-        // Without a thread there is no line, and one waits all the same.
+        // If no thread can be started, hallpass waits without a line.
         let painter = thread::Builder::new().name("display".into()).spawn(paint).ok();
         WaitDisplay { done: Some(done), painter }
     }
@@ -77,12 +96,14 @@ impl Drop for WaitDisplay {
     }
 }
 
-/// A command in the background does not write over what the user types.
+/// Returns `true` if this process is in the foreground. A process in the background must not write over
+/// what the user types.
 pub fn in_foreground() -> bool {
     tcgetpgrp(io::stderr()).is_ok_and(|group| group == getpgrp())
 }
 
-/// Our place in the queue and who is ahead: those before us, then those who are in.
+/// Describes the queue to the waiter that `is_us` finds: its position, the waiters before it, and the
+/// holders.
 pub fn sentence(hall: &View, is_us: impl Fn(&Participant) -> bool) -> String {
     let show = |one: &Participant| {
         let host = one.host.as_ref().map_or_else(String::new, |_| people::host(one) + " ");
@@ -124,7 +145,7 @@ mod tests {
     use crate::people::tests::{person, view};
 
     #[test]
-    fn the_sentence_says_who_is_ahead() {
+    fn the_sentence_lists_the_waiters_ahead_and_the_holders() {
         let mut hall = view(
             vec![person(Some(0), 7, "python train.py", 720), person(Some(1), 12, "sh", 0)],
             vec![person(None, 8, "make\n", 3), person(None, 9, "me", 1)],
@@ -138,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_endings() {
+    fn ordinals_have_the_right_suffix() {
         let shown = [1, 2, 3, 4, 11, 12, 13, 21, 22, 111, 1002].map(ordinal);
         let expected =
             ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "111th", "1002nd"];

@@ -1,6 +1,18 @@
-//! The environment of the command: its slot, and the values that the slot stands for.
+//! The environment variables of the command: its slot, and the values of `--env` for that slot.
 
 use std::num::NonZero;
+
+use crate::keeper::lifeline;
+
+const NAME: &str = "HALLPASS_NAME";
+const SLOT: &str = "HALLPASS_SLOT";
+const SLOTS: &str = "HALLPASS_SLOTS";
+const DEVICE: &str = "HALLPASS_DEVICE";
+/// The fencing token, for halls on a cluster.
+pub const TOKEN: &str = "HALLPASS_TOKEN";
+
+/// The variables that hallpass sets, so that `--env` must not.
+const OWN: [&str; 6] = [NAME, SLOT, SLOTS, DEVICE, TOKEN, lifeline::VARIABLE];
 
 /// `--env VAR=v0,v1,...`: the value of a variable in each slot, or on each device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +24,9 @@ pub struct Mapping {
 impl Mapping {
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
+            Some((variable, _)) if OWN.contains(&variable) => {
+                Err(format!("hallpass itself sets {variable}: choose another variable"))
+            }
             Some((variable, values)) if !variable.is_empty() => Ok(Mapping {
                 variable: variable.to_string(),
                 values: values.split(',').map(str::to_string).collect(),
@@ -37,7 +52,7 @@ impl Environment {
         slot / self.per_device.map_or(1, NonZero::get)
     }
 
-    /// The number of slots that have values, if any variable has values.
+    /// Returns the number of slots that have a value of every variable; `None` without `--env`.
     pub fn slots(&self) -> Option<usize> {
         let values = self.mappings.iter().map(|mapping| mapping.values.len()).min()?;
         Some(values.saturating_mul(self.per_device.map_or(1, NonZero::get)))
@@ -55,23 +70,23 @@ impl Environment {
         }
     }
 
-    /// The variables of the holder of `slot`, one of the `slots` of the hall `name`.
+    /// Returns the variables for the holder of `slot` in the hall `name`, which has `slots` slots.
     pub fn variables(
         &self,
         name: &str,
         slot: usize,
         slots: usize,
     ) -> Result<Vec<(String, String)>, String> {
-        // The hall may have grown while we waited.
+        // The hall may have grown during the wait.
         self.check(slot + 1)?;
         let device = self.device(slot);
         let mut variables = vec![
-            ("HALLPASS_NAME".to_string(), name.to_string()),
-            ("HALLPASS_SLOT".to_string(), slot.to_string()),
-            ("HALLPASS_SLOTS".to_string(), slots.to_string()),
+            (NAME.to_string(), name.to_string()),
+            (SLOT.to_string(), slot.to_string()),
+            (SLOTS.to_string(), slots.to_string()),
         ];
         if self.per_device.is_some() {
-            variables.push(("HALLPASS_DEVICE".to_string(), device.to_string()));
+            variables.push((DEVICE.to_string(), device.to_string()));
         }
         for Mapping { variable, values } in &self.mappings {
             variables.push((variable.clone(), values[device].clone()));
@@ -125,6 +140,15 @@ mod tests {
         assert!(few.variables("gpu", 4, 5).is_err());
         assert_eq!(environment(&[], 2).slots(), None);
         assert_eq!(environment(&[], 2).check(1000), Ok(()));
+    }
+
+    #[test]
+    fn variables_that_hallpass_sets_are_refused() {
+        for variable in OWN {
+            let error = Mapping::parse(&format!("{variable}=9")).expect_err("refused");
+            assert_eq!(error, format!("hallpass itself sets {variable}: choose another variable"));
+        }
+        assert!(Mapping::parse("HALLPASS_DIR=/a,/b").is_ok());
     }
 
     #[test]
