@@ -17,14 +17,23 @@ mod rm;
 mod run;
 mod signals;
 mod status;
+mod table;
 mod time;
 mod top;
 mod users;
 
-use std::{env, process::ExitCode};
+use std::{
+    env,
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
+use output::say;
 use programs::Program;
+
+/// Exit status: the command line is wrong, or the output cannot be written.
+const MISREAD: i32 = 2;
 
 #[derive(Parser)]
 #[command(name = "hallpass", version, about, long_about = None)]
@@ -51,7 +60,7 @@ enum Command {
     Rm(rm::Args),
     /// Watch real processes compete for slots on this machine, for ten seconds
     Demo(demo::Args),
-    /// What a worker of the demo runs
+    /// The command that a worker of the demo runs
     #[command(name = demo::VISIT, hide = true)]
     DemoVisit,
     /// Print shell completions
@@ -68,8 +77,8 @@ fn main() -> ExitCode {
     if let Some(descriptors) = keeper::called() {
         return keeper::run(descriptors);
     }
-    // Thousands of short commands may run in a hall, and describing all subcommands to the parser
-    // takes longer than the rest.
+    // A hall may run thousands of short commands. Describing all subcommands to the parser would take
+    // longer than the rest of a run.
     if let Some(args) = run::Args::of_command_line() {
         return run::run(args);
     }
@@ -94,15 +103,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the error in the command line, or the help or version that was asked for.
+/// Prints the error in the command line, or the help or version that the user asked for.
 fn misread(error: &clap::Error) -> ExitCode {
-    // A closed pipe is not an error.
-    let _ = error.print();
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    let is_written = match printed {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
+        Err(error) => {
+            say(format_args!("cannot write the output: {error}"));
+            false
+        }
+    };
     let of_run = env::args_os().nth(1).is_some_and(|word| word == "run");
     match error.exit_code() {
-        0 => ExitCode::SUCCESS,
+        0 if is_written => ExitCode::SUCCESS,
         // Smaller statuses could be those of the command.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
-        code => ExitCode::from(code as u8),
+        code => ExitCode::from(code.max(MISREAD) as u8),
     }
 }

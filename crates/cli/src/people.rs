@@ -1,8 +1,7 @@
-//! Halls with their holders and waiters, as people and programs see them.
+//! Snapshots of halls with their holders and waiters.
 
 use std::{
     collections::HashMap,
-    fmt::Write,
     time::{Duration, SystemTime},
 };
 
@@ -23,7 +22,7 @@ impl Users {
     }
 }
 
-/// The text in one line, and nothing in it that a terminal would obey: commands are other people's.
+/// Escapes control characters, so that a command of another user cannot control the terminal.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -46,23 +45,23 @@ pub fn user(one: &Participant) -> String {
     one.user.as_deref().map_or_else(number, printable)
 }
 
-/// The time as RFC 3339 writes it, which has four digits for the year; a damaged one is shown as
-/// the nearest that can be written.
+/// Formats a time as RFC 3339, which has four digits for the year. A time out of range, as in a damaged
+/// hall, is replaced by the nearest one in range.
 fn rfc3339(time: SystemTime) -> String {
     let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
 
-/// A hall as people and programs see it.
+/// A snapshot of a hall.
 pub struct View {
     pub status: Status,
-    /// When we looked: times are counted until then.
+    /// When the snapshot was taken; ages are counted until then.
     seen: SystemTime,
 }
 
 impl View {
     pub fn new(mut status: Status, users: &mut Users) -> Self {
-        // A dead waiter does not wait, although nobody has removed it from the queue yet.
+        // A dead waiter may still be in the queue until another process removes it.
         status.waiters.retain(|one| one.alive);
         for one in status.holders.iter_mut().chain(&mut status.waiters) {
             if let (None, Some(uid)) = (&one.user, one.uid) {
@@ -72,59 +71,30 @@ impl View {
         View { status, seen: SystemTime::now() }
     }
 
-    /// How many live processes hold a slot. The next process that comes gets what the dead hold.
+    /// Number of live holders. The slot of a dead holder goes to the next newcomer.
     pub fn held(&self) -> usize {
         self.status.holders.iter().filter(|one| one.alive).count()
     }
 
-    /// How many slots a newcomer could have. Holders of removed slots do not count.
+    /// Number of slots that newcomers could get. Holders of removed slots do not count.
     fn available(&self) -> usize {
         let Status { slots, holders, .. } = &self.status;
         let counts = |one: &&Participant| one.alive && one.slot.is_some_and(|slot| slot < *slots);
         slots.saturating_sub(holders.iter().filter(counts).count())
     }
 
-    /// For how long a holder has had its slot, or a waiter has waited. A clock that was set back, or
-    /// another machine's, shows nothing negative.
+    /// How long a holder has had its slot, or a waiter has waited. Zero if the start lies in the future,
+    /// as after the clock was set back or on another machine.
     fn age(&self, one: &Participant) -> Duration {
         self.seen.duration_since(one.since).unwrap_or_default()
     }
 
-    /// The same in a few characters.
+    /// Formats the age in a few characters.
     pub fn time(&self, one: &Participant) -> String {
         time::short(self.age(one))
     }
 
-    /// Lines of text: a headline, and one line for each holder and waiter.
-    pub fn table(&self) -> Vec<String> {
-        let Status { name, slots, holders, waiters, closed, .. } = &self.status;
-        let closed = if *closed { ", closed" } else { "" };
-        let (held, waiting) = (self.held(), waiters.len());
-        let mut lines =
-            vec![format!("{name}: {held} of {slots} slots held, {waiting} waiting{closed}")];
-        if holders.len() + waiting > 0 {
-            lines.extend(aligned(&self.rows()));
-        }
-        lines
-    }
-
-    fn rows(&self) -> Vec<[String; 6]> {
-        let Status { holders, waiters, .. } = &self.status;
-        let hosts = holders.iter().chain(waiters).any(|one| one.host.is_some());
-        let hosts = if hosts { "HOST" } else { "" };
-        let row = |slot: String, one: &Participant| {
-            let dead = if one.alive { "" } else { " (dead)" };
-            let command = printable(&one.command) + dead;
-            [slot, host(one), one.pid.to_string(), user(one), self.time(one), command]
-        };
-        let slot = |one: &Participant| one.slot.map_or_else(String::new, |slot| slot.to_string());
-        let holders = holders.iter().map(|one| row(slot(one), one));
-        let waiters = waiters.iter().zip(1..).map(|(one, number)| row(format!("#{number}"), one));
-        let head = ["SLOT", hosts, "PID", "USER", "SINCE", "COMMAND"].map(str::to_string);
-        [head].into_iter().chain(holders).chain(waiters).collect()
-    }
-
-    /// The hall in numbers, for programs.
+    /// The numbers of the hall, for programs.
     pub fn summary(&self) -> Value {
         json!({
             "name": self.status.name,
@@ -171,37 +141,13 @@ pub fn unreadable(name: &str, error: &Error) -> Value {
     json!({ "name": name, "error": error.to_string() })
 }
 
-/// The columns of hosts and users.
-const LEFT: [usize; 2] = [1, 3];
-
-/// Names begin, numbers end below each other; commands are last, and as long as they are.
-fn aligned(rows: &[[String; 6]]) -> Vec<String> {
-    let width = console::measure_text_width;
-    let widths: [usize; 5] = std::array::from_fn(|column| {
-        rows.iter().map(|row| width(&row[column])).max().unwrap_or_default()
-    });
-    let line = |row: &[String; 6]| {
-        let mut line = String::new();
-        for (column, widest) in widths.into_iter().enumerate() {
-            let gap = widest - width(&row[column]);
-            let (before, after) = if LEFT.contains(&column) { (0, gap) } else { (gap, 0) };
-            // There are no hosts where all is on one.
-            if widest > 0 {
-                let _ = write!(line, "  {:before$}{}{:after$}", "", row[column], "");
-            }
-        }
-        line + "  " + &row[5]
-    };
-    rows.iter().map(line).collect()
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
 
     const SEEN: Duration = Duration::from_secs(1_700_000_000);
 
-    /// A participant that has been there for this time; process 12 is dead.
+    /// A participant that arrived `seconds` ago; process 12 is dead.
     pub fn person(slot: Option<usize>, pid: u32, command: &str, seconds: u64) -> Participant {
         let since = SystemTime::UNIX_EPOCH + SEEN - Duration::from_secs(seconds);
         let mut one = Participant::new(pid, command, since);
@@ -217,7 +163,8 @@ pub mod tests {
         View { status, seen: SystemTime::UNIX_EPOCH + SEEN }
     }
 
-    fn hall() -> View {
+    /// A hall of two slots that was larger, with one waiter.
+    pub fn hall() -> View {
         let holders = vec![
             person(Some(1), 7, "python train.py", 192),
             person(Some(10), 12, "make", 1),
@@ -227,35 +174,16 @@ pub mod tests {
     }
 
     #[test]
-    fn columns_are_aligned_and_no_control_character_is_printed() {
-        let expected = [
-            "gpu: 2 of 2 slots held, 1 waiting",
-            "  SLOT    PID  USER  SINCE  COMMAND",
-            "     1      7  ann   3m12s  python train.py",
-            "    10     12  ann      1s  make (dead)",
-            "    11     13  ann      1s  ls",
-            "    #1  12345  ann      0s  evil\\u{1b}[2J\\nline",
-        ];
-        assert_eq!(hall().table(), expected);
-    }
-
-    #[test]
-    fn hosts_and_tokens_are_shown_where_there_are_several_machines() {
-        let there = |mut one: Participant, host: &str| {
+    fn programs_get_hosts_and_tokens_where_there_are_several_machines() {
+        let on = |mut one: Participant, host: &str| {
             one.token = one.slot.map(|_| 77);
             (one.host, one.uid) = (Some(host.into()), None);
             one
         };
         let hall = view(
-            vec![there(person(Some(0), 7, "make", 1), "ant")],
-            vec![there(person(None, 8, "ls", 0), "beetle")],
+            vec![on(person(Some(0), 7, "make", 1), "ant")],
+            vec![on(person(None, 8, "ls", 0), "beetle")],
         );
-        let expected = [
-            "  SLOT  HOST    PID  USER  SINCE  COMMAND",
-            "     0  ant       7  ann      1s  make",
-            "    #1  beetle    8  ann      0s  ls",
-        ];
-        assert_eq!(hall.table()[1..], expected);
         let json = hall.to_json();
         assert_eq!(
             (&json["holders"][0]["host"], &json["holders"][0]["token"]),
@@ -266,16 +194,9 @@ pub mod tests {
     }
 
     #[test]
-    fn an_empty_hall_is_one_line() {
-        let mut empty = view(vec![], vec![]);
-        empty.status.closed = true;
-        assert_eq!(empty.table(), ["gpu: 0 of 2 slots held, 0 waiting, closed"]);
-    }
-
-    #[test]
     fn programs_get_times_and_numbers() {
         let json = hall().to_json();
-        assert_eq!(json["available"], 1, "slots 10 and 11 are none of the two");
+        assert_eq!(json["available"], 1, "the hall does not have slots 10 and 11");
         assert_eq!(json["held"], 2, "a dead holder does not count");
         let mut all_dead = hall();
         all_dead.status.slots = 11;
@@ -290,7 +211,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_dead_waiter_is_not_shown_and_users_get_their_names() {
+    fn dead_waiters_are_left_out_and_users_are_shown_by_name() {
         let mut status = Status::new("gpu", 1);
         let mut root = person(Some(0), 7, "make", 1);
         (root.uid, root.user) = (Some(0), None);
@@ -302,7 +223,7 @@ pub mod tests {
     }
 
     #[test]
-    fn times_out_of_range_are_shown_as_the_nearest_that_can_be_written() {
+    fn times_out_of_range_are_replaced_by_the_nearest_in_range() {
         let late = SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 60);
         assert_eq!(rfc3339(late), "9999-12-31T23:59:59.000Z");
         let early = SystemTime::UNIX_EPOCH - Duration::from_secs(5);
@@ -310,7 +231,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_user_without_a_name_is_a_number() {
+    fn a_user_without_a_name_is_shown_by_number() {
         let nobody = u32::MAX - 7;
         let mut one = person(Some(0), 1, "x", 0);
         (one.uid, one.user) = (Some(nobody), Users::default().name(nobody));

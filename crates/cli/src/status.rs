@@ -10,6 +10,7 @@ use crate::{
     location::{Error, LocationArgs},
     output::outln,
     people::{self, Users},
+    table::table,
 };
 
 #[derive(ClapArgs)]
@@ -34,8 +35,8 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         match hall {
             Ok(hall) if args.json => objects.push(hall.to_json()),
             Ok(hall) => {
-                for line in hall.table() {
-                    outln!("{line}");
+                for line in table(&hall) {
+                    outln!("{}", line.text);
                 }
             }
             Err(error) => {

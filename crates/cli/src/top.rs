@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
+use console::{Alignment, Style};
 use crossterm::{
     cursor,
     event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
@@ -20,14 +21,15 @@ use crate::{
     halls,
     location::{Error, Halls, LocationArgs},
     output::say,
-    people::{Users, printable},
+    people::{Users, View, printable},
     signals::flag_on_termination,
+    table::{Line, LineKind, colours_wanted, tables},
     time,
 };
 
-/// The shortest time between updates: faster is unreadable, and reading a hall costs its users.
+/// The shortest time between updates. Faster updates are unreadable, and reading a hall slows its users down.
 const FASTEST: Duration = Duration::from_millis(100);
-/// A signal is noticed within this time.
+/// The longest time until a signal is noticed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 #[derive(ClapArgs)]
@@ -48,7 +50,13 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         return Ok(ExitCode::FAILURE);
     }
     let halls = args.location.open()?;
-    let view = Screenful { halls, names: args.names, users: Users::default(), skipped: 0 };
+    let view = Screenful {
+        halls,
+        names: args.names,
+        users: Users::default(),
+        is_coloured: colours_wanted(),
+        skipped: 0,
+    };
     match show(view, args.delay.max(FASTEST)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(error) => {
@@ -58,7 +66,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// The terminal, taken over; dropping it gives it back.
+/// The terminal in raw mode, showing its alternate screen. Dropping this restores the terminal.
 struct Screen;
 
 impl Screen {
@@ -78,7 +86,7 @@ impl Drop for Screen {
 }
 
 fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
-    // The terminal has to be given back before we end.
+    // A signal must not end the process before the terminal is restored.
     let ended = flag_on_termination()?;
     let _screen = Screen::take()?;
     let mut drawn = None;
@@ -114,14 +122,26 @@ struct Screenful {
     halls: Halls,
     names: Vec<String>,
     users: Users,
-    /// How many lines are above the screen.
+    is_coloured: bool,
+    /// Number of lines of halls that are scrolled off the top.
     skipped: usize,
 }
 
+/// The lines of all halls.
+struct Lines {
+    columns: Line,
+    /// Each group belongs to one hall, or is a message.
+    groups: Vec<Vec<Line>>,
+    title: String,
+}
+
+/// Rows that are not scrolled: the title, the column headings and the footer.
+const FIXED: usize = 3;
+
 impl Screenful {
     fn obey(&mut self, key: KeyEvent) -> Obeyed {
-        let page =
-            terminal::size().map_or(1, |(_, height)| height.saturating_sub(2).max(1) as usize);
+        let page = terminal::size()
+            .map_or(1, |(_, height)| (height as usize).saturating_sub(FIXED).max(1));
         match key.code {
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Obeyed::Quit,
             KeyCode::Char('q') | KeyCode::Esc => Obeyed::Quit,
@@ -143,44 +163,142 @@ impl Screenful {
 
     fn draw(&mut self) -> io::Result<()> {
         let (width, height) = terminal::size()?;
-        let lines = self.lines();
-        let room = (height as usize).saturating_sub(1);
-        self.skipped = self.skipped.min(lines.len().saturating_sub(room));
+        let (width, height) = (width as usize, height as usize);
+        let room = height.saturating_sub(FIXED);
+        let Lines { columns, groups, title } = self.lines();
+        let count = groups.iter().map(Vec::len).sum::<usize>();
+        self.skipped = self.skipped.min(count.saturating_sub(room));
+        let footer = footer(&groups, self.skipped, room);
+        let bar = |text: String| {
+            let text = console::pad_str(&text, width, Alignment::Left, Some("")).into_owned();
+            Style::new().reverse().force_styling(self.is_coloured).apply_to(text).to_string()
+        };
+        let shown = groups.iter().flatten().skip(self.skipped).take(room);
+        let rows: Vec<String> = [bar(title)]
+            .into_iter()
+            .chain(
+                [&columns]
+                    .into_iter()
+                    .chain(shown)
+                    .map(|line| line.painted(width, self.is_coloured)),
+            )
+            .collect();
         let mut out = io::stdout().lock();
-        queue!(out, terminal::BeginSynchronizedUpdate, cursor::MoveTo(0, 0))?;
-        let title = format!("{} (q quits)", printable(&self.halls.shown()));
-        let shown = lines.iter().skip(self.skipped).take(room);
-        for (row, line) in std::iter::once(&title).chain(shown).enumerate() {
-            let line = console::truncate_str(line, width as usize, "");
-            queue!(out, cursor::MoveTo(0, row as u16), Print(line))?;
+        queue!(out, terminal::BeginSynchronizedUpdate)?;
+        for (number, row) in rows.iter().take(height).enumerate() {
+            queue!(out, cursor::MoveTo(0, number as u16), Print(row))?;
             queue!(out, Clear(ClearType::UntilNewLine))?;
         }
-        queue!(out, cursor::MoveToNextLine(1), Clear(ClearType::FromCursorDown))?;
+        if rows.len() < height {
+            queue!(out, cursor::MoveTo(0, rows.len() as u16), Clear(ClearType::FromCursorDown))?;
+            queue!(out, cursor::MoveTo(0, height as u16 - 1), Print(bar(footer)))?;
+        }
         queue!(out, terminal::EndSynchronizedUpdate)?;
         out.flush()
     }
 
-    fn lines(&mut self) -> Vec<String> {
-        let names = match halls::chosen(&self.halls, self.names.clone()) {
-            Ok(names) => names,
-            Err(error) => return vec![String::new(), printable(&error.to_string())],
-        };
-        if names.is_empty() {
-            return vec![String::new(), "no halls".into()];
-        }
-        let mut lines = Vec::new();
+    /// Reads all halls. Busy halls come first.
+    fn lines(&mut self) -> Lines {
+        let mut messages = Vec::new();
+        let mut views = Vec::new();
+        let names = halls::chosen(&self.halls, self.names.clone()).unwrap_or_else(|error| {
+            messages.push(Line::new(LineKind::Problem, printable(&error.to_string())));
+            Vec::new()
+        });
         for (name, hall) in halls::look(&self.halls, names, &mut self.users) {
-            lines.push(String::new());
             match hall {
-                Ok(hall) => lines.extend(hall.table()),
+                Ok(hall) => views.push(hall),
                 Err(error) => {
-                    lines.push(format!("{}: {}", printable(&name), printable(&error.to_string())));
+                    let text = format!("{}: {}", printable(&name), printable(&error.to_string()));
+                    messages.push(Line::new(LineKind::Problem, text));
                     if error.is_unreachable() {
-                        break; // the user could not quit while all of them time out
+                        break; // each further hall would time out, and `q` would have to wait for that
                     }
                 }
             }
         }
-        lines
+        if views.is_empty() && messages.is_empty() {
+            messages.push(Line::new(LineKind::Plain, "no halls"));
+        }
+        views.sort_by_key(busyness);
+        let (columns, halls) = tables(&views.iter().collect::<Vec<_>>());
+        let messages = messages.into_iter().map(|message| vec![message]);
+        let title = format!("hallpass top  {}  {}", printable(&self.halls.shown()), totals(&views));
+        Lines { columns, groups: messages.chain(halls).collect(), title }
+    }
+}
+
+/// The order of halls: those with waiters, then those with holders, then idle ones, each by name. The order
+/// within these three groups does not depend on numbers, so that lines do not jump at every update.
+fn busyness(hall: &View) -> (bool, bool, String) {
+    (hall.status.waiters.is_empty(), hall.status.holders.is_empty(), hall.status.name.clone())
+}
+
+fn totals(halls: &[View]) -> String {
+    let busy = halls.iter().filter(|hall| !hall.status.holders.is_empty()).count();
+    let waiting: usize = halls.iter().map(|hall| hall.status.waiters.len()).sum();
+    let s = if halls.len() == 1 { "" } else { "s" };
+    format!("{} hall{s}, {busy} busy, {waiting} waiting", halls.len())
+}
+
+/// Says which halls are on the screen, if not all lines fit into `room` rows.
+fn footer(groups: &[Vec<Line>], skipped: usize, room: usize) -> String {
+    let count: usize = groups.iter().map(Vec::len).sum();
+    if count <= room {
+        return "q quits".into();
+    }
+    let last = (skipped + room).min(count);
+    // The number of groups that begin before line `end`.
+    let until = |end: usize| {
+        let starts = groups.iter().scan(0, |next, group| {
+            let start = *next;
+            *next += group.len();
+            Some(start)
+        });
+        starts.take_while(|start| *start < end).count()
+    };
+    format!(
+        "halls {} to {} of {}, lines {} to {last} of {count}; arrow keys scroll, q quits",
+        until(skipped + 1),
+        until(last),
+        groups.len(),
+        skipped + 1
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::tests::{person, view};
+
+    #[test]
+    fn the_footer_says_which_halls_are_on_the_screen() {
+        let groups: Vec<Vec<Line>> = [1, 3, 2]
+            .map(|lines| (0..lines).map(|_| Line::new(LineKind::Plain, "")).collect())
+            .into();
+        assert_eq!(footer(&groups, 0, 6), "q quits");
+        let at = |skipped, room| {
+            let text = footer(&groups, skipped, room);
+            text.split(';').next().map(str::to_string).unwrap_or_default()
+        };
+        assert_eq!(at(0, 4), "halls 1 to 2 of 3, lines 1 to 4 of 6");
+        assert_eq!(at(1, 4), "halls 2 to 3 of 3, lines 2 to 5 of 6");
+        assert_eq!(at(3, 1), "halls 2 to 2 of 3, lines 4 to 4 of 6");
+    }
+
+    #[test]
+    fn halls_with_waiters_come_first_then_halls_with_holders() {
+        let hall = |name: &str, holders: usize, waiters: usize| {
+            let person = |_| person(None, 7, "make", 1);
+            let mut hall =
+                view((0..holders).map(person).collect(), (0..waiters).map(person).collect());
+            hall.status.name = name.into();
+            hall
+        };
+        let mut halls =
+            [hall("a", 0, 0), hall("b", 1, 0), hall("c", 2, 1), hall("d", 2, 9), hall("e", 2, 0)];
+        halls.sort_by_key(busyness);
+        assert!(halls.iter().map(|hall| hall.status.name.as_str()).eq(["c", "d", "b", "e", "a"]));
+        assert_eq!(totals(&halls), "5 halls, 4 busy, 10 waiting");
     }
 }

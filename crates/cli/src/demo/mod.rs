@@ -1,7 +1,7 @@
-//! `hallpass demo`: ten seconds that show what a hall does, with real processes.
+//! `hallpass demo`: shows for ten seconds what a hall does, with real processes.
 //!
 //! The demo uses the product. Every worker is a `hallpass run` of its own on a hall in a temporary
-//! directory, and the command it runs is [`visit`]. A [`Witness`] that knows nothing of halls sees the
+//! directory, and the command it runs is [`visit`]. A [`Witness`] that does not use the hall observes the
 //! visits and judges them.
 
 mod picture;
@@ -28,20 +28,20 @@ use crate::{output::say, signals::flag_on_termination};
 pub use visit::SUBCOMMAND as VISIT;
 pub use visit::run as visit;
 
-/// How many slots the hall has.
+/// Number of slots of the hall.
 const SLOTS: usize = 3;
-/// How many workers compete at any time: enough for a queue that fits on one line.
+/// Number of workers that compete at any time: enough for a queue that fits on one line.
 const WORKERS: usize = 8;
 /// A holder is killed this long after the start, and again after each further interval.
 const KILL_EVERY: Duration = Duration::from_millis(2_500);
-/// How long the loop sleeps if nothing happens: the pace of the live picture.
+/// The longest sleep of the main loop, which sets the pace of the live picture.
 const TICK: Duration = Duration::from_millis(50);
-/// How long the last workers may take to finish on a busy machine.
+/// Time limit for the last workers to finish on a busy machine.
 const LAST_WORKERS: Duration = Duration::from_secs(30);
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// How long new processes keep coming, in seconds
+    /// For how many seconds new processes keep coming
     #[arg(long, value_name = "SECONDS", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
@@ -81,7 +81,7 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         } else if now > time + LAST_WORKERS {
             return Err(io::Error::other("the last processes did not finish in time"));
         }
-        // Not near the end: a successor must be waiting for the slot.
+        // No kills near the end: a successor must be waiting for the slot.
         if now >= next_kill && now + KILL_EVERY / 2 < time {
             next_kill += KILL_EVERY;
             if let Some(holder) = witness.longest_visitor() {
@@ -98,6 +98,6 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         workers.reap()?;
         picture.draw(&witness, &workers);
     }
-    picture.finish();
+    picture.erase();
     Ok(picture::summary(&witness.verdict(), start.elapsed()))
 }

@@ -1,4 +1,4 @@
-//! What the demo shows: a live picture on a terminal, plain lines in a pipe, and a summary.
+//! The output of the demo: a live picture on a terminal, plain lines in a pipe, and a summary.
 
 use std::{
     fmt::Write as _,
@@ -8,9 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use console::Style;
 use crossterm::{
     cursor, queue,
-    style::{Print, Stylize},
+    style::Print,
     terminal::{self, Clear, ClearType},
 };
 
@@ -18,18 +19,21 @@ use super::{
     witness::{Event, Verdict, Witness},
     workers::Workers,
 };
-use crate::output::outln;
+use crate::{output::outln, table::colours_wanted};
 
-/// How many of the latest events stand below the live picture.
+/// Number of events below the live picture; the latest ones are shown.
 const EVENTS: usize = 5;
 
 pub struct Picture {
     start: Instant,
     slots: usize,
     live: bool,
-    /// Lines that the last drawing took, to be drawn over.
+    /// Number of lines of the last drawing, which the next one replaces.
     drawn: u16,
     events: Vec<String>,
+    /// A line for each kill, which stays in the picture.
+    kills: Vec<String>,
+    is_coloured: bool,
 }
 
 impl Picture {
@@ -39,7 +43,8 @@ impl Picture {
             "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
         );
         outln!("Every 2.5 s a holder is killed with SIGKILL.\n");
-        Picture { start, slots, live, drawn: 0, events: Vec::new() }
+        let (events, kills) = (Vec::new(), Vec::new());
+        Picture { start, slots, live, drawn: 0, events, kills, is_coloured: colours_wanted() }
     }
 
     /// Adds an event: to the live picture, or as a line.
@@ -62,11 +67,26 @@ impl Picture {
             }
             Event::Conflict { what } => write!(line, "CONFLICT: {what}"),
         };
-        if self.live {
-            self.events.push(line);
-        } else {
+        if !self.live {
             outln!("{line}");
+            return;
         }
+        match event {
+            Event::Killed { worker, slot } => {
+                self.kills.push(format!("killed  process {worker} in slot {slot}"));
+            }
+            Event::Entered { worker, after_kill: Some(time), .. } => {
+                if let Some(kill) = self.kills.last_mut() {
+                    let _ = write!(kill, "; process {worker} has the slot {} later", millis(*time));
+                }
+            }
+            _ => {}
+        }
+        self.events.push(line);
+    }
+
+    fn style(&self) -> Style {
+        Style::new().force_styling(self.is_coloured)
     }
 
     /// Draws slots, queue and the latest events over the last drawing.
@@ -87,18 +107,23 @@ impl Picture {
                     let pid =
                         workers.pid(worker).map_or_else(String::new, |pid| format!("pid {pid}"));
                     let bar = "█".repeat(since.elapsed().as_millis() as usize / 40);
-                    format!("slot {slot}  {} {pid:12} {}", bold(worker), bar.green())
+                    let process = format!("process {worker:3}");
+                    let (process, bar) =
+                        (self.style().bold().apply_to(process), self.style().green().apply_to(bar));
+                    format!("slot {slot}  {process}  {pid:11}  {bar}")
                 }
                 None => format!("slot {slot}  free"),
             });
         }
-        let queue: Vec<String> = workers.queue().iter().map(u32::to_string).collect();
+        let queue: Vec<String> = workers.queue().iter().map(usize::to_string).collect();
         lines.push(format!("queue   {}", queue.join(" ")));
+        lines.extend(self.kills.iter().map(|kill| self.style().red().apply_to(kill).to_string()));
         lines.push(String::new());
         let first = self.events.len().saturating_sub(EVENTS);
         for line in &self.events[first..] {
-            let alarming = line.contains("SIGKILL") || line.contains("CONFLICT");
-            lines.push(if alarming { line.as_str().red().to_string() } else { line.clone() });
+            let is_alarm = line.contains("SIGKILL") || line.contains("CONFLICT");
+            let style = if is_alarm { self.style().red() } else { self.style() };
+            lines.push(style.apply_to(line).to_string());
         }
         lines
     }
@@ -119,25 +144,32 @@ impl Picture {
         out.flush()
     }
 
-    /// Ends the picture: what is printed from now on stands below it.
+    /// Ends the picture. Later output appears below it.
     pub fn finish(&mut self) {
         self.live = false;
         self.drawn = 0;
     }
-}
 
-fn bold(worker: usize) -> String {
-    format!("process {worker:3}").bold().to_string()
+    /// Ends the picture and removes it, so that the summary takes its place. Without a picture, the summary
+    /// follows after an empty line.
+    pub fn erase(&mut self) {
+        if self.live {
+            // A terminal that cannot be drawn on keeps the picture.
+            let _ = self.paint(&[]);
+        } else {
+            outln!("");
+        }
+        self.finish();
+    }
 }
 
 fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
-/// Prints the figures and what to do next; the exit status says whether all went well.
+/// Prints the figures and the next commands. Returns failure if there was a conflict.
 pub fn summary(verdict: &Verdict, time: Duration) -> ExitCode {
     let Verdict { visits, most_at_once, successions, kills, conflicts } = verdict;
-    outln!("");
     outln!("Measured in {:.1} s by a witness outside the hall:", time.as_secs_f64());
     outln!("  processes that had a slot  {visits}");
     outln!("  most at once               {most_at_once}");
@@ -158,7 +190,7 @@ pub fn summary(verdict: &Verdict, time: Duration) -> ExitCode {
     if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// One command for each kind of user: as cargo runs them in a checkout, or as they are installed.
+/// Prints one command for each kind of user: for cargo in a checkout, or for the installed programs.
 fn next_steps() {
     let built = |path: &Path| path.components().any(|part| part.as_os_str() == "target");
     let in_checkout = std::env::current_exe().is_ok_and(|path| built(&path));
@@ -187,8 +219,8 @@ fn next_steps() {
         ],
     };
     outln!("Next:");
-    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
     for (command, what) in steps {
-        outln!("  {command:width$}   # {what}");
+        outln!("  # {what}");
+        outln!("  {command}");
     }
 }

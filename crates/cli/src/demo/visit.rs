@@ -1,5 +1,5 @@
-//! What a worker of the demo runs in its slot: a process that reports to the witness, stays for a while,
-//! and ends.
+//! The command that a worker of the demo runs in its slot: it reports to the witness, stays for a while, and
+//! ends.
 
 use std::{
     env,
@@ -18,11 +18,11 @@ pub const SUBCOMMAND: &str = "demo-visit";
 pub const WORKER: &str = "HALLPASS_DEMO_WORKER";
 /// The environment variable with the path of the witness's socket.
 pub const SOCKET: &str = "HALLPASS_DEMO_SOCKET";
-/// The environment variable that says how long a visit lasts, in milliseconds.
+/// The environment variable with the length of a visit in milliseconds.
 pub const STAY: &str = "HALLPASS_DEMO_STAY";
 
-/// Reports worker and slot to the witness, waits until the witness has seen it, stays, and ends. The
-/// connection closes with the process, however that ends.
+/// Reports worker and slot to the witness, waits for its answer, stays for a while, and ends. The kernel
+/// closes the connection however the process ends.
 pub fn run() -> ExitCode {
     match visit() {
         Ok(()) => ExitCode::SUCCESS,

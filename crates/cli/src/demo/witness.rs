@@ -1,17 +1,17 @@
-//! The demo's witness: sees who is in which slot, and judges it.
+//! The demo's witness: observes which worker is in which slot, and judges it.
 //!
-//! A visitor connects to the witness's socket, says its worker number and its slot, and stays in until
-//! the connection closes, which the kernel does however the visitor ends. The witness knows nothing of
-//! halls, so a fault of theirs cannot hide here.
+//! A visitor connects to the socket of the witness and sends its worker number and its slot. Its visit lasts
+//! until the connection closes, and the kernel closes it however the visitor ends. The witness does not use
+//! the hall, so it cannot repeat a fault of the hall.
 //!
-//! What it judges:
-//! - at most k visitors are in, and each slot has at most one;
-//! - nobody overtakes: workers are numbered in the order in which they joined the queue, so worker w may
-//!   be in once w - k + 1 visits have ended, and not before.
+//! The witness checks two rules:
+//! - At most k visits last at the same time, and at most one in each slot.
+//! - No worker overtakes another. Workers are numbered in the order in which they joined the queue, so the
+//!   visit of worker w may begin once w - k + 1 visits have ended, and not before.
 //!
-//! A connection that closed before another one opened is seen first: before each new visitor, the
-//! witness looks at all connections it has. A worker that the demo kills counts as out from the moment
-//! of the kill, since it executes no further instruction; its descriptors may stay open a little longer.
+//! Before it admits a visitor, the witness looks for closed connections. So it sees a connection close before
+//! it sees a later one open. The visit of a worker that the demo kills ends at the moment of the kill: the
+//! worker executes no further instruction, although its descriptors may stay open a little longer.
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
@@ -27,7 +27,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The socket's name in the demo's directory.
 const SOCKET: &str = "witness";
-/// How long a visitor may take from connecting to saying who it is.
+/// Time limit for a visitor to send its number after it connected.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
 /// The path of the witness's socket.
@@ -35,15 +35,15 @@ pub fn socket(directory: &Path) -> PathBuf {
     directory.join(SOCKET)
 }
 
-/// What the witness has seen.
+/// An observation of the witness.
 pub enum Event {
-    /// A worker is in.
+    /// A visit began.
     Entered { worker: usize, slot: usize, after_kill: Option<Duration> },
-    /// A worker has left.
+    /// A visit ended.
     Left { worker: usize, slot: usize },
-    /// The demo has killed a worker that was in.
+    /// The demo has killed a worker during its visit.
     Killed { worker: usize, slot: usize },
-    /// Something that must not happen.
+    /// A rule was broken.
     Conflict { what: String },
 }
 
@@ -54,16 +54,16 @@ struct Visit {
     connection: UnixStream,
 }
 
-/// What the demo has shown.
+/// The figures of a demo.
 #[derive(Default)]
 pub struct Verdict {
     pub visits: usize,
-    /// The largest number of visitors at one time.
+    /// The largest number of visits at the same time.
     pub most_at_once: usize,
-    /// From each kill to the next visitor of that slot.
+    /// The time from each kill to the next visit in that slot.
     pub successions: Vec<Duration>,
     pub kills: usize,
-    /// What must not happen and did.
+    /// The rules that were broken.
     pub conflicts: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct Witness {
     visits: Vec<Visit>,
     /// Visits that have ended, by leaving or by a kill.
     ended: usize,
-    /// For each slot, when its last holder was killed, until somebody else has it.
+    /// For each slot, when its holder was killed; `None` once the slot has another holder.
     killed: Vec<Option<Instant>>,
     verdict: Verdict,
 }
@@ -86,7 +86,7 @@ impl Witness {
         Ok(Witness { listener, slots, visits, ended: 0, killed, verdict: Verdict::default() })
     }
 
-    /// Waits for something to happen, for at most `time`.
+    /// Waits for events, for at most `time`.
     pub fn wait(&mut self, time: Duration) -> io::Result<Vec<Event>> {
         let connections = self.visits.iter().map(|visit| visit.connection.as_fd());
         let mut all: Vec<_> = std::iter::once(self.listener.as_fd())
@@ -102,8 +102,8 @@ impl Witness {
         loop {
             match self.listener.accept() {
                 Ok((connection, _)) => {
-                    // First those that closed before this one opened.
-                    self.see_who_left(&mut events);
+                    // Connections that closed before this one opened come first.
+                    self.see_departures(&mut events);
                     self.admit(connection, &mut events)?;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -111,11 +111,11 @@ impl Witness {
                 Err(error) => return Err(error),
             }
         }
-        self.see_who_left(&mut events);
+        self.see_departures(&mut events);
         Ok(events)
     }
 
-    fn see_who_left(&mut self, events: &mut Vec<Event>) {
+    fn see_departures(&mut self, events: &mut Vec<Event>) {
         let ended = &mut self.ended;
         self.visits.retain_mut(|visit| match visit.connection.read(&mut [0]) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => true,
@@ -132,11 +132,13 @@ impl Witness {
         connection.set_read_timeout(Some(INTRODUCTION))?;
         let mut line = String::new();
         if !matches!(BufReader::new(&connection).read_line(&mut line), Ok(1..)) {
-            return Ok(()); // killed before it could say who it is
+            return Ok(()); // killed before it could send its number
         }
         let mut words = line.split_whitespace().map(str::parse);
         let (Some(Ok(worker)), Some(Ok(slot))) = (words.next(), words.next()) else {
-            return Err(io::Error::other(format!("a visitor introduced itself as {line:?}")));
+            return Err(io::Error::other(format!(
+                "a visitor sent {line:?} instead of worker and slot"
+            )));
         };
         self.judge(worker, slot, events);
         let now = Instant::now();
@@ -176,12 +178,12 @@ impl Witness {
         }
     }
 
-    /// The worker that has been in longest.
+    /// Returns the worker whose visit has lasted longest.
     pub fn longest_visitor(&self) -> Option<usize> {
         self.visits.iter().min_by_key(|visit| visit.since).map(|visit| visit.worker)
     }
 
-    /// Notes that the demo has just killed this worker.
+    /// Records that the demo has just killed this worker.
     pub fn killed(&mut self, worker: usize) -> Event {
         let index = self.visits.iter().position(|visit| visit.worker == worker);
         let visit = self.visits.remove(index.expect("the demo kills visitors only"));
@@ -205,7 +207,7 @@ impl Witness {
 mod tests {
     use super::*;
 
-    /// A witness of two slots, and the connections of its visitors.
+    /// A witness of two slots, and the conflicts that it has reported.
     struct Scene {
         directory: tempfile::TempDir,
         witness: Witness,
@@ -241,7 +243,7 @@ mod tests {
         let first = scene.enter(0, 0);
         let _second = scene.enter(1, 1);
         drop(first);
-        // The witness sees first that worker 0 left, although it has not looked since.
+        // The witness sees the end of the first visit before the beginning of the third.
         let _third = scene.enter(2, 0);
         assert_eq!(scene.conflicts, [""; 0]);
         assert_eq!((scene.witness.verdict.visits, scene.witness.verdict.most_at_once), (3, 2));
@@ -269,11 +271,11 @@ mod tests {
         assert_eq!(scene.conflicts, ["worker 2 has overtaken another"]);
         drop(first);
         let _late = scene.enter(1, 0);
-        assert_eq!(scene.conflicts.len(), 1, "worker 1 had been overtaken, and overtakes nobody");
+        assert_eq!(scene.conflicts.len(), 1, "worker 1 was overtaken, and overtakes no worker");
     }
 
     #[test]
-    fn a_killed_worker_is_out_at_once_and_its_successor_is_timed() {
+    fn the_visit_of_a_killed_worker_ends_at_once_and_its_successor_is_timed() {
         let mut scene = Scene::new();
         let _still_open = scene.enter(0, 0);
         assert!(matches!(scene.witness.killed(0), Event::Killed { worker: 0, slot: 0 }));

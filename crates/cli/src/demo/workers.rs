@@ -16,7 +16,7 @@ use super::{visit, witness};
 
 /// The hall's name.
 const HALL: &str = "demo";
-/// How long a worker may take to join the queue on a busy machine.
+/// Time limit for a worker to join the queue on a busy machine.
 const JOINING: Duration = Duration::from_secs(20);
 
 struct Worker {
@@ -41,11 +41,11 @@ impl Workers {
         Ok(Workers { program, directory: directory.into(), hall, running: Vec::new(), started: 0 })
     }
 
-    /// Starts a worker, and returns when it is in the queue or holds a slot: so the numbers of the
-    /// workers are the order in which they came.
+    /// Starts a worker, and returns when it waits or holds a slot. So the workers are numbered in the order
+    /// in which they joined the queue.
     pub fn start(&mut self) -> io::Result<()> {
         let number = self.started;
-        // Visits of different lengths, so that slots come free at different times.
+        // Visits have different lengths, so that slots become free at different times.
         let stay = 350 + number * 137 % 400;
         let mut child = Command::new(&self.program)
             .arg("run")
@@ -84,7 +84,7 @@ impl Workers {
         status.waiters.iter().chain(&status.holders).any(|one| one.pid == pid)
     }
 
-    /// Kills a worker and its command with SIGKILL, both at once: nobody is left to clean up.
+    /// Kills a worker and its command with SIGKILL, both at once, so that neither can clean up.
     pub fn kill(&mut self, number: usize) -> io::Result<()> {
         let worker = self.running.iter_mut().find(|worker| worker.number == number);
         let worker = worker.expect("a visitor's worker runs");
@@ -92,7 +92,7 @@ impl Workers {
         Ok(kill_group(&worker.child)?)
     }
 
-    /// Forgets the workers that have ended.
+    /// Removes the workers that have ended.
     pub fn reap(&mut self) -> io::Result<()> {
         let mut failure = None;
         self.running.retain_mut(|worker| match worker.child.try_wait() {
@@ -111,24 +111,28 @@ impl Workers {
         failure.map_or(Ok(()), |why| Err(io::Error::other(why)))
     }
 
-    /// How many workers run.
+    /// Returns the number of running workers.
     pub fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// The process of a worker.
+    /// Returns the PID of a worker.
     pub fn pid(&self, number: usize) -> Option<u32> {
         self.running.iter().find(|worker| worker.number == number).map(|worker| worker.child.id())
     }
 
-    /// The processes in the queue, the first in line first.
-    pub fn queue(&self) -> Vec<u32> {
-        self.hall.status().waiters.iter().map(|one| one.pid).collect()
+    /// Returns the waiting workers, first the one that is next.
+    pub fn queue(&self) -> Vec<usize> {
+        let number = |pid: u32| {
+            let worker = self.running.iter().find(|worker| worker.child.id() == pid)?;
+            Some(worker.number)
+        };
+        self.hall.status().waiters.iter().filter_map(|one| number(one.pid)).collect()
     }
 }
 
 impl Drop for Workers {
-    /// Leaves no process behind, however the demo ends.
+    /// Kills the remaining workers, however the demo ends.
     fn drop(&mut self) {
         for worker in &mut self.running {
             let _ = kill_group(&worker.child);
@@ -138,8 +142,8 @@ impl Drop for Workers {
 }
 
 fn kill_group(child: &Child) -> rustix::io::Result<()> {
-    // It fits: it came from the system as this type. The child is not reaped yet, so nobody else has
-    // its number.
+    // The conversion cannot fail, because the system has PIDs of this type. The child is not reaped yet, so
+    // no other process has its PID.
     let group = Pid::from_raw(child.id() as i32).expect("a child has a PID");
     kill_process_group(group, Signal::KILL)
 }
