@@ -1,4 +1,4 @@
-//! Parts that the commands on several halls share.
+//! Helpers for commands on several halls.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::{
 /// Exit status: the command failed for at least one hall.
 const FAILED: u8 = 1;
 
-/// The named halls, or all if none is named.
+/// Returns the named halls, or all halls if none is named.
 pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {
     match names.is_empty() {
         true => halls.names(),
@@ -19,7 +19,7 @@ pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Each hall's name with a snapshot of it, or an error.
+/// Returns the name of each hall with a snapshot of it, or an error.
 pub fn look(
     halls: &Halls,
     names: Vec<String>,
@@ -31,7 +31,7 @@ pub fn look(
     })
 }
 
-/// Prints errors, and remembers for the exit status that there were some.
+/// Prints errors, and counts them for the exit status.
 #[derive(Default)]
 pub struct ErrorReport {
     any: bool,
@@ -48,7 +48,7 @@ impl ErrorReport {
     }
 }
 
-/// Ends a command; an error is printed.
+/// Prints the error of a command, if there is one, and returns the exit status.
 pub fn finish(done: Result<ExitCode, Error>) -> ExitCode {
     done.unwrap_or_else(|error| {
         let mut errors = ErrorReport::default();

@@ -37,7 +37,7 @@ fn write(args: Args) -> Result<(), String> {
     Ok(())
 }
 
-/// The page of `command` and those of everything below it, with the names of their files.
+/// Returns the pages of `command` and of its subcommands, with the names of their files.
 fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> {
     let below = command.get_subcommands().cloned().collect::<Vec<_>>();
     let mut page = Vec::new();

@@ -16,7 +16,7 @@ use crate::output::say;
 /// Exit status: the program is not installed or cannot be started.
 const NOT_STARTED: u8 = 2;
 
-/// The arguments, which only the other program understands.
+/// The arguments, which are passed on unchanged.
 #[derive(ClapArgs)]
 #[command(disable_help_flag = true)]
 pub struct Args {
@@ -51,8 +51,8 @@ impl Program {
         }
     }
 
-    /// Becomes the program, so that signals, the terminal and the exit status are its own. Returns
-    /// only if it cannot be started.
+    /// Replaces this process by the program, so that signals, the terminal and the exit status are those of
+    /// the program. Returns only if it cannot be started.
     pub fn exec(self, args: Args) -> ExitCode {
         let error = self.replace_this_process(&args.words);
         match error.kind() {
@@ -66,7 +66,7 @@ impl Program {
         ExitCode::from(NOT_STARTED)
     }
 
-    /// Prefers the program in the directory of this one, which belongs to the same version.
+    /// Prefers the program in the directory of this one, because it has the same version.
     fn replace_this_process(self, words: &[OsString]) -> io::Error {
         let beside = env::current_exe().map(|path| path.with_file_name(self.name()));
         if let Ok(path) = beside {

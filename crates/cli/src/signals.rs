@@ -1,5 +1,5 @@
-//! Signal masks, dispositions, and a descriptor to read signals from. rustix leaves these to the C
-//! library, so they are the calls to it, with safe names.
+//! Signal masks, signal actions, and a descriptor to read signals from. rustix does not have them, so these
+//! are safe wrappers around functions of the C library.
 #![allow(unsafe_code)]
 
 use std::{
@@ -33,10 +33,10 @@ impl SignalSet {
         set
     }
 
-    /// The signals that this thread blocks.
+    /// Returns the signals that this thread blocks.
     pub fn blocked() -> io::Result<Self> {
         let mut set = SignalSet::empty();
-        // SAFETY: nothing is changed, and `set` has room for the answer.
+        // SAFETY: the call changes no mask, and `set` has room for the answer.
         check_error(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut set.0) })?;
         Ok(set)
     }
@@ -56,18 +56,18 @@ impl SignalSet {
         self.apply(libc::SIG_SETMASK)
     }
 
-    /// The set as C has it.
+    /// Returns the set as a C type.
     pub fn as_raw(&self) -> &libc::sigset_t {
         &self.0
     }
 
     fn apply(&self, how: libc::c_int) -> io::Result<()> {
-        // SAFETY: the set is initialised, and the old mask is not asked for.
+        // SAFETY: the set is initialised, and the pointer for the old mask may be null.
         check_error(unsafe { libc::pthread_sigmask(how, &self.0, ptr::null_mut()) })
     }
 }
 
-/// `pthread_sigmask` returns the error instead of setting `errno`.
+/// Converts the result of `pthread_sigmask`, which returns the error instead of setting `errno`.
 fn check_error(code: libc::c_int) -> io::Result<()> {
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
 }
@@ -76,7 +76,7 @@ fn check_error(code: libc::c_int) -> io::Result<()> {
 pub fn is_ignored(signal: Signal) -> bool {
     // SAFETY: all bytes zero is a value of this plain C structure.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set, and `action` has room for the answer.
+    // SAFETY: the call changes no action, and `action` has room for the answer.
     let asked = unsafe { libc::sigaction(signal.as_raw(), ptr::null(), &mut action) };
     asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
@@ -92,7 +92,7 @@ pub fn set_default(signal: Signal) -> io::Result<()> {
 }
 
 fn set_disposition(signal: Signal, disposition: libc::sighandler_t) -> io::Result<()> {
-    // SAFETY: neither ignoring nor the default action is a function of ours.
+    // SAFETY: the disposition is SIG_IGN or SIG_DFL, so no code of this program runs in a handler.
     match unsafe { libc::signal(signal.as_raw(), disposition) } {
         libc::SIG_ERR => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -101,7 +101,7 @@ fn set_disposition(signal: Signal, disposition: libc::sighandler_t) -> io::Resul
 
 /// Sends `signal` to this thread.
 pub fn raise(signal: Signal) -> io::Result<()> {
-    // SAFETY: it has no arguments that could be wrong.
+    // SAFETY: an invalid signal number is only an error.
     match unsafe { libc::raise(signal.as_raw()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -117,13 +117,13 @@ pub fn flag_on_termination() -> io::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// A descriptor from which signals are read that are blocked everywhere else.
+/// A descriptor from which blocked signals are read.
 pub struct SignalFd(OwnedFd);
 
-/// A signal that was read.
+/// A signal read from a [`SignalFd`].
 pub struct Received {
     pub signal: Signal,
-    /// The kernel sent it, as it does for a key at the terminal.
+    /// `true` if the kernel sent it, as it does for a key at the terminal.
     pub from_kernel: bool,
     /// The process that sent it.
     pub pid: i32,
@@ -131,16 +131,16 @@ pub struct Received {
 
 impl SignalFd {
     pub fn new(signals: &SignalSet) -> io::Result<Self> {
-        // SAFETY: the set is initialised, and -1 asks for a new descriptor.
+        // SAFETY: the set is initialised, and -1 makes the call create a descriptor.
         let descriptor = unsafe { libc::signalfd(-1, &signals.0, libc::SFD_CLOEXEC) };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the call has just opened it for us.
+        // SAFETY: the call has just opened the descriptor, and nothing else owns it.
         Ok(SignalFd(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 
-    /// Waits for a signal. Returns `None` for an interruption, and for a signal without a name.
+    /// Waits for a signal. Returns `None` if the wait was interrupted, or if rustix has no name for the signal.
     pub fn read(&self) -> io::Result<Option<Received>> {
         // SAFETY: all bytes zero is a value of this plain C structure.
         let mut info: libc::signalfd_siginfo = unsafe { mem::zeroed() };

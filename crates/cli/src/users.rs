@@ -3,16 +3,15 @@
 
 use std::{ffi::CStr, mem::MaybeUninit, ptr};
 
-/// Room for an entry of the user database. An entry that needs more has no name here.
+/// Size of the buffer for an entry of the user database. A user with a longer entry is shown by number.
 const ENTRY: usize = 1 << 16;
 
-/// Looks up the name of a user, in whatever user database the system has. Returns `None` if there is
-/// no such user.
+/// Looks up the name of a user in the user database. Returns `None` if there is no such user.
 pub fn name_of(uid: u32) -> Option<String> {
     let mut strings = vec![0; ENTRY];
     let mut entry = MaybeUninit::uninit();
     let mut found = ptr::null_mut();
-    // SAFETY: `entry` and `strings` have the room that is said, and `found` is a pointer to write to.
+    // SAFETY: `entry` and `strings` have the sizes that are passed, and `found` is a pointer to write to.
     let code = unsafe {
         libc::getpwuid_r(uid, entry.as_mut_ptr(), strings.as_mut_ptr(), ENTRY, &mut found)
     };

@@ -101,7 +101,7 @@ fn without_a_slot_the_status_says_why() {
     assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
     empty();
     let waiter = halls.output("run", &["--verbose", "-w", "0.1", "x", "true"]);
-    assert!(said(&waiter).contains("x: no slot is free; 0 in line before us"), "{}", said(&waiter));
+    assert!(said(&waiter).contains("x: no slot is free; waiters ahead: 0"), "{}", said(&waiter));
     empty();
     assert_eq!(holder.leave().0, Some(0));
     assert!(halls.is_free("x"));

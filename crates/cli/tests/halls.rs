@@ -1,4 +1,4 @@
-//! `hallpass status`, `list`, `reap`, `resize`, `rm`: what they show, and what they refuse.
+//! `hallpass status`, `list`, `reap`, `resize` and `rm`: their output and their errors.
 
 mod common;
 
@@ -57,7 +57,7 @@ fn status_shows_holders_and_the_queue_in_order() {
 #[test]
 fn list_shows_all_halls() {
     let halls = Halls::new();
-    assert_eq!(halls.prints("list", &[]), "", "a folder without halls is no error");
+    assert_eq!(halls.prints("list", &[]), "", "a directory without halls is no error");
     assert_eq!(json(&halls.prints("list", &["--json"]))["halls"], Value::Array(vec![]));
     assert_eq!(halls.run(&["-k", "3", "wide", "true"]), Some(0));
     let _holder = halls.hold(&["-k", "2"], "a");
@@ -74,17 +74,17 @@ fn list_shows_all_halls() {
 }
 
 #[test]
-fn a_place_that_is_not_there_has_no_halls() {
+fn a_missing_directory_has_no_halls() {
     let halls = Halls::new();
     let missing = halls.path().join("missing");
     let mut list = std::process::Command::new(common::HALLPASS);
     let output = list.args(["list", "--dir"]).arg(&missing).output().expect("it runs");
     assert!(output.status.success() && output.stdout.is_empty());
-    assert!(!missing.exists(), "looking makes nothing");
+    assert!(!missing.exists(), "`list` creates nothing");
 }
 
 #[test]
-fn a_hall_that_is_not_there_is_1_and_is_not_made() {
+fn a_missing_hall_is_an_error_and_is_not_created() {
     let halls = Halls::new();
     for (command, words) in [
         ("status", &["x"][..]),
@@ -104,15 +104,15 @@ fn a_hall_that_is_not_there_is_1_and_is_not_made() {
 }
 
 #[test]
-fn resize_lets_more_in_at_once_and_fewer_later() {
+fn resize_adds_slots_at_once_and_removes_them_when_they_are_free() {
     let halls = Halls::new();
     let first = halls.hold(&["-k", "1"], "x");
     let mut second = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOT; exec cat"]);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     assert_eq!(halls.prints("resize", &["x", "2"]), "");
-    assert_eq!(second.line(), "1", "who waited gets in");
+    assert_eq!(second.line(), "1", "the waiter gets the new slot");
     assert_eq!(halls.prints("resize", &["x", "1"]), "");
-    assert_eq!(halls.status("x")["held"], 2, "nobody is thrown out");
+    assert_eq!(halls.status("x")["held"], 2, "holders keep removed slots");
     assert_eq!(first.leave().0, Some(0));
     assert_eq!(second.leave().0, Some(0));
     let _only = halls.hold(&["-k", "1"], "x");
@@ -131,7 +131,7 @@ fn rm_refuses_while_in_use_unless_forced() {
     let output = halls.output("rm", &["x"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains('x'), "{}", text(&output.stderr));
-    assert!(!halls.is_free("x"), "it is still there");
+    assert!(!halls.is_free("x"), "the hall is not removed");
     assert_eq!(holder.leave().0, Some(0));
     assert_eq!(halls.prints("rm", &["x"]), "");
     assert_eq!(halls.prints("list", &[]), "");
@@ -145,7 +145,7 @@ fn rm_refuses_while_in_use_unless_forced() {
 }
 
 #[test]
-fn several_halls_are_served_even_if_one_fails() {
+fn a_failure_with_one_hall_does_not_affect_the_others() {
     let halls = Halls::new();
     for name in ["a", "b"] {
         assert_eq!(halls.run(&["-k", "1", name, "true"]), Some(0));
@@ -164,7 +164,7 @@ fn several_halls_are_served_even_if_one_fails() {
 }
 
 #[test]
-fn reap_speaks_of_each_hall() {
+fn reap_prints_a_line_for_each_hall() {
     let halls = Halls::new();
     for name in ["a", "b"] {
         assert_eq!(halls.run(&["-k", "1", name, "true"]), Some(0));
@@ -174,7 +174,7 @@ fn reap_speaks_of_each_hall() {
     killed.kill_hallpass();
     let dead = halls.status("a");
     assert_eq!((&dead["held"], &dead["available"]), (&0.into(), &1.into()));
-    assert_eq!(dead["holders"][0]["alive"], false, "shown until somebody strikes it off");
+    assert_eq!(dead["holders"][0]["alive"], false, "a dead holder is shown until it is reaped");
     let said = halls.prints("reap", &["a"]);
     assert_eq!(said, "a: 1 dead\n");
     assert_eq!(halls.status("a")["holders"], Value::Array(vec![]));
@@ -182,7 +182,7 @@ fn reap_speaks_of_each_hall() {
 }
 
 #[test]
-fn a_damaged_hall_is_said_to_be_and_can_be_removed_by_force() {
+fn a_damaged_hall_is_an_error_and_rm_force_removes_it() {
     for damage in ["garbage", "truncated", "empty"] {
         let halls = Halls::new();
         assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
@@ -204,9 +204,9 @@ fn a_damaged_hall_is_said_to_be_and_can_be_removed_by_force() {
         let output = halls.output("list", &["--json"]);
         assert_eq!(output.status.code(), Some(1), "{damage}");
         let seen = json(&text(&output.stdout));
-        assert_eq!(seen["halls"][0]["slots"], 2, "the other one is fine");
+        assert_eq!(seen["halls"][0]["slots"], 2, "the other hall is fine");
         assert!(seen["halls"][1]["error"].is_string(), "{seen}");
-        assert!(fs::read(&path).expect("read") == before, "nobody touches what nobody understands");
+        assert!(fs::read(&path).expect("read") == before, "a damaged file is not changed");
         assert_eq!(halls.prints("rm", &["--force", "x"]), "", "{damage}");
         assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
     }

@@ -1,4 +1,4 @@
-//! Manual pages and completions are generated from what the parser knows.
+//! Manual pages and completions, generated from the description of the command line.
 
 use std::{
     fs,
@@ -30,8 +30,8 @@ fn there_is_a_page_for_each_command() {
     let others = fs::read_dir(&pages).expect("there").filter(|file| {
         file.as_ref().is_ok_and(|file| !file.file_name().to_string_lossy().ends_with(".1"))
     });
-    assert_eq!(others.count(), 0, "nothing half written is left");
-    assert!(!pages.join("hallpass-keeper.1").exists(), "it is not for people");
+    assert_eq!(others.count(), 0, "no temporary file is left");
+    assert!(!pages.join("hallpass-keeper.1").exists(), "the keeper has no page");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn pages_that_cannot_be_written_are_an_error() {
 }
 
 #[test]
-fn completions_know_commands_and_options() {
+fn completions_contain_commands_and_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = hallpass(&["completions", shell]);
         assert!(output.status.success());

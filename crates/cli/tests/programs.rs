@@ -1,4 +1,4 @@
-//! `hallpass lab` and `hallpass bench` run programs of their own.
+//! `hallpass lab` and `hallpass bench` run other programs.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A directory with a copy of hallpass in it, so that nothing else is beside it.
+/// A directory that contains a copy of hallpass and nothing else.
 fn alone() -> TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::copy(env!("CARGO_BIN_EXE_hallpass"), dir.path().join("hallpass")).expect("copied");
@@ -57,7 +57,7 @@ fn the_program_on_the_path_runs_in_the_same_process() {
 }
 
 #[test]
-fn a_missing_program_is_bad_usage_and_hallpass_says_how_to_get_it() {
+fn the_error_for_a_missing_program_says_how_to_get_it() {
     let dir = alone();
     let nowhere = tempfile::tempdir().expect("a folder");
     for (command, help) in [("lab", "cargo install hallpass-lab"), ("bench", "crates/bench")] {
@@ -80,7 +80,7 @@ fn a_program_that_cannot_be_started_is_named() {
 }
 
 #[test]
-fn help_lists_them() {
+fn help_lists_lab_and_bench() {
     let dir = alone();
     let help = text(&run(&dir, dir.path(), &["--help"]).stdout);
     for command in ["run", "status", "lab", "bench"] {

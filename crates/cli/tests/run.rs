@@ -1,4 +1,4 @@
-//! `hallpass run` as a user runs it: exit statuses, waiting, the environment, bad input.
+//! `hallpass run`: exit statuses, waiting, the environment, bad input.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn the_exit_status_is_the_commands() {
     assert_eq!(halls.run(&["x", "sh", "-c", "exit 200"]), Some(200));
     assert_eq!(halls.run(&["x", "sh", "-c", "kill -TERM $$"]), Some(128 + 15));
     assert_eq!(halls.run(&["x", "sh", "-c", "kill -INT $$"]), Some(128 + 2));
-    // A realtime signal, of which no library knows a name.
+    // A realtime signal, which has no name.
     assert_eq!(halls.run(&["x", "sh", "-c", "kill -40 $$"]), Some(128 + 40));
     assert!(halls.is_free("x"));
 }
@@ -41,11 +41,11 @@ fn a_command_that_cannot_run_is_126_or_127() {
             assert!(output.stdout.is_empty());
         }
     }
-    assert!(halls.is_free("x"), "who could not run holds nothing");
+    assert!(halls.is_free("x"), "a command that did not start holds no slot");
 }
 
 #[test]
-fn a_script_without_a_first_line_is_given_to_the_shell() {
+fn a_script_without_a_shebang_line_is_given_to_the_shell() {
     let halls = Halls::new();
     let file = halls.path().join("script");
     fs::write(&file, "echo script $1").expect("written");
@@ -56,7 +56,7 @@ fn a_script_without_a_first_line_is_given_to_the_shell() {
 }
 
 #[test]
-fn a_line_for_the_shell_is_given_to_the_users_shell() {
+fn the_string_of_c_is_given_to_the_shell_of_the_user() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["x", "-c", "exit $((40 + 2))"]), Some(42));
     let mut with_shell = halls.command("run", &["x", "-c", "a  b"]);
@@ -65,7 +65,7 @@ fn a_line_for_the_shell_is_given_to_the_users_shell() {
 }
 
 #[test]
-fn input_and_output_are_the_commands() {
+fn standard_input_and_output_belong_to_the_command() {
     let halls = Halls::new();
     let mut cat = halls.start(&["--verbose", "x", "cat"]);
     cat.say("through\n");
@@ -76,7 +76,7 @@ fn input_and_output_are_the_commands() {
 }
 
 #[test]
-fn nonblock_fails_at_once_and_says_nothing() {
+fn nonblock_fails_at_once_and_prints_nothing() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let output = halls.output("run", &["-n", "x", "echo", "in"]);
@@ -98,15 +98,15 @@ fn wait_fails_when_the_time_is_over() {
     let output = halls.output("run", &["-w", "0.2", "x", "true"]);
     assert_eq!(output.status.code(), Some(124));
     assert!(begun.elapsed() >= Duration::from_millis(200));
-    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "quiet in a pipe");
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "nothing is printed in a pipe");
     assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
     assert_eq!(halls.run(&["--timeout", "0.001m", "-E", "9", "x", "true"]), Some(9));
-    assert_eq!(halls.status("x")["waiting"], 0, "who gave up is not in line");
+    assert_eq!(halls.status("x")["waiting"], 0, "a waiter that gave up has left the queue");
     drop(holder);
 }
 
 #[test]
-fn a_waiter_gets_in_when_a_holder_leaves() {
+fn a_waiter_gets_the_slot_when_a_holder_leaves() {
     let halls = Halls::new();
     for waiting in [&[][..], &["-w", "1h"], &["-w", "100000d"], &["-w", "99999999999999999d"]] {
         let holder = halls.hold(&["-k", "1"], "x");
@@ -120,7 +120,7 @@ fn a_waiter_gets_in_when_a_holder_leaves() {
 }
 
 #[test]
-fn those_who_wait_get_in_in_order() {
+fn waiters_get_the_slot_in_order() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let log = halls.path().join("log");
@@ -128,7 +128,7 @@ fn those_who_wait_get_in_in_order() {
         .map(|number| {
             let script = format!("echo {number} >> {}", log.display());
             let waiter = halls.start(&["x", "sh", "-c", &script]);
-            eventually("it is in line", || halls.status("x")["waiting"] == number + 1);
+            eventually("it waits", || halls.status("x")["waiting"] == number + 1);
             waiter
         })
         .collect();
@@ -140,7 +140,7 @@ fn those_who_wait_get_in_in_order() {
 }
 
 #[test]
-fn a_new_hall_has_one_slot_and_an_old_one_as_many_as_it_has() {
+fn the_default_is_one_slot_for_a_new_hall_and_the_number_of_an_existing_hall() {
     let halls = Halls::new();
     let slots = |name: &str| halls.prints("run", &[name, "-c", "echo $HALLPASS_SLOTS"]);
     assert_eq!(slots("new"), "1\n");
@@ -153,7 +153,7 @@ fn a_new_hall_has_one_slot_and_an_old_one_as_many_as_it_has() {
 }
 
 #[test]
-fn each_of_those_inside_has_a_slot_of_its_own() {
+fn each_holder_has_its_own_slot_and_values() {
     let halls = Halls::new();
     let inside: Vec<_> = (0..3)
         .map(|_| {
@@ -188,7 +188,7 @@ fn several_jobs_share_a_device() {
 }
 
 #[test]
-fn too_few_values_are_refused_before_the_hall_is_made_or_waited_for() {
+fn too_few_values_are_refused_before_a_hall_is_created_or_waited_for() {
     let halls = Halls::new();
     let options = ["-k", "3", "--env", "CARD=a,b"];
     let output = halls.output("run", &[&options[..], &["x", "true"]].concat());
@@ -204,7 +204,7 @@ fn too_few_values_are_refused_before_the_hall_is_made_or_waited_for() {
 }
 
 #[test]
-fn bad_input_is_refused_with_125_and_nothing_is_made() {
+fn bad_input_is_refused_with_125_and_creates_nothing() {
     let halls = Halls::new();
     for words in [
         &["-k", "0", "x", "true"][..],
@@ -239,11 +239,11 @@ fn bad_input_is_refused_with_125_and_nothing_is_made() {
 }
 
 #[test]
-fn a_place_that_is_no_place_is_125() {
+fn a_path_that_cannot_be_a_directory_is_refused_with_125() {
     let halls = Halls::new();
     let file = halls.path().join("file");
-    fs::write(&file, "no folder").expect("written");
-    // The second cannot be made even by root.
+    fs::write(&file, "not a directory").expect("written");
+    // Not even root can create the second.
     for place in [file.to_str().expect("text"), "/proc/halls"] {
         let output = halls.output("run", &["x", "true"]);
         assert_eq!(output.status.code(), Some(0));
@@ -255,16 +255,16 @@ fn a_place_that_is_no_place_is_125() {
         assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
         assert!(said.contains(place), "{said}");
     }
-    assert_eq!(fs::read_to_string(&file).expect("text"), "no folder");
+    assert_eq!(fs::read_to_string(&file).expect("text"), "not a directory");
 }
 
-/// A command that is started by `env(1)` with signals as `env`'s options say.
+/// Runs a command by `env(1)`, whose options set the actions of signals.
 fn started_by_env(options: &[&str], words: &[&str]) -> Output {
     Command::new("env").args(options).args(words).output().expect("it runs")
 }
 
 #[test]
-fn the_command_is_treated_by_the_system_as_without_us() {
+fn the_command_has_the_signal_settings_that_hallpass_was_started_with() {
     let halls = Halls::new();
     let look = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
     let place = halls.path().to_str().expect("text");
@@ -284,7 +284,7 @@ fn the_command_is_treated_by_the_system_as_without_us() {
 }
 
 #[test]
-fn an_end_is_noticed_even_if_the_caller_ignores_the_end_of_children() {
+fn the_end_of_the_command_is_noticed_even_if_the_caller_ignores_sigchld() {
     let halls = Halls::new();
     let place = halls.path().to_str().expect("text");
     let run = [HALLPASS, "run", "--dir", place, "x", "sh", "-c", "exit 5"];
@@ -292,7 +292,7 @@ fn an_end_is_noticed_even_if_the_caller_ignores_the_end_of_children() {
 }
 
 #[test]
-fn verbose_says_what_happens_on_standard_error() {
+fn verbose_reports_progress_on_standard_error() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let mut command = halls.command("run", &["--verbose", "x", "echo", "out"]);
@@ -305,13 +305,13 @@ fn verbose_says_what_happens_on_standard_error() {
     std::io::Read::read_to_string(&mut said, &mut lines).expect("text");
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
-    assert_eq!(lines[0], "hallpass: x: no slot is free; 0 in line before us");
-    assert!(lines[1].starts_with("hallpass: x: got in after "), "{lines:?}");
+    assert_eq!(lines[0], "hallpass: x: no slot is free; waiters ahead: 0");
+    assert!(lines[1].starts_with("hallpass: x: got a slot after "), "{lines:?}");
     assert_eq!(lines[2], "hallpass: x: slot 0: running echo out");
 }
 
 #[test]
-fn a_closed_pipe_kills_the_command_and_not_our_manners() {
+fn a_command_killed_by_sigpipe_gives_141() {
     let halls = Halls::new();
     let mut writer =
         halls.command("run", &["x", "yes"]).stdout(Stdio::piped()).spawn().expect("runs");

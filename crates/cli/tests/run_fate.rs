@@ -1,4 +1,4 @@
-//! Who keeps the slot when hallpass is killed, and when the command leaves children behind.
+//! What happens to the slot when hallpass is killed, and when the command leaves children behind.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::{thread, time::Duration};
 use common::{Halls, eventually, send, state, state_in};
 use rustix::process::Signal;
 
-/// Time in which a slot that is given back wrongly would be.
+/// Time in which a slot would become free if it were released by mistake.
 const A_WHILE: Duration = Duration::from_millis(80);
 
 #[test]
@@ -16,29 +16,29 @@ fn a_killed_hallpass_leaves_the_slot_to_its_command() {
     let mut holder = halls.hold(&["-k", "1"], "x");
     holder.kill_hallpass();
     thread::sleep(A_WHILE);
-    assert!(state(holder.command_pid).is_some(), "it lives");
+    assert!(state(holder.command_pid).is_some(), "the command runs");
     assert!(!halls.is_free("x"));
     assert_eq!(halls.status("x")["holders"][0]["slot"], 0);
     let waiter = halls.start(&["x", "true"]);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
-    // The end of its input ends the command.
+    // Closing the standard input ends the command.
     holder.stdin = None;
     assert_eq!(waiter.leave().0, Some(0));
     assert!(halls.is_free("x"));
 }
 
 #[test]
-fn on_request_the_command_is_killed_as_well() {
+fn with_on_kill_kill_the_command_is_killed_too() {
     let halls = Halls::new();
     let mut holder = halls.hold(&["-k", "1", "--on-kill", "kill"], "x");
     holder.kill_hallpass();
     let command = holder.command_pid;
-    eventually("it is killed", || state(command).is_none());
+    eventually("the command is killed", || state(command).is_none());
     eventually("the slot is free", || halls.is_free("x"));
 }
 
 #[test]
-fn the_successor_of_a_killed_holder_is_alone() {
+fn a_successor_starts_after_the_killed_command_has_ended() {
     let halls = Halls::new();
     for _ in 0..10 {
         let mut holder = halls.hold(&["-k", "1", "--on-kill", "kill"], "x");
@@ -47,21 +47,21 @@ fn the_successor_of_a_killed_holder_is_alone() {
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         holder.kill_hallpass();
         let seen = waiter.line();
-        assert_eq!(state_in(&seen), None, "the command before is still {seen}");
+        assert_eq!(state_in(&seen), None, "the killed command still runs: {seen}");
         assert_eq!(waiter.leave().0, Some(0));
     }
 }
 
 #[test]
-fn on_request_nobody_keeps_the_slot() {
+fn with_close_the_slot_is_free_when_hallpass_ends() {
     let halls = Halls::new();
     let mut holder = halls.hold(&["-k", "1", "--close"], "x");
     holder.kill_hallpass();
     eventually("the slot is free", || halls.is_free("x"));
-    assert!(state(holder.command_pid).is_some(), "the command lives");
+    assert!(state(holder.command_pid).is_some(), "the command runs");
 }
 
-/// Leaves a child behind that lives for a minute, and says its number.
+/// A script that leaves a child behind for a minute, and prints its PID.
 const LEAVES_A_CHILD: &str = "sleep 60 </dev/null >/dev/null 2>&1 & echo $!; exit 6";
 
 #[test]
@@ -78,12 +78,12 @@ fn children_left_behind_do_not_keep_the_slot() {
 }
 
 #[test]
-fn on_request_children_left_behind_keep_the_slot() {
+fn with_descendants_or_no_fork_children_left_behind_keep_the_slot() {
     let halls = Halls::new();
     for options in [&["--descendants"][..], &["--no-fork"]] {
         let mut running = halls.start(&[options, &["x", "sh", "-c", LEAVES_A_CHILD]].concat());
         let child: i32 = running.line().parse().expect("a number");
-        assert_eq!(running.leave().0, Some(6), "the exit status is there at once");
+        assert_eq!(running.leave().0, Some(6), "hallpass does not wait for the child");
         thread::sleep(A_WHILE);
         assert!(!halls.is_free("x"), "{options:?}");
         send(child, Signal::KILL);
@@ -92,7 +92,7 @@ fn on_request_children_left_behind_keep_the_slot() {
 }
 
 #[test]
-fn a_command_that_leaves_nobody_behind_gives_the_slot_back() {
+fn a_command_without_children_left_behind_frees_the_slot() {
     let halls = Halls::new();
     for options in [&["--descendants"][..], &["--no-fork"]] {
         assert_eq!(halls.run(&[options, &["x", "true"]].concat()), Some(0));
@@ -101,7 +101,7 @@ fn a_command_that_leaves_nobody_behind_gives_the_slot_back() {
 }
 
 #[test]
-fn without_a_fork_we_become_the_command() {
+fn with_no_fork_hallpass_becomes_the_command() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1", "--no-fork"], "x");
     assert_eq!(holder.command_pid, holder.pid());

@@ -14,7 +14,7 @@ use std::{
 use common::{HALLPASS, Halls, Running, eventually, send, state};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Signals that hallpass sends on, with their names for `trap`.
+/// Signals that hallpass forwards, with their names for `trap`.
 const SIGNALS: [(Signal, &str); 6] = [
     (Signal::INT, "INT"),
     (Signal::TERM, "TERM"),
@@ -24,10 +24,10 @@ const SIGNALS: [(Signal, &str); 6] = [
     (Signal::USR2, "USR2"),
 ];
 
-/// Time in which a second signal would arrive, were there one.
+/// Time in which a second signal would arrive, if hallpass sent one.
 const A_WHILE: Duration = Duration::from_millis(60);
 
-/// Counts the signals it gets, and says how many when it is told to stop by a file.
+/// Returns a script that counts the signals it gets, and prints their number when the file `stop` exists.
 fn counting(halls: &Halls, signals: &str) -> String {
     let stop = halls.path().join("stop").display().to_string();
     format!(
@@ -41,7 +41,7 @@ fn stop_counting(halls: &Halls) {
 }
 
 #[test]
-fn a_signal_to_us_reaches_the_command_once() {
+fn a_signal_to_hallpass_reaches_the_command_once() {
     for (signal, name) in SIGNALS {
         let halls = Halls::new();
         let mut counter = halls.start(&["x", "sh", "-c", &counting(&halls, name)]);
@@ -55,7 +55,7 @@ fn a_signal_to_us_reaches_the_command_once() {
 }
 
 #[test]
-fn a_signal_that_kills_the_command_is_its_exit_status() {
+fn a_signal_that_kills_the_command_gives_128_plus_its_number() {
     let halls = Halls::new();
     for (signal, name) in SIGNALS {
         let mut holder = halls.hold(&["-k", "1"], "x");
@@ -67,16 +67,16 @@ fn a_signal_that_kills_the_command_is_its_exit_status() {
 }
 
 #[test]
-fn a_signal_in_the_first_moment_is_not_lost() {
+fn a_signal_during_the_start_is_not_lost() {
     let halls = Halls::new();
     for delay in (0..4_000).step_by(200) {
         let mut running = halls.start(&["-k", "1", "x", "sleep", "60"]);
         thread::sleep(Duration::from_micros(delay));
         running.send(Signal::TERM);
         let code = running.process.wait().expect("it ends").code();
-        // It died itself, before there was a command; or its command did.
+        // The signal killed hallpass before it started the command, or it killed the command.
         assert!(code.is_none() || code == Some(128 + 15), "{code:?}");
-        eventually("nobody is left", || halls.is_free("x"));
+        eventually("no holder is left", || halls.is_free("x"));
     }
 }
 
@@ -93,14 +93,14 @@ fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
         assert_eq!(died_of, Some(signal.as_raw()), "{name}");
         behind.send(Signal::KILL);
         drop(behind);
-        eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
+        eventually("no waiter is left", || halls.status("x")["waiting"] == 0);
     }
     assert_eq!(holder.leave().0, Some(0));
-    eventually("nothing is lost", || halls.is_free("x"));
+    eventually("the slot is free", || halls.is_free("x"));
 }
 
 #[test]
-fn a_signal_of_the_command_to_its_own_group_is_not_sent_back() {
+fn a_signal_of_the_command_to_its_own_group_is_not_forwarded() {
     let halls = Halls::new();
     let script = counting(&halls, "TERM") + "; exit 4";
     let script = script.replace("echo $$;", "echo $$; kill -TERM 0;");
@@ -116,7 +116,7 @@ fn a_signal_of_the_command_to_its_own_group_is_not_sent_back() {
 #[test]
 fn an_ignored_signal_stays_ignored() {
     let halls = Halls::new();
-    // The command takes the signal's default back, so that one sent on would kill it.
+    // The command restores the default action, so a forwarded signal would kill it.
     let mut command = Command::new("env");
     command.args(["--ignore-signal=HUP", HALLPASS, "run", "--dir"]).arg(halls.path());
     command.args(["x", "env", "--default-signal=HUP", "sh", "-c", "echo $$; exec cat"]);
@@ -129,7 +129,7 @@ fn an_ignored_signal_stays_ignored() {
     assert_eq!(running.leave().0, Some(0));
 }
 
-/// A hallpass in a process group of its own, which is not orphaned: it can be stopped.
+/// Starts hallpass in a process group of its own. The group is not orphaned, so it can be stopped.
 fn hold_in_a_group(halls: &Halls) -> Running {
     let mut command = halls.command("run", &["x", "sh", "-c", "echo $$; exec cat"]);
     let mut running = Running::start(command.process_group(0));
@@ -138,16 +138,16 @@ fn hold_in_a_group(halls: &Halls) -> Running {
 }
 
 #[test]
-fn we_stop_when_the_command_stops_and_continue_it_when_we_are_continued() {
+fn hallpass_stops_with_the_command_and_continues_it_when_continued() {
     let halls = Halls::new();
     for signal in [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU] {
         let mut running = hold_in_a_group(&halls);
         send(running.command_pid, signal);
-        eventually("we stop", || state(running.pid()) == Some('T'));
+        eventually("hallpass stops", || state(running.pid()) == Some('T'));
         assert_eq!(state(running.command_pid), Some('T'));
         running.send(Signal::CONT);
-        eventually("we go on", || state(running.pid()) != Some('T'));
-        eventually("it goes on", || state(running.command_pid) != Some('T'));
+        eventually("hallpass continues", || state(running.pid()) != Some('T'));
+        eventually("the command continues", || state(running.command_pid) != Some('T'));
         running.say("on\n");
         assert_eq!(running.line(), "on");
         assert_eq!(running.leave().0, Some(0), "{signal:?}");
@@ -155,24 +155,24 @@ fn we_stop_when_the_command_stops_and_continue_it_when_we_are_continued() {
 }
 
 #[test]
-fn a_stop_sent_to_us_stops_the_command_too_and_as_often_as_it_is_sent() {
+fn every_stop_sent_to_hallpass_stops_the_command_too() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
     let group = Pid::from_raw(running.pid()).expect("a group");
     for _ in 0..3 {
         running.send(Signal::TSTP);
-        eventually("it stops", || state(running.command_pid) == Some('T'));
-        eventually("we stop", || state(running.pid()) == Some('T'));
-        // As a shell does it: to the whole group.
+        eventually("the command stops", || state(running.command_pid) == Some('T'));
+        eventually("hallpass stops", || state(running.pid()) == Some('T'));
+        // A shell continues the whole group.
         kill_process_group(group, Signal::CONT).expect("it is there");
-        eventually("it waits for input", || state(running.command_pid) == Some('S'));
-        eventually("we wait for it", || state(running.pid()) == Some('S'));
+        eventually("the command waits for input", || state(running.command_pid) == Some('S'));
+        eventually("hallpass waits for the command", || state(running.pid()) == Some('S'));
     }
     assert_eq!(running.leave().0, Some(0));
 }
 
 #[test]
-fn a_command_that_does_not_stop_does_not_stop_us() {
+fn hallpass_does_not_stop_if_the_command_does_not() {
     let halls = Halls::new();
     let mut command = halls.command("run", &["x", "sh", "-c", &counting(&halls, "TSTP")]);
     let mut counter = Running::start(command.process_group(0));

@@ -1,5 +1,4 @@
-//! What somebody at a terminal sees and does: Ctrl-C, Ctrl-Z, a window that is closed, the line
-//! while waiting, `top`.
+//! hallpass on a terminal: Ctrl-C, Ctrl-Z, closing the window, the status line, `top`.
 
 mod common;
 
@@ -31,7 +30,7 @@ fn ctrl_c_reaches_the_command_once() {
 }
 
 #[test]
-fn ctrl_c_ends_a_script_that_runs_us() {
+fn ctrl_c_ends_a_script_that_runs_hallpass() {
     let halls = Halls::new();
     let script = format!("{RUN} x sh -c 'echo ready; exec sleep 60'; echo next");
     let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
@@ -40,12 +39,12 @@ fn ctrl_c_ends_a_script_that_runs_us() {
     assert_eq!(terminal.end().signal(), Some(2));
     assert!(!terminal.text().contains("next"), "{}", terminal.text());
     let left = fs::read_dir(halls.path().join("x")).expect("there").count();
-    assert_eq!(left, 1, "we leave the hall as we found it");
+    assert_eq!(left, 1, "the pipe of the holder is removed");
     assert!(halls.is_free("x"));
 }
 
 #[test]
-fn ctrl_z_stops_both_and_fg_continues_both() {
+fn ctrl_z_stops_hallpass_and_the_command_and_fg_continues_both() {
     let halls = Halls::new();
     let script = format!(
         "set -m; {RUN} x sh -c 'echo $$ >\"$DIR/pid\"; echo ready; read line; echo \"read $line\"; exit 5'; \
@@ -59,9 +58,9 @@ fn ctrl_z_stops_both_and_fg_continues_both() {
     // 128 and SIGTSTP.
     terminal.shows("stopped 148");
     assert_eq!(state(pid), Some('T'));
-    assert!(!halls.is_free("x"), "who is stopped is still in");
+    assert!(!halls.is_free("x"), "a stopped command keeps its slot");
     terminal.press(b"go\n");
-    eventually("it goes on", || state(pid) == Some('S'));
+    eventually("the command continues", || state(pid) == Some('S'));
     terminal.press(b"words\n");
     terminal.shows("read words");
     terminal.shows("ended 5");
@@ -69,19 +68,19 @@ fn ctrl_z_stops_both_and_fg_continues_both() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_hangs_up_on_the_command() {
+fn closing_the_terminal_sends_sighup_to_the_command() {
     let halls = Halls::new();
     let script = "trap 'echo got >>\"$DIR/hangup\"; exit 0' HUP; echo ready; \
                   while :; do sleep 0.01; done";
     let mut terminal = Terminal::hallpass(&halls, "run", &["x", "sh", "-c", script]);
     terminal.shows("ready");
     terminal.window = None;
-    eventually("it hears", || halls.path().join("hangup").exists());
+    eventually("the command gets SIGHUP", || halls.path().join("hangup").exists());
     eventually("the slot is free", || halls.is_free("x"));
 }
 
 #[test]
-fn while_waiting_a_line_says_who_is_ahead_and_goes_away() {
+fn a_status_line_shows_the_queue_and_is_cleared_before_the_command_runs() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let ahead = halls.start(&["x", "true"]);
@@ -103,9 +102,9 @@ fn while_waiting_a_line_says_who_is_ahead_and_goes_away() {
     assert!(cleared.is_some_and(|(cleared, printed)| cleared < printed), "{text:?}");
 }
 
-/// Asserts that the terminal is as it was before `top` began, and that `top` used all of it.
+/// Asserts that `top` used the alternate screen and restored the terminal.
 #[track_caller]
-fn given_back(terminal: &mut Terminal, before: &Termios) {
+fn restored(terminal: &mut Terminal, before: &Termios) {
     let after = terminal.settings();
     assert_eq!(before.local_modes, after.local_modes);
     assert_eq!(before.input_modes, after.input_modes);
@@ -115,7 +114,7 @@ fn given_back(terminal: &mut Terminal, before: &Termios) {
 }
 
 #[test]
-fn top_is_live_and_gives_the_terminal_back() {
+fn top_is_live_and_restores_the_terminal() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "2"], "gpu");
     for leave in [b"q", CTRL_C] {
@@ -130,12 +129,12 @@ fn top_is_live_and_gives_the_terminal_back() {
         assert_eq!(another.leave().0, Some(0));
         terminal.press(leave);
         assert_eq!(terminal.end().code(), Some(0));
-        given_back(&mut terminal, &before);
+        restored(&mut terminal, &before);
     }
 }
 
 #[test]
-fn top_gives_the_terminal_back_when_it_is_told_to_end() {
+fn top_restores_the_terminal_after_sigterm() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["-k", "2", "gpu", "true"]), Some(0));
     let mut terminal =
@@ -145,7 +144,7 @@ fn top_gives_the_terminal_back_when_it_is_told_to_end() {
     terminal.shows("gpu: 0 of 2");
     send(terminal.process.id() as i32, Signal::TERM);
     assert_eq!(terminal.end().code(), Some(0));
-    given_back(&mut terminal, &before);
+    restored(&mut terminal, &before);
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! The deadline of the command: two kernel timers, which `hallpass run` and its keeper share.
+//! The deadline of the command: two kernel timers that `hallpass run` and its keeper share.
 //!
-//! The keeper sets them again whenever the pass is renewed. `hallpass run` sees them fire in time, even if
-//! the keeper is dead and however long `hallpass run` was stopped itself. They keep counting while the
-//! machine sleeps.
+//! The keeper sets them again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
+//! the keeper has died, and even if `hallpass run` itself was stopped for long. The timers keep running while
+//! the machine sleeps.
 
 use std::{
     io,
@@ -35,7 +35,7 @@ impl Deadline {
         Ok(Deadline { stop: timer()?, kill: timer()? })
     }
 
-    /// Takes over the timers that the other process created.
+    /// Uses the timers that the other process created.
     pub fn of(stop: OwnedFd, kill: OwnedFd) -> Self {
         Deadline { stop, kill }
     }
@@ -63,19 +63,19 @@ impl Deadline {
     }
 }
 
-/// When to send SIGKILL to processes that must be dead at `end`.
+/// Returns when to send SIGKILL to processes that must be dead at `end`.
 pub fn kill_time(end: Duration) -> Duration {
     end.saturating_sub(MARGIN)
 }
 
-/// The time since the machine was started.
+/// Returns the time since the machine started.
 pub fn now() -> Duration {
     let now = clock_gettime(ClockId::Boottime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
 fn set(timer: &OwnedFd, at: Duration) -> io::Result<()> {
-    // Zero would be never.
+    // Zero would disarm the timer.
     let at = at.max(Duration::from_nanos(1));
     let it_value = Timespec::try_from(at).map_err(io::Error::other)?;
     let once = Itimerspec { it_interval: Timespec::default(), it_value };

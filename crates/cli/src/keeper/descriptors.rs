@@ -1,4 +1,4 @@
-//! What the keeper inherits: its only way to what `hallpass run` has opened for it.
+//! The descriptors that the keeper inherits from `hallpass run`.
 #![allow(unsafe_code)]
 
 use std::{
@@ -10,22 +10,23 @@ use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 
 use super::{deadline::Deadline, messages::Channel};
 
-/// How many descriptors they are.
+/// Number of inherited descriptors.
 pub const COUNT: usize = 4;
 
 pub struct Descriptors {
     pub channel: Channel,
-    /// The end that is read.
+    /// The reading end.
     pub lifeline: OwnedFd,
     pub deadline: Deadline,
 }
 
 impl Descriptors {
-    /// Called once, and before anything else is opened.
+    /// Takes ownership of the inherited descriptors and closes all others. Must be called once, before this
+    /// process opens anything.
     pub fn take(numbers: [i32; COUNT]) -> io::Result<Self> {
         let mut sorted = numbers;
         sorted.sort_unstable();
-        // Standard input, output and error are not among them, nor is any there twice.
+        // Numbers must be distinct, and not those of standard input, output and error.
         if sorted[0] <= 2 || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -39,24 +40,24 @@ impl Descriptors {
     }
 }
 
-/// Whatever else was open in `hallpass run` is not ours: somebody may wait until it is closed.
+/// Closes all other inherited descriptors, because another process may wait until they are closed.
 fn close_all_but(ours: &[i32]) -> io::Result<()> {
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
     for number in open.into_iter().filter(|number| *number > 2 && !ours.contains(number)) {
-        // One of them was the directory's, and is closed.
+        // This fails for the descriptor that listed the directory, which is closed by now.
         drop(own(number));
     }
     Ok(())
 }
 
 fn own(number: i32) -> io::Result<OwnedFd> {
-    // SAFETY: it is only asked whether it is open, and nothing opens or closes any meanwhile.
+    // SAFETY: the call only checks whether the descriptor is open, and no other thread opens or closes any.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_getfd(descriptor.as_fd())?;
     fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    // SAFETY: it is open, and nobody in this process has opened anything yet: it was inherited, and
-    // `take` hands out each number once.
+    // SAFETY: it is open, and this process has opened nothing yet. So it was inherited, and `take` uses each
+    // number once.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

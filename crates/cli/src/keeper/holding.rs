@@ -1,7 +1,7 @@
-//! The keeper has the slot: it keeps it as long as a process is inside, and reports until when it is valid.
+//! The keeper holds the slot as long as a process needs it, and reports until when it is valid.
 //!
-//! It is also the backstop. If `hallpass run` is gone and its command is not, or if it was stopped
-//! and cannot act, the keeper kills all processes that have the lifeline open at the deadline.
+//! The keeper is also the backstop. If `hallpass run` has died and its command has not, or if `hallpass run`
+//! is stopped and cannot act, the keeper kills at the deadline all processes that have the lifeline open.
 
 use std::{
     io,
@@ -19,14 +19,14 @@ use super::{
     messages::{Order, Report},
 };
 
-/// How much later the backstop acts than `hallpass run`, which can tell the user why.
+/// How much later the backstop acts than `hallpass run`, which can print the reason.
 const SECOND: Duration = Duration::from_millis(50);
-/// How often the backstop looks at the clock: it does not notice that a machine slept.
+/// Time between two looks at the clock: the timer of the wait stops while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
-/// How often the remaining processes are listed while they are being killed.
+/// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
 
-/// The slot that is kept, and the rules for it.
+/// The parts that the keeper needs to hold a slot.
 pub struct Keeping {
     pub slots: usize,
     /// Time between SIGTERM and SIGKILL.
@@ -38,13 +38,13 @@ pub struct Keeping {
     pub inside: Lifeline,
 }
 
-/// Keeps the slot until no process needs it.
+/// Holds the slot until no process needs it.
 pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
     let mut backstop = Backstop { keeping, end: pass.valid_until(), lost: false, asked: None };
     backstop.prolong(pass.valid_until())?;
     let (slot, token, slots) = (pass.slot(), pass.token(), backstop.keeping.slots);
-    backstop.keeping.inbox.tell(&Report::Granted { slot, token, slots });
+    backstop.keeping.inbox.report(&Report::Granted { slot, token, slots });
     loop {
         while let Some(heard) = news.next(&backstop.keeping.inbox) {
             match heard {
@@ -61,7 +61,7 @@ pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
         }
     }
     let problem = pass.release().err().map(|error| error.to_string());
-    backstop.keeping.inbox.tell(&Report::Released(problem));
+    backstop.keeping.inbox.report(&Report::Released(problem));
     Ok(())
 }
 
@@ -98,10 +98,10 @@ impl News {
 
 struct Backstop {
     keeping: Keeping,
-    /// Until when the slot is certainly ours.
+    /// Until when the pass is valid.
     end: Duration,
     lost: bool,
-    /// When we sent SIGTERM to the processes inside.
+    /// When the keeper sent SIGTERM.
     asked: Option<Duration>,
 }
 
@@ -113,10 +113,10 @@ impl Backstop {
 
     fn lose(&mut self, why: Loss) {
         self.lost = true;
-        self.keeping.inbox.tell(&Report::Lost(why.to_string()));
+        self.keeping.inbox.report(&Report::Lost(why.to_string()));
     }
 
-    /// When SIGTERM is due, if `hallpass run` does not send it.
+    /// Returns when SIGTERM is due, if `hallpass run` does not send it.
     fn stop_time(&self) -> Duration {
         deadline::kill_time(self.end).saturating_sub(self.keeping.grace)
     }
@@ -126,7 +126,7 @@ impl Backstop {
         self.asked.map_or(last, |asked| last.min(asked + self.keeping.grace))
     }
 
-    /// Ends the processes inside when `hallpass run` cannot.
+    /// Ends the command and its processes when `hallpass run` cannot.
     fn act(&mut self) {
         let now = now();
         let Keeping { inbox, inside, survive_kill, .. } = &self.keeping;

@@ -28,9 +28,9 @@ pub struct Inbox {
     events: Receiver<Event>,
     /// Wakes `wait`.
     pub waker: Waker,
-    /// `hallpass run` is gone.
+    /// `true` if `hallpass run` has ended.
     pub orphaned: bool,
-    /// No process has the lifeline open.
+    /// `true` if no process has the lifeline open.
     pub idle: bool,
 }
 
@@ -48,7 +48,7 @@ impl Inbox {
         })?;
         let heard = bell.clone();
         thread::Builder::new().name("lifeline".into()).spawn(move || {
-            // The copy ends when the last process that could write has ended.
+            // The copy ends when the last process with the writing end has closed it.
             let _ = io::copy(&mut File::from(lifeline), &mut io::sink());
             let _ = heard.send(Event::Idle);
         })?;
@@ -56,28 +56,28 @@ impl Inbox {
         Ok(Inbox { channel, events, waker, orphaned: false, idle: false })
     }
 
-    /// Waits for an event, for at most `patience`. Returns an order, if the event was one. Reports at
-    /// once that no process has the lifeline open any more.
+    /// Waits for an event, for at most `patience`. Returns an order, if the event was one. When the last
+    /// process has closed the lifeline, reports that at once.
     pub fn wait(&mut self, patience: Duration) -> Option<Order> {
-        // We hold a sender ourselves, so the only error is a timeout.
+        // The inbox holds a sender itself, so the only error is a timeout.
         match self.events.recv_timeout(patience).ok()? {
             Event::Order(order) => return Some(order),
             Event::Orphaned => self.orphaned = true,
             Event::Idle => {
                 self.idle = true;
-                self.tell(&Report::Idle);
+                self.report(&Report::Idle);
             }
             Event::Woken => {}
         }
         None
     }
 
-    /// Sends a report. A lost reader is an event of its own, so errors are ignored.
-    pub fn tell(&self, report: &Report) {
+    /// Sends a report. Ignores errors, because the end of the reader is an event of its own.
+    pub fn report(&self, report: &Report) {
         let _ = self.channel.send(report);
     }
 
-    /// The channel, for another thread that sends reports.
+    /// Returns the channel, for another thread that sends reports.
     pub fn channel(&self) -> Arc<Channel> {
         self.channel.clone()
     }

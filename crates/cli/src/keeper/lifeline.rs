@@ -1,8 +1,9 @@
-//! The pipe that the command and all it starts inherit: who has it open is still inside.
+//! The lifeline: a pipe that the command and all processes it starts inherit. A process that has it open
+//! still needs the slot.
 //!
-//! Its end says when nobody is. Who it is can be asked of Linux only, and only of our own processes. Some
-//! programs close what they inherit, and Python has its children do so; they are known by a variable in
-//! their environment.
+//! The pipe closes when the last of these processes ends. Linux lists the processes that have it open, as far
+//! as they belong to this user. Some programs close inherited descriptors, as Python does for its children;
+//! those processes are found by a variable in their environment.
 
 use std::{
     fs, io,
@@ -15,28 +16,28 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-/// The variable by which those are known who have closed the pipe.
+/// The environment variable that identifies processes which have closed the pipe.
 pub const VARIABLE: &str = "HALLPASS_ID";
 
 pub struct Lifeline {
-    /// What the system shows of a descriptor of this pipe.
+    /// The target of `/proc/PID/fd/N` for a descriptor of this pipe.
     shown: PathBuf,
-    /// What the variable says, for no other command that runs on this machine.
+    /// The value of the variable, which is unique on this machine.
     pub id: String,
-    /// `hallpass run` and its keeper have it open, and are not inside.
+    /// `hallpass run`, which has the pipe open without needing the slot, as its keeper has.
     pub run: Pid,
     keeper: Pid,
 }
 
 impl Lifeline {
-    /// The pipe that this is an end of, of `hallpass run` and its keeper.
+    /// Describes the pipe of which `end` is one end, and which `run` and `keeper` share.
     pub fn of(end: impl AsFd, run: Pid, keeper: Pid) -> io::Result<Self> {
         let number = fstat(end)?.st_ino;
         let (shown, id) = (format!("pipe:[{number}]").into(), format!("{run}-{number}"));
         Ok(Lifeline { shown, id, run, keeper })
     }
 
-    /// Those who are inside.
+    /// Returns the processes that need the slot.
     pub fn holders(&self) -> Vec<Pid> {
         let Ok(processes) = fs::read_dir("/proc") else { return vec![] };
         let pid = |name: &str| Pid::from_raw(name.parse().ok()?);
@@ -57,7 +58,7 @@ impl Lifeline {
     }
 
     fn is_open_in(&self, pid: Pid) -> bool {
-        // Who is gone meanwhile, or another user's, shows nothing.
+        // This fails if the process has ended or belongs to another user.
         let Ok(open) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else {
             return false;
         };
@@ -65,13 +66,14 @@ impl Lifeline {
     }
 }
 
-/// Asks a process to end, even one that was stopped.
+/// Sends SIGTERM, and SIGCONT in case the process is stopped.
 pub fn ask_to_end(pid: Pid) {
-    // It may be gone: then there is nothing to be done.
+    // The process may have ended, which is fine.
     let _ = kill_process(pid, Signal::TERM);
     let _ = kill_process(pid, Signal::CONT);
 }
 
+/// Sends SIGKILL.
 pub fn end(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
 }

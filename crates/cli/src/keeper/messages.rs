@@ -1,5 +1,5 @@
-//! The messages between `hallpass run` and its keeper. Nothing of them, in particular no secret, is in a
-//! command line.
+//! The messages between `hallpass run` and its keeper. They keep passwords off the command line, which all
+//! users can read.
 
 use std::{
     io,
@@ -64,23 +64,23 @@ pub enum Report {
     Opened { slots: usize },
     /// No slot is free.
     Full { waiting: usize },
-    /// We wait: a sentence on the queue.
+    /// The keeper waits; the text describes the queue.
     Waiting(String),
-    /// We have a slot, and the deadline is set.
+    /// The keeper has a slot and has set the deadline.
     Granted { slot: usize, slots: usize, token: u64 },
     /// No slot became free in time.
     NoSlot,
-    /// Acquiring failed, and why.
+    /// Acquiring failed, for this reason.
     Failed(String),
     /// No process has the lifeline open any more.
     Idle,
     /// The pass is lost: another holder may get the slot after the deadline.
     Lost(String),
-    /// The slot was released, or why not.
+    /// The slot was released, or the reason why not.
     Released(Option<String>),
 }
 
-/// How to reach a cluster: [`ClusterOptions`] that can be written down.
+/// How to reach a cluster: [`ClusterOptions`] that can be serialized.
 #[derive(Serialize, Deserialize)]
 pub struct Cluster {
     endpoints: Vec<String>,
@@ -138,12 +138,12 @@ impl From<Cluster> for ClusterOptions {
     }
 }
 
-/// One end of the line between the two.
+/// One end of the connection between `hallpass run` and its keeper.
 pub struct Channel(OwnedFd);
 
 impl Channel {
     pub fn pair() -> io::Result<(Channel, Channel)> {
-        // Messages, each of which arrives whole.
+        // SEQPACKET keeps message boundaries.
         let (one, other) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Channel(one), Channel(other)))

@@ -1,9 +1,9 @@
-//! The keeper: the process that speaks to the cluster for `hallpass run --on`.
+//! The keeper: the process that talks to the cluster for `hallpass run --on`.
 //!
-//! `hallpass run` is the parent of its command and only guards it; everything that may take long, fail or
-//! need threads is done here. The two share a [`Channel`](messages::Channel), two
-//! [timers](deadline) and a [pipe](lifeline). The keeper is in a session of its own, so that what a
-//! terminal sends does not reach it. It ends by itself: when it is told to release the slot, or when
+//! `hallpass run` is the parent of its command and only guards it. The keeper does everything that may take
+//! long, fail or need threads. The two processes share a [`Channel`](messages::Channel), two
+//! [timers](deadline) and a [pipe](lifeline). The keeper is in a session of its own, so that signals of the
+//! terminal do not reach it. It ends by itself: when `hallpass run` orders it to release the slot, or when
 //! `hallpass run` and all processes that have the lifeline open have ended.
 
 mod deadline;
@@ -34,11 +34,11 @@ use crate::{
     users,
 };
 
-/// The word in the command line that makes this process a keeper. It is in no help: what follows it are
-/// descriptors that `hallpass run` has opened for it.
+/// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened, so no
+/// help text mentions it.
 const WORD: &str = "keeper";
 
-/// The numbers of the descriptors, if that is what the command line says.
+/// Returns the descriptors in the command line, if it is that of a keeper.
 pub fn called() -> Option<[i32; descriptors::COUNT]> {
     let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
@@ -47,7 +47,7 @@ pub fn called() -> Option<[i32; descriptors::COUNT]> {
 }
 
 pub fn run(numbers: [i32; descriptors::COUNT]) -> ExitCode {
-    // `hallpass run` notices a failure and reports it: our standard error is closed.
+    // `hallpass run` notices a failure and reports it. The standard error of the keeper is closed.
     match Descriptors::take(numbers).and_then(keep) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -58,11 +58,12 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     let Descriptors { channel, lifeline, deadline } = descriptors;
     let inside = Lifeline::of(&lifeline, parent()?, getpid())?;
     setsid()?;
-    // A signal to all processes of a job or a service is meant for the command. We must outlive it.
+    // A signal to all processes of a job or a service is meant for the command. The keeper must outlive the
+    // command.
     SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
     let Some(Request { cluster, request }) = channel.receive()? else { return Ok(()) };
     let mut inbox = Inbox::open(channel, lifeline)?;
-    let failed = |inbox: &Inbox, error: Error| inbox.tell(&Report::Failed(error.to_string()));
+    let failed = |inbox: &Inbox, error: Error| inbox.report(&Report::Failed(error.to_string()));
     let etcd = match Cluster::connect(cluster.into()) {
         Ok(etcd) => etcd,
         Err(error) => {
@@ -77,7 +78,7 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
             return Ok(());
         }
     };
-    inbox.tell(&Report::Opened { slots: hall.slots() });
+    inbox.report(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&request.command);
     hall.act_for(inside.run.as_raw_pid().unsigned_abs(), &user());
     match waiting::wait(&hall, &request, inside.run, &mut inbox) {
@@ -85,19 +86,20 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
             let (slots, AcquireRequest { grace, survive_kill, .. }) = (hall.slots(), request);
             holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, inside })?;
         }
-        Err(refusal) => inbox.tell(&refusal),
+        Err(refusal) => inbox.report(&refusal),
     }
-    // Leaving the queue takes as long as an answer of the cluster; those we have told need not wait.
+    // Leaving the queue takes as long as an answer of the cluster. `hallpass run` has its report already and
+    // does not wait for this.
     etcd.settle();
     Ok(())
 }
 
-/// `hallpass run`; an error if it is in another container, where it has no number.
+/// Returns the PID of `hallpass run`. Fails if that process is in another PID namespace and has none here.
 fn parent() -> io::Result<Pid> {
     getppid().ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The user's name, or number if there is none.
+/// Returns the name of the user, or the number if there is no name.
 fn user() -> String {
     let uid = getuid().as_raw();
     users::name_of(uid).unwrap_or_else(|| uid.to_string())

@@ -1,4 +1,4 @@
-//! How `hallpass run` starts its keeper, and what it then has of it.
+//! How `hallpass run` starts its keeper and talks to it.
 
 use std::{
     io,
@@ -23,19 +23,19 @@ use super::{
     messages::{Channel, Order, Report, Request},
 };
 
-/// How long we wait for the release. After that the keeper continues by itself.
+/// Time limit for a release. The keeper continues alone after that.
 const RELEASING: Duration = Duration::from_secs(2);
 
-/// The keeper, as its parent sees it.
+/// The keeper, from the side of `hallpass run`.
 pub struct Keeper {
     pub channel: Channel,
     pub deadline: Deadline,
-    /// The processes that have the lifeline open, except us and the keeper.
+    /// The processes that need the slot.
     pub inside: Lifeline,
 }
 
 impl Keeper {
-    /// Also the end of the lifeline that the command inherits.
+    /// Starts a keeper. Returns it together with the end of the lifeline that the command inherits.
     pub fn start(request: &Request) -> io::Result<(Self, OwnedFd)> {
         let (channel, far_end) = Channel::pair()?;
         let deadline = Deadline::new()?;
@@ -50,7 +50,7 @@ impl Keeper {
             command.arg(descriptor.as_raw_fd().to_string());
             open_until_started.push(descriptor);
         }
-        // It holds no directory that could be unmounted, and no terminal.
+        // The keeper must not keep a directory from being unmounted, or a terminal open.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
@@ -80,13 +80,13 @@ impl Keeper {
             match self.channel.receive()? {
                 Some(Report::Released(problem)) => return Ok(problem),
                 Some(_) => {}
-                None => return Ok(Some("its keeper is gone".into())),
+                None => return Ok(Some("its keeper has died".into())),
             }
         }
     }
 }
 
-/// A copy that a child inherits, if it is there when the child is started.
+/// Copies a descriptor so that children inherit the copy.
 fn inheritable(descriptor: impl AsFd) -> io::Result<OwnedFd> {
     let copy = fcntl_dupfd_cloexec(descriptor, 3)?;
     fcntl_setfd(&copy, FdFlags::empty())?;

@@ -1,4 +1,4 @@
-//! The keeper waits for a slot.
+//! How the keeper waits for a slot.
 
 use std::{
     pin::pin,
@@ -23,9 +23,9 @@ use crate::{
 
 /// Forever, for practical purposes.
 const LONG: Duration = Duration::from_secs(1 << 30);
-/// Longer than a line of any terminal.
+/// The maximum length of a description of the queue, more than a line of any terminal.
 const LONGEST_SENTENCE: usize = 2000;
-/// A cluster that answers at all answers faster than this.
+/// The time that an answer of a reachable cluster takes at most. A shorter time limit gets one try.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// Waits for a pass. Fails with the report to send instead.
@@ -43,17 +43,17 @@ pub fn wait(
             Err(Error::NoPermits) if !request.verbose => {}
             Err(Error::NoPermits) => {
                 let waiting = hall.status().map_err(refusal)?.waiters.len();
-                inbox.tell(&Report::Full { waiting });
+                inbox.report(&Report::Full { waiting });
             }
             done => return done.map_err(refusal),
         }
     }
     let waited = wait_in_line(hall, until, run, inbox);
-    // A timeout while the cluster did not answer is an error, not a full hall.
+    // If the time is over because the cluster did not answer, that is an error and not a full hall.
     waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
 
-/// Returns `None` if the time is over, or `hallpass run` is gone.
+/// Returns `None` if the time is over, or `hallpass run` has ended.
 fn wait_in_line(
     hall: &ClusterHall,
     until: Option<Instant>,
@@ -77,7 +77,7 @@ fn wait_in_line(
     }
 }
 
-/// Reports the queue whenever it is asked to. A thread, because it may take long.
+/// Starts a thread that reports the queue on request. Reading it may take long.
 fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = inbox.channel();
@@ -92,7 +92,7 @@ fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
             let _ = channel.send(&Report::Waiting(sentence));
         }
     };
-    // Without a thread nothing is shown, and we wait all the same.
+    // If no thread can be started, the keeper waits without showing the queue.
     let _ = thread::Builder::new().name("display".into()).spawn(answer);
     asks
 }

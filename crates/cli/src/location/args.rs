@@ -48,7 +48,7 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
-    /// The halls in this directory, as `--dir` says.
+    /// Returns the options that `--dir` alone sets.
     pub fn in_dir(dir: PathBuf) -> Self {
         LocationArgs { dir: Some(dir), ..LocationArgs::default() }
     }
@@ -98,7 +98,7 @@ impl LocationArgs {
         let mut options = ClusterOptions::at(url)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
-            // A member that does not answer leaves time for the others.
+            // A member that does not answer must leave time for the others.
             options.etcd.dial_timeout = options.etcd.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
@@ -117,7 +117,7 @@ impl LocationArgs {
         Ok(options)
     }
 
-    /// User and password, if the options name them.
+    /// Returns user and password, if the options name a user.
     fn user(&self) -> Result<Option<(String, String)>, Error> {
         if self.user.as_ref().is_some_and(|user| user.contains(':')) {
             let why = "--user takes a name only: all users of this machine can read a password on the \
@@ -127,7 +127,7 @@ impl LocationArgs {
         if self.user.is_none() && self.password_file.is_none() {
             return Ok(None);
         }
-        // As etcdctl has it: the name alone, or both.
+        // As for etcdctl: NAME, or NAME:PASSWORD.
         let both = env::var("ETCDCTL_USER").unwrap_or_default();
         let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
         let user = self.user.as_deref().unwrap_or(name);
@@ -150,7 +150,7 @@ impl LocationArgs {
 }
 
 fn on_in_environment() -> Option<String> {
-    // Bytes that are not text are not a URL either, and are refused as one.
+    // Bytes that are not UTF-8 make an invalid URL, which is refused later.
     let url = env::var_os("HALLPASS_ON").filter(|url| !url.is_empty())?;
     Some(url.to_string_lossy().into_owned())
 }

@@ -1,4 +1,4 @@
-//! Opening a hall whose number of slots the user may leave open.
+//! Opening a hall without knowing its number of slots.
 
 use super::Error;
 

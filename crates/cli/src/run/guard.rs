@@ -16,41 +16,42 @@ use rustix::{
 use super::supervisor::{Ended, Supervisor};
 use crate::keeper::{Keeper, lifeline, messages::Report};
 
-/// How often the remaining processes are listed while they are being ended.
+/// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
 
-/// Why a command is stopped when its time is over.
+/// The reason for stopping a command at its deadline.
 pub const NOT_RENEWED: &str = "it could not be renewed in time";
 
-/// How it ended.
+/// How a guarded command ended.
 pub enum Outcome {
-    /// By itself, and the slot is still ours.
+    /// The command ended by itself, and the slot is still held.
     Ended(Ended, Keeper),
-    /// It was stopped, and why.
+    /// The command was stopped, for this reason.
     Lost(String),
 }
 
+/// A supervised command whose slot a keeper holds.
 pub struct Guard {
     supervisor: Supervisor,
     keeper: Keeper,
     grace: Duration,
-    /// How the command ended.
+    /// How the command ended; `None` while it runs.
     ended: Option<Ended>,
-    /// All that it left running has ended too, or does not matter.
+    /// `true` if no process that the command left running needs the slot.
     idle: bool,
     keeper_gone: bool,
     stopping: Option<Stopping>,
 }
 
-/// All are to end.
+/// The state after the command and its processes were told to end.
 struct Stopping {
     why: String,
-    /// Those who were only asked to are killed then.
+    /// When SIGKILL follows SIGTERM.
     patience: Instant,
     killing: bool,
 }
 
-/// What there is to attend to.
+/// The events that ended a sleep.
 struct Woken {
     signal: bool,
     report: bool,
@@ -72,7 +73,7 @@ impl Guard {
         }
     }
 
-    /// Waits for the end.
+    /// Waits until the command, and with `descendants` the processes it left running, have ended.
     pub fn watch(mut self) -> io::Result<Outcome> {
         while !self.is_over() {
             let woken = self.sleep()?;
@@ -84,7 +85,7 @@ impl Guard {
                 self.ended = self.supervisor.attend()?;
             }
             if self.ended.is_some() {
-                // What is heard now was said too late to matter.
+                // A report that arrives now no longer matters.
                 if self.is_over() {
                     break;
                 }
@@ -107,7 +108,7 @@ impl Guard {
         })
     }
 
-    /// Waits until there is something to attend to.
+    /// Waits for an event.
     fn sleep(&self) -> io::Result<Woken> {
         let killing = self.stopping.as_ref().is_some_and(|it| it.killing);
         let watched = [
@@ -145,17 +146,17 @@ impl Guard {
         match self.keeper.channel.receive()? {
             Some(Report::Idle) => self.idle = true,
             Some(Report::Lost(why)) => self.stop(&why),
-            // What was asked for while we waited.
+            // An answer to an order from before the slot was granted.
             Some(_) => {}
             None => {
                 self.keeper_gone = true;
-                self.stop("its keeper is gone");
+                self.stop("its keeper has died");
             }
         }
         Ok(())
     }
 
-    /// Sends SIGTERM to all.
+    /// Sends SIGTERM to the command and its processes.
     fn stop(&mut self, why: &str) {
         if self.stopping.is_some() {
             return;
@@ -163,22 +164,22 @@ impl Guard {
         let patience = Instant::now() + self.grace;
         self.stopping = Some(Stopping { why: why.into(), patience, killing: false });
         self.supervisor.stand_fast();
-        self.tell_all(lifeline::ask_to_end);
+        self.signal_all(lifeline::ask_to_end);
     }
 
     fn kill(&mut self) {
         if let Some(stopping) = &mut self.stopping {
             stopping.killing = true;
         }
-        self.tell_all(lifeline::end);
+        self.signal_all(lifeline::end);
     }
 
     /// Signals the command and all processes that have the lifeline open.
-    fn tell_all(&self, tell: fn(Pid)) {
+    fn signal_all(&self, send: fn(Pid)) {
         let command = self.ended.is_none().then(|| self.supervisor.child());
-        // The command first: finding the others takes a while.
-        command.into_iter().for_each(tell);
+        // The command comes first, because finding the other processes takes a while.
+        command.into_iter().for_each(send);
         let others = self.keeper.inside.holders().into_iter();
-        others.filter(|pid| Some(*pid) != command).for_each(tell);
+        others.filter(|pid| Some(*pid) != command).for_each(send);
     }
 }

@@ -40,14 +40,14 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
 
-/// The lowest descriptor for the lifeline. Scripts choose small numbers for their own files, which would
-/// close it. Below 64, which is within the limit of every process.
+/// The lowest descriptor for the lifeline. Scripts use small numbers for their own files, and so would close
+/// the lifeline by accident. The number is below 64, which the usual limits on open files allow.
 const LIFELINE: i32 = 60;
 
-/// Why the command did not run, and the exit status that says so.
+/// The reason why the command did not run, and the exit status for it.
 struct Refusal {
     code: u8,
-    /// None if the exit status says enough.
+    /// `None` if hallpass prints nothing, as for -n without --verbose.
     why: Option<String>,
 }
 
@@ -59,19 +59,25 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Refusal::failure(error)
+        match &error {
+            Error::Machine(hallpass_processes::Error::System { doing, path, source }) => {
+                let (path, source) = (path.display(), explained(source));
+                Refusal::failure(format!("cannot {doing} {path}: {source}"))
+            }
+            _ => Refusal::failure(error),
+        }
     }
 }
 
 impl From<hallpass_processes::Error> for Refusal {
     fn from(error: hallpass_processes::Error) -> Self {
-        Refusal::failure(error)
+        Error::from(error).into()
     }
 }
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
-        Refusal::failure(error)
+        Refusal::failure(format!("cannot supervise the command: {}", explained(&error)))
     }
 }
 
@@ -83,7 +89,7 @@ impl From<String> for Refusal {
 
 pub fn run(args: Args) -> ExitCode {
     match obtain_and_run(args) {
-        // Only now: this may kill us, and the slot is released by now.
+        // This may kill hallpass by a signal, so it comes last: the slot is released by now.
         Ok(ended) => ended.exit_code(),
         Err(Refusal { code, why }) => {
             if let Some(why) = why {
@@ -108,7 +114,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let Invocation { name, command } = args.invocation()?;
     let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
     if let Some(slots) = args.slots {
-        // Before a hall is created that this command could not use.
+        // Checked before a hall is created that this command could not use.
         environment.check(slots)?;
     }
     let waiting = Waiting {
@@ -158,10 +164,10 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     Ok(ended)
 }
 
-/// A copy of the lifeline that the command inherits.
+/// Copies the lifeline, so that the command inherits the copy.
 fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let copy = fcntl_dupfd_cloexec(lifeline, LIFELINE)
-        // If the limit on open files is lower.
+        // The limit on open files may be lower.
         .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
     fcntl_setfd(&copy, FdFlags::empty())?;
     Ok(copy)
@@ -170,12 +176,23 @@ fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 fn not_started(program: &OsString, error: &io::Error) -> Refusal {
     let code = match error.raw_os_error() {
         Some(libc::ENOENT) => NOT_FOUND,
-        // The command is not to blame.
+        // These are failures of hallpass, not of the command.
         Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => OWN_FAILURE,
         _ => NOT_EXECUTABLE,
     };
-    let program = printable(&program.to_string_lossy());
-    Refusal { code, why: Some(format!("cannot run {program}: {error}")) }
+    let why = match printable(&program.to_string_lossy()) {
+        program if program.is_empty() => "CMD is empty: it must be the name of a program".into(),
+        program => format!("cannot run {program}: {}", explained(error)),
+    };
+    Refusal { code, why: Some(why) }
+}
+
+/// The error, with a way out if the limit on open files is too low.
+fn explained(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => format!("{error}: raise the limit with `ulimit -n 64`"),
+        _ => error.to_string(),
+    }
 }
 
 /// The command in one line.

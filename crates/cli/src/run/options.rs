@@ -80,12 +80,12 @@ pub struct Args {
     #[arg(long)]
     pub verbose: bool,
     /// The hall, then the command with its arguments
-    // One list, so that the parser looks for no options after the name.
+    // NAME and CMD are one list, so that the parser looks for no options after NAME.
     #[arg(value_names = ["NAME", "CMD"], required = true, num_args = 1.., trailing_var_arg = true)]
     operands: Vec<OsString>,
 }
 
-/// A command line without the other commands.
+/// The command line of `run` alone.
 #[derive(Parser)]
 struct RunCommandLine {
     #[command(flatten)]
@@ -106,9 +106,9 @@ impl Args {
         Some(RunCommandLine::try_parse_from(words).ok()?.args)
     }
 
-    /// Reads the plainest command lines: `[-k K] [-n] [--dir PATH] NAME ...`. Returns `None` for all
-    /// others, which only the parser understands. To describe all options to the parser takes a tenth
-    /// of the time of a run of a short command.
+    /// Reads the simplest command lines: `[-k K] [-n] [--dir PATH] NAME ...`. Returns `None` for all others,
+    /// which need the parser. Describing all options to the parser takes a tenth of the time that a short
+    /// command takes.
     fn plain(words: &[OsString]) -> Option<Self> {
         let mut args = Args::default();
         let mut words = words.iter();
@@ -137,9 +137,9 @@ impl Args {
 /// The lease of a pass on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Validity after the last contact with the cluster.
+    /// How long the pass is valid after the last contact with the cluster.
     pub ttl: Duration,
-    /// The part of it that the command has to end in.
+    /// The last part of `ttl`, in which the command has to end.
     pub grace: Duration,
 }
 
@@ -186,6 +186,7 @@ pub struct Invocation {
 }
 
 impl Args {
+    /// Splits the operands into the name of the hall and the command.
     pub fn invocation(&mut self) -> Result<Invocation, String> {
         let mut operands = std::mem::take(&mut self.operands).into_iter();
         let name = operands.next().unwrap_or_default();
@@ -202,7 +203,7 @@ impl Args {
     }
 }
 
-/// `-- CMD...`, `CMD...` or, as with `flock(1)`, `-c STRING`.
+/// Reads the command: `-- CMD...`, `CMD...` or, as with `flock(1)`, `-c STRING`.
 fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let first = words.first().and_then(|word| word.to_str());
     match first {
@@ -246,7 +247,7 @@ mod tests {
         Ok((args, invocation))
     }
 
-    /// The command that comes of the words after the options.
+    /// The command that `run WORDS...` would run.
     fn runs(words: &[&str]) -> Result<Vec<String>, String> {
         let (_, invocation) = parse(words)?;
         assert_eq!(invocation.name, "gpu");
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn one_double_dash_after_the_name_is_ours() {
+    fn one_double_dash_after_the_name_is_not_part_of_the_command() {
         for words in [&["gpu", "--", "a", "-k"][..], &["gpu", "a", "-k"], &["--", "gpu", "a", "-k"]]
         {
             assert_eq!(runs(words), Ok(vec!["a".into(), "-k".into()]), "{words:?}");
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_the_shell_stands_before_the_name_or_after_it() {
+    fn a_shell_line_may_stand_before_the_name_or_after_it() {
         for words in
             [&["gpu", "-c", "a | b"][..], &["gpu", "--command", "a | b"], &["-c", "a | b", "gpu"]]
         {
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_unknown_or_contradictory_is_refused() {
+    fn missing_unknown_and_contradictory_arguments_are_refused() {
         for words in [
             &[][..],
             &["gpu"],

@@ -1,7 +1,7 @@
 //! The signal settings that hallpass was started with, and passes on to the command.
 //!
-//! Rust makes programs ignore SIGPIPE, and hallpass itself cannot work with an ignored SIGCHLD. The
-//! command must see neither of these changes.
+//! Rust makes programs ignore SIGPIPE, and hallpass itself does not work with an ignored SIGCHLD. The
+//! command must see neither of these two changes.
 #![allow(unsafe_code)]
 
 use std::{
@@ -16,21 +16,21 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use super::spawn;
 use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
-/// Whether SIGPIPE was ignored before Rust's runtime let it be ignored.
+/// `true` if the caller of hallpass ignores SIGPIPE. Rust's runtime ignores it in any case.
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn remember_pipe() {
     PIPE_IGNORED.store(is_ignored(Signal::PIPE), Ordering::Relaxed);
 }
 
-/// The functions in this section run before `main`, and so before Rust's runtime.
-// SAFETY: the section holds pointers to functions of this signature, and this one needs nothing
-// that has to be set up first.
+/// Functions in this section run before Rust's runtime starts.
+// SAFETY: the section holds pointers to functions of this signature, and this function needs nothing that
+// the runtime sets up.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = remember_pipe;
 
-/// The signal settings that the command shall find: those that hallpass was started with.
+/// The signal settings for the command: those that hallpass was started with.
 #[derive(Clone, Copy)]
 pub struct SignalSettings {
     blocked: SignalSet,
@@ -47,7 +47,7 @@ impl SignalSettings {
         })
     }
 
-    /// Lets us notice the end of a child: the system does not report it while SIGCHLD is ignored.
+    /// Gives SIGCHLD its default action: while it is ignored, the system does not report the end of a child.
     pub fn notice_children(self) -> io::Result<()> {
         if self.child_ignored {
             set_default(Signal::CHILD)?;
@@ -55,14 +55,15 @@ impl SignalSettings {
         Ok(())
     }
 
-    /// Starts `command` with these settings; with `die_with_us`, it is killed when this thread ends.
+    /// Starts `command` with these settings. With `die_with_us`, the kernel kills it when this thread ends.
     pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
-        // `spawn` searches our own PATH, and can neither ignore a signal nor ask to be killed.
+        // `spawn` searches the PATH of this process, and can neither let the command ignore a signal nor
+        // let the kernel kill it.
         let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
             match spawn::spawn(&command, &self.blocked, defaults) {
-                // `Command` gives a script without a first line to the shell.
+                // `Command`, below, gives a script without a `#!` line to the shell.
                 Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
                 started => return started,
             }
@@ -74,7 +75,7 @@ impl SignalSettings {
         Ok(Pid::from_child(&command.spawn()?))
     }
 
-    /// Lets `command` find these settings.
+    /// Adds a step to `command` that applies these settings before it executes the program.
     pub fn pass_on(self, command: &mut Command) {
         let in_child = move || {
             for (ignored, which) in
@@ -86,24 +87,24 @@ impl SignalSettings {
             }
             self.blocked.block_only()
         };
-        // SAFETY: it calls only `signal` and `pthread_sigmask`, which may be called between
-        // fork and exec, and does not allocate.
+        // SAFETY: the closure calls only `signal` and `pthread_sigmask`, which may be called between
+        // fork and exec, and it does not allocate.
         unsafe { command.pre_exec(in_child) };
     }
 }
 
-/// Lets the command be killed when this thread ends.
+/// Lets the kernel kill the command when this thread ends.
 fn kill_with_parent(command: &mut Command) {
     let us = getpid();
     let in_child = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // We may have been killed before that, and then nobody would tell it.
+        // If the parent was killed before this call, the kernel does not send the signal.
         if getppid() != Some(us) {
             raise(Signal::KILL)?;
         }
         Ok(())
     };
-    // SAFETY: it calls only `prctl`, `getppid` and `raise`, which may be called between fork and
-    // exec, and does not allocate.
+    // SAFETY: the closure calls only `prctl`, `getppid` and `raise`, which may be called between fork
+    // and exec, and it does not allocate.
     unsafe { command.pre_exec(in_child) };
 }

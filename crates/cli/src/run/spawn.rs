@@ -1,8 +1,8 @@
 //! Starts a command without copying this process, as `posix_spawn(3)` does.
 //!
-//! `std::process::Command` does so too, but lets the command inherit our signal mask, and code between
-//! fork and exec that would set another makes it copy this process. For a short command the copy takes
-//! longer than everything else that we do.
+//! `std::process::Command` does the same, but lets the command inherit the signal mask of hallpass. With a
+//! `pre_exec` closure that sets another mask, it copies this process. For a short command, the copy takes
+//! longer than everything else that hallpass does.
 #![allow(unsafe_code)]
 
 use std::{
@@ -21,12 +21,13 @@ use rustix::process::{Pid, Signal};
 
 use crate::signals::SignalSet;
 
-/// Starts the program of `command` with its arguments and variables. It finds `blocked` as its signal
-/// mask, and the default action of `defaults`.
+/// Starts the program of `command` with its arguments and variables. The new process blocks the signals in
+/// `blocked`, and has the default action for those in `defaults`.
 ///
 /// # Errors
-/// `ENOEXEC` for a script without a first line, which `Command` would give to the shell; `ENOENT` if the
-/// program is not on `PATH`; and others of `posix_spawn(3)`.
+/// - `ENOEXEC` for a script without a `#!` line, which `Command` would give to the shell.
+/// - `ENOENT` if the program is not on `PATH`.
+/// - The other errors of `posix_spawn(3)`.
 pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io::Result<Pid> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<CString> =
@@ -36,7 +37,7 @@ pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io:
     let attributes = Attributes::new(blocked, defaults)?;
     let mut pid: pid_t = 0;
     // SAFETY: the lists end with a null pointer, and they, the strings that they point to and the
-    // attributes live until the call returns; no file actions are asked for.
+    // attributes live until the call returns; there are no file actions.
     let code = unsafe {
         libc::posix_spawnp(
             &mut pid,
@@ -51,7 +52,7 @@ pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io:
     Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Our variables with the changes of `command`, each as `NAME=VALUE`.
+/// The variables of this process with the changes of `command`, each as `NAME=VALUE`.
 fn variables(command: &Command) -> io::Result<Vec<CString>> {
     let mut all: BTreeMap<OsString, OsString> = env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -66,7 +67,8 @@ fn variables(command: &Command) -> io::Result<Vec<CString>> {
     all.into_iter().map(line).collect()
 }
 
-/// Returns `true` if `command` changes the variable, so that `PATH` for one is not what `spawn` sees.
+/// Returns `true` if `command` changes the variable. [`spawn`] searches the `PATH` of this process, not a
+/// changed one.
 pub fn changes(command: &Command, variable: &str) -> bool {
     command.get_envs().any(|(name, _)| name == OsStr::new(variable))
 }
@@ -75,7 +77,7 @@ fn c_string(bytes: &[u8]) -> io::Result<CString> {
     Ok(CString::new(bytes)?)
 }
 
-/// A list of strings as C has it.
+/// The strings as C expects them: pointers, then a null pointer.
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
@@ -103,7 +105,7 @@ impl Attributes {
 
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: `new` has initialised them, and nothing uses them any more.
+        // SAFETY: `new` has initialised the attributes, and nothing uses them any more.
         unsafe { libc::posix_spawnattr_destroy(self.0.as_mut_ptr()) };
     }
 }

@@ -1,8 +1,8 @@
-//! Starts the command and stands between it and our own parent: signals pass through, stops and
-//! continuations are shared, and its exit status becomes ours.
+//! Starts the command and supervises it: hallpass forwards signals, stops and continues together with the
+//! command, and exits with its exit status.
 //!
-//! The command stays in our process group, so it is in the foreground when we are, and what the
-//! terminal sends reaches both. Only what was sent to us alone is sent on.
+//! The command stays in the process group of hallpass. So it is in the foreground when hallpass is, and both
+//! get the signals of the terminal. hallpass forwards only the signals that were sent to hallpass alone.
 
 use std::{
     io,
@@ -28,7 +28,7 @@ const FORWARDED: [Signal; 9] = [
     Signal::QUIT,
     Signal::USR1,
     Signal::USR2,
-    // The command may handle or ignore these: we stop when it stops, and not before.
+    // The command may handle or ignore these, so hallpass stops only when the command has stopped.
     Signal::TSTP,
     Signal::TTIN,
     Signal::TTOU,
@@ -44,13 +44,14 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Ends as the command did: with its exit status, or with 128 and the signal.
+    /// Returns the exit status of the command, or 128 plus the number of the signal that killed it. After
+    /// Ctrl-C, kills this process by SIGINT instead.
     pub fn exit_code(self) -> ExitCode {
         let code = match self {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
             Ended::Interrupted => {
-                // A shell that runs a script goes on after Ctrl-C unless we die of it too.
+                // A shell continues its script after Ctrl-C unless SIGINT kills hallpass too.
                 let _ = SignalSet::of([Signal::INT]).unblock();
                 let _ = raise(Signal::INT);
                 128 + libc::SIGINT
@@ -73,17 +74,16 @@ pub fn become_command(mut command: Command) -> io::Error {
 pub struct Supervisor {
     child: Pid,
     signals: SignalFd,
-    /// The command has stopped.
+    /// `true` while the command is stopped.
     stopped: bool,
-    /// The terminal sent SIGINT.
+    /// `true` if the terminal has sent SIGINT.
     interrupted: bool,
-    /// We do not stop when the command stops.
+    /// `true` if hallpass does not stop when the command stops.
     steadfast: bool,
 }
 
 impl Supervisor {
-    /// Starts the command. `lifeline` is what it inherits beyond standard input and output; we let
-    /// go of it.
+    /// Starts the command. It inherits `lifeline`, which is then closed in this process.
     pub fn start(
         command: Command,
         lifeline: Option<OwnedFd>,
@@ -99,7 +99,7 @@ impl Supervisor {
         Ok(Supervisor { child, signals, stopped: false, interrupted: false, steadfast: false })
     }
 
-    /// Waits for the command's end.
+    /// Waits until the command ends.
     pub fn wait(mut self) -> io::Result<Ended> {
         loop {
             if let Some(ended) = self.attend()? {
@@ -108,14 +108,14 @@ impl Supervisor {
         }
     }
 
-    /// Readable when there is a signal to attend to.
+    /// Returns a descriptor that is readable when [`attend`](Supervisor::attend) has a signal to handle.
     pub fn signals(&self) -> BorrowedFd<'_> {
         self.signals.as_fd()
     }
 
     /// Waits for a signal and handles it. Returns how the command ended, if it did.
     pub fn attend(&mut self) -> io::Result<Option<Ended>> {
-        // A continuation after a stop interrupts the read.
+        // Continuing this process after a stop interrupts the read.
         let Some(received) = self.signals.read()? else { return Ok(None) };
         let signal = received.signal;
         if !matches!(signal, Signal::CHILD | Signal::CONT) {
@@ -123,32 +123,34 @@ impl Supervisor {
             return Ok(None);
         }
         let ended = self.look()?;
-        // A shell continues the whole group, and then there is nothing left to do.
+        // A shell continues the whole group, so the command may run already.
         if ended.is_none() && signal == Signal::CONT && self.stopped {
             let _ = kill_process(self.child, Signal::CONT);
         }
         Ok(ended)
     }
 
-    /// The command has to end: from now on we do not stop when it stops.
+    /// From now on, hallpass does not stop when the command stops: the command has to end.
     pub fn stand_fast(&mut self) {
         self.steadfast = true;
     }
 
-    /// The command has ended, and we wait for others: a signal that is sent to us is for us again.
+    /// Stops catching signals after the command has ended: from now on, a signal acts on hallpass itself,
+    /// which may still wait for other processes.
     pub fn relieve(&self) -> io::Result<()> {
         SignalSet::of(FORWARDED).unblock()
     }
 
-    /// The command, as long as its end is not known.
+    /// Returns the PID of the command, which is valid until [`attend`](Supervisor::attend) reports its end.
     pub fn child(&self) -> Pid {
         self.child
     }
 
-    /// Sends the signal on if the command has not got it and may.
+    /// Sends the signal to the command, unless the command has got it already or the caller of hallpass
+    /// ignores it.
     fn forward(&mut self, Received { signal, from_kernel, pid }: Received) {
         if is_ignored(signal) {
-            // As under nohup(1): our parent wants it to have no effect.
+            // As with nohup(1): the caller wants the signal to have no effect.
             return;
         }
         if from_kernel {
@@ -157,20 +159,20 @@ impl Supervisor {
                 return;
             }
         } else if pid == self.child.as_raw_pid() {
-            // It said so to its whole group, as `kill 0` does, and would hear its own words.
+            // The command sent the signal to its whole group, as `kill 0` does, and has got it.
             return;
         }
-        // It may be gone, or another user's: either way there is nothing to be done.
+        // This fails if the command has ended, or runs as another user. Neither can be helped.
         let _ = kill_process(self.child, signal);
     }
 
-    /// Whether the command has got what the terminal sent to us.
+    /// Returns `true` if the command got the signal from the terminal too.
     fn terminal_reaches_child(&self, signal: Signal) -> bool {
         let same_group = getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp());
-        // A terminal that is closed tells the first process of the session only.
-        let told_alone =
+        // When a terminal is closed, the kernel sends SIGHUP to the session leader only.
+        let sent_to_leader =
             signal == Signal::HUP && getsid(None).is_ok_and(|session| session == getpid());
-        same_group && !told_alone
+        same_group && !sent_to_leader
     }
 
     /// Checks the state of the command, and stops when it has stopped.
@@ -202,11 +204,12 @@ impl Supervisor {
     }
 }
 
-/// Stops as the command did, so that the shell sees it, and comes back when we are continued.
+/// Stops this process by the signal that stopped the command, so that the shell sees it. Returns when this
+/// process is continued.
 fn stop(signal: Signal) -> io::Result<()> {
     raise(signal)?;
     if signal != Signal::STOP {
-        // We keep the others waiting until we let them through.
+        // These signals are blocked and take effect only here.
         SignalSet::of([signal]).unblock()?;
         SignalSet::of([signal]).block()?;
     }

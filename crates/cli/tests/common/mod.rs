@@ -1,4 +1,4 @@
-//! Halls in a directory or on etcd, and the command that works on them.
+//! Halls in a directory or on etcd, and `hallpass` commands on them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cluster;
@@ -22,13 +22,14 @@ use signals::with_default_signals;
 
 pub const HALLPASS: &str = env!("CARGO_BIN_EXE_hallpass");
 
-/// Nothing takes longer than this, even on a machine with much else to do, unless it is broken.
+/// Time limit for everything that a test waits for. Only a failure takes longer, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Halls for one test.
 pub struct Halls {
-    /// The halls, if they are not on etcd; and files of the test.
+    /// A directory with the halls, unless they are on etcd, and with files of the test.
     dir: TempDir,
-    /// The options that say where the halls are.
+    /// The options that name the location of the halls.
     pub place: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ impl Halls {
         Halls { dir, place }
     }
 
-    /// Those at this URL.
+    /// Halls on a cluster.
     pub fn on(url: &str) -> Self {
         Halls { place: vec!["--on".into(), url.into()], ..Halls::new() }
     }
@@ -48,7 +49,7 @@ impl Halls {
         self.dir.path()
     }
 
-    /// `hallpass COMMAND --dir ... WORDS...`, or with `--on ...`
+    /// Returns `hallpass COMMAND --dir ... WORDS...`, or the same with `--on ...`.
     pub fn command(&self, command: &str, words: &[&str]) -> Command {
         let mut ready = Command::new(HALLPASS);
         ready.arg(command).args(&self.place).args(words);
@@ -61,19 +62,19 @@ impl Halls {
         self.command(command, words).output().expect("it runs")
     }
 
-    /// The exit status of `hallpass run WORDS...`.
+    /// Returns the exit status of `hallpass run WORDS...`.
     pub fn run(&self, words: &[&str]) -> Option<i32> {
         self.output("run", words).status.code()
     }
 
-    /// What it prints, if it succeeds.
+    /// Returns the output of a command, which must succeed.
     pub fn prints(&self, command: &str, words: &[&str]) -> String {
         let output = self.output(command, words);
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         text(&output.stdout)
     }
 
-    /// The only hall, as `status --json` shows it.
+    /// Returns the hall `name` as `status --json` shows it.
     pub fn status(&self, name: &str) -> Value {
         let printed = self.prints("status", &["--json", name]);
         let mut json: Value = serde_json::from_str(&printed).expect("it is JSON");
@@ -81,21 +82,21 @@ impl Halls {
         json["halls"][0].take()
     }
 
-    /// Whether somebody who does not want to wait gets into `name`.
+    /// Returns `true` if `hallpass run -n` gets a slot of `name`.
     pub fn is_free(&self, name: &str) -> bool {
         match self.run(&["-n", name, "true"]) {
             Some(0) => true,
             Some(1) => false,
-            other => panic!("neither in nor out: {other:?}"),
+            other => panic!("neither a slot nor none: {other:?}"),
         }
     }
 
-    /// Starts `hallpass run WORDS...` with pipes to it.
+    /// Starts `hallpass run WORDS...`, with pipes for its standard input and output.
     pub fn start(&self, words: &[&str]) -> Running {
         Running::start(&mut self.command("run", words))
     }
 
-    /// Takes a slot until the returned one is told to leave.
+    /// Holds a slot until the test calls `leave` on the returned process.
     pub fn hold(&self, options: &[&str], name: &str) -> Running {
         let script = ["sh", "-c", "echo $$; exec cat"];
         let mut held = self.start(&[options, &[name], &script].concat());
@@ -104,12 +105,12 @@ impl Halls {
     }
 }
 
-/// A hallpass that runs, with its command's standard input and output.
+/// A running `hallpass run`, with the standard input and output of its command.
 pub struct Running {
     pub process: Child,
     pub stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    /// The command's, where it has said so.
+    /// The PID of the command, if the command has printed it.
     pub command_pid: i32,
 }
 
@@ -126,18 +127,19 @@ impl Running {
         self.process.id() as i32
     }
 
-    /// The next line that the command prints.
+    /// Returns the next line that the command prints.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("text");
         line.trim_end().to_string()
     }
 
+    /// Writes to the standard input of the command.
     pub fn say(&mut self, words: &str) {
         self.stdin.as_mut().expect("open").write_all(words.as_bytes()).expect("it listens");
     }
 
-    /// Closes its input, and waits for the end. The exit status, and what it still printed.
+    /// Closes the standard input and waits for the end. Returns the exit status and the remaining output.
     pub fn leave(mut self) -> (Option<i32>, String) {
         self.stdin = None;
         let status = self.process.wait().expect("it ends");
@@ -150,7 +152,7 @@ impl Running {
         send(self.pid(), signal);
     }
 
-    /// Kills hallpass itself, which can do nothing about it.
+    /// Kills hallpass itself with SIGKILL.
     pub fn kill_hallpass(&mut self) {
         self.send(Signal::KILL);
         self.process.wait().expect("it ends");
@@ -159,7 +161,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A test that failed leaves nobody behind. Who has ended has closed its end of the pipe.
+        // A failed test must leave no process behind.
         self.stdin = None;
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -170,16 +172,16 @@ pub fn send(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).expect("a process"), signal).expect("it is there");
 }
 
-/// The letter of the state in which a process is; none if it is gone, dead or about to be.
+/// Returns the letter for the state of a process; `None` if the process has ended or is exiting.
 pub fn state(pid: i32) -> Option<char> {
     state_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The same, of a line of `/proc/PID/stat`.
+/// Returns the same from a line of `/proc/PID/stat`.
 pub fn state_in(stat: &str) -> Option<char> {
-    /// A flag of those that execute no more instructions of their own.
+    /// Flag of a process that executes no further instruction of its own.
     const EXITING: u32 = 4;
-    // The name before it may hold anything.
+    // The name of the program, before the last parenthesis, may contain anything.
     let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let state = fields[0].chars().next()?;
     let is_exiting = fields[6].parse::<u32>().expect("a number") & EXITING != 0;
@@ -190,7 +192,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits for something that happens without our doing.
+/// Waits until the condition holds.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! A terminal, with somebody who sits there.
+//! A terminal for tests, and the user in front of it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::{
@@ -21,16 +21,16 @@ use super::{HALLPASS, Halls, eventually, signals::with_default_signals};
 /// A terminal, and the first process of its session.
 pub struct Terminal {
     pub process: Child,
-    /// The side of whoever sits there; none once the window is closed.
+    /// The side of the user; `None` once the window is closed.
     pub window: Option<File>,
-    /// The side that programs see.
+    /// The side of the programs.
     line: File,
-    /// All that was ever shown.
+    /// Everything that programs have written so far.
     shown: Vec<u8>,
 }
 
 impl Terminal {
-    /// Runs a command at a new terminal of 24 lines of 80 columns.
+    /// Runs a command on a new terminal with 24 lines and 80 columns.
     pub fn run(halls: &Halls, words: &[&str]) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let window = openpt(flags).expect("a terminal");
@@ -42,7 +42,7 @@ impl Terminal {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&line, size).expect("set");
         let copy = || Stdio::from(line.try_clone().expect("a copy"));
-        // It makes a session and takes its input for the terminal of it.
+        // It starts a session whose terminal is its standard input.
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
         command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
@@ -50,7 +50,7 @@ impl Terminal {
         Terminal { process, window: Some(File::from(window)), line, shown: vec![] }
     }
 
-    /// Runs `hallpass COMMAND --dir ... WORDS...` (or with `--on ...`) there, without a shell.
+    /// Runs `hallpass COMMAND --dir ... WORDS...`, or with `--on ...`, on a new terminal without a shell.
     pub fn hallpass(halls: &Halls, command: &str, words: &[&str]) -> Self {
         let place: Vec<_> = halls.place.iter().map(String::as_str).collect();
         Terminal::run(halls, &[&[HALLPASS, command], &place[..], words].concat())
@@ -62,7 +62,7 @@ impl Terminal {
 
     pub fn text(&mut self) -> String {
         let mut buffer = [0; 4096];
-        // It ends with an error in any case: there is nothing now, or nobody any more.
+        // The loop always ends with an error: nothing to read now, or no process has the terminal open.
         while let Some(Ok(count @ 1..)) =
             self.window.as_mut().map(|window| window.read(&mut buffer))
         {

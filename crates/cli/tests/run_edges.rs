@@ -1,0 +1,94 @@
+//! `hallpass run` at the edges: low limits, full disks, an empty command, and the libraries it loads.
+
+mod common;
+
+use std::{fs::File, process::Command};
+
+use common::{HALLPASS, Halls, text};
+
+#[test]
+fn a_low_limit_on_open_files_is_named_in_the_error() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+    for limit in 4..8 {
+        let script = format!("ulimit -n {limit}; exec \"$0\" \"$@\"");
+        let dir = halls.path().to_str().expect("UTF-8");
+        let mut run = Command::new("sh");
+        run.args(["-c", &script, HALLPASS, "run", "--dir", dir, "x", "true"]);
+        let output = run.output().expect("sh starts");
+        let said = text(&output.stderr);
+        // A debug build may need fewer descriptors than the limit.
+        if output.status.code() != Some(0) {
+            assert_eq!(output.status.code(), Some(125), "limit {limit}: {said}");
+            assert!(said.starts_with("hallpass: cannot "), "limit {limit}: {said}");
+            assert!(said.contains("raise the limit with `ulimit -n 64`"), "limit {limit}: {said}");
+        }
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for (words, code) in [(&["run", "--help"][..], 125), (&["--help"], 2), (&["--version"], 2)] {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(HALLPASS).args(words).stdout(full).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(code), "{words:?}");
+        let said = text(&output.stderr);
+        assert!(said.starts_with("hallpass: cannot write the output: "), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn an_empty_command_is_127_and_the_message_says_so() {
+    let halls = Halls::new();
+    for option in ["--verbose", "--no-fork"] {
+        let output = halls.output("run", &[option, "x", ""]);
+        assert_eq!(output.status.code(), Some(127), "{option}");
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("hallpass: CMD is empty: it must be the name of a program"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn variables_of_hallpass_cannot_be_set_by_the_user() {
+    let halls = Halls::new();
+    let output = halls.output("run", &["--env", "HALLPASS_SLOT=9", "x", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(said.contains("hallpass itself sets HALLPASS_SLOT"), "{said}");
+}
+
+#[test]
+fn an_option_after_the_name_is_refused_and_the_message_says_where_options_go() {
+    let halls = Halls::new();
+    let output = halls.output("run", &["gpu", "-k", "4", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("hallpass: options go before NAME, and `-k` follows it"), "{said}");
+}
+
+#[test]
+fn a_misspelt_command_or_option_gets_a_suggestion() {
+    for (words, expected) in [
+        (&["statsu"][..], "'status'"),
+        (&["run", "--nonblok", "x", "true"], "'--nonblock'"),
+        (&["list", "--jsno"], "'--json'"),
+    ] {
+        let output = Command::new(HALLPASS).args(words).output().expect("it starts");
+        let said = text(&output.stderr);
+        assert!(said.contains("tip: a similar ") && said.contains(expected), "{said}");
+    }
+}
+
+/// Loading a library takes about a tenth of the time that a short command takes.
+#[test]
+fn run_loads_no_library_but_the_c_library() {
+    let halls = Halls::new();
+    let maps = halls.prints("run", &["x", "sh", "-c", "cat /proc/$PPID/maps"]);
+    assert!(maps.contains("libc.so"), "{maps}");
+    for library in ["libgcc_s", "libm.so", "libm-"] {
+        assert!(!maps.contains(library), "{maps}");
+    }
+}
