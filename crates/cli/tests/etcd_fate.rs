@@ -125,7 +125,8 @@ fn without_its_keeper(cluster: &EtcdCluster, test: &str) {
     send(holder.keeper(), Signal::KILL);
     let (code, said) = end_of(holder);
     assert_eq!(code, Some(125));
-    let expected = "hallpass: x: the pass was lost (its keeper has died): the command was stopped\n";
+    let expected =
+        "hallpass: x: the pass was lost (its keeper has died): the command was stopped\n";
     assert_eq!(said, expected);
     assert_eq!(successor.line(), "alone");
     assert_eq!(successor.leave().0, Some(0));
