@@ -1,8 +1,6 @@
 //! Hand-made runs for mistakes whose smallest size is too large to explore. The interpreter confirms each run.
 
-mod common;
-
-use common::Director;
+use crate::common::Director;
 use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{schedule::Finding, trace};
 

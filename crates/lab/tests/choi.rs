@@ -1,9 +1,7 @@
 //! Runs of wrong variants of Choi's algorithm that are too long to be searched for in a test: they go through A two
 //! or three times.
 
-mod common;
-
-use common::Director;
+use crate::common::Director;
 use hallpass_algorithms::Section;
 use hallpass_lab::{machine::build, schedule::Finding, trace};
 

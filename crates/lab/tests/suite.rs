@@ -41,8 +41,9 @@ fn confirm_all(report: &Report) {
     }
 }
 
-/// The largest number of states of a model that this suite explores; larger ones only the atlas does.
-const MAX_STATES: u64 = 700_000;
+/// The largest number of states of a model for which this suite checks everything. The atlas, which CI
+/// runs as well, explores larger models, compares the same results and confirms the same runs.
+const MAX_STATES: u64 = 100_000;
 
 /// The sizes at which the suite checks sound algorithms.
 const SIZES: [(usize, usize); 2] = [(2, 1), (3, 2)];
@@ -65,7 +66,7 @@ fn sound_algorithms_keep_their_promises() {
             checked += 1;
         }
     }
-    assert!(checked >= 100, "only {checked} models of sound algorithms are small enough");
+    assert!(checked >= 80, "only {checked} models of sound algorithms are small enough");
 }
 
 fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
@@ -128,8 +129,9 @@ fn is_rejected(entry: &Entry, manifest: &Manifest) {
         return;
     };
     let mut question = model.check_question();
-    // Millions of states: look for the violation alone.
-    if let (true, Some(property)) = (model.n > 3, listed.property()) {
+    // The atlas pins the other results of large models, so look for the violation alone.
+    let is_large = model.states.is_none_or(|states| states > MAX_STATES);
+    if let (true, Some(property)) = (is_large, listed.property()) {
         question = question.only(vec![property]);
     }
     let report = ask(&question);

@@ -44,8 +44,6 @@ mod run;
 mod sections;
 mod select;
 mod skeleton;
-#[cfg(test)]
-mod tests;
 mod wrong;
 
 pub use bless::bless;

@@ -59,3 +59,25 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     }
     pattern[p..].iter().all(|&c| c == '*')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, text, is_match) in [
+            ("am-fig3", "am-fig3", true),
+            ("am-fig3", "am-fig3-tree", false),
+            ("am-fig3*", "am-fig3-tree", true),
+            ("*n=3*", "am-fig3 n=3 k=1", true),
+            ("am-fig?", "am-fig9", true),
+            ("*a*b", "xaxbxb", true),
+            ("*a*b", "xaxbxc", false),
+            ("", "", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, text), is_match, "{pattern} {text}");
+        }
+    }
+}

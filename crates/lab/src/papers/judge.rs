@@ -96,6 +96,11 @@ pub struct Sources<'a> {
     pub has_test: &'a dyn Fn(&str) -> bool,
 }
 
+/// Returns the verdict on each statement of `paper`, in its order.
+pub fn verdicts(paper: &Paper, sources: &Sources<'_>) -> Vec<Verdict> {
+    judge(paper, sources).iter().map(|judged| judged.verdict).collect()
+}
+
 pub(super) fn judge<'a>(paper: &'a Paper, sources: &Sources<'_>) -> Vec<Judged<'a>> {
     paper.statements.iter().map(|statement| judged(statement, sources)).collect()
 }

@@ -26,14 +26,13 @@ mod pages;
 mod sizes;
 mod statements;
 mod tables;
-#[cfg(test)]
-mod tests;
 
-pub use judge::{Run, Shows, Sources, Verdict};
+pub use judge::{Run, Shows, Sources, Verdict, verdicts};
 pub use markdown::{Document, document};
 pub use pages::page;
 pub use statements::{
-    Bound, Column, Contention, Evidence, Paper, PaperTable, Quantity, Row, Statement, standard,
+    Bound, Column, Contention, Evidence, Paper, PaperTable, Quantity, Row, Statement, parse,
+    standard,
 };
 
 use std::{fs, path::Path};

@@ -12,8 +12,6 @@ mod measure;
 mod plot;
 mod search;
 pub mod simulate;
-#[cfg(test)]
-mod tests;
 
 pub use curve::{Over, Point, Range, curve, plot_of, series};
 pub use exact::exact;

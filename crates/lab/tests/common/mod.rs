@@ -1,5 +1,4 @@
 //! Hand-made runs.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{

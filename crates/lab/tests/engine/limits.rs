@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::support::{W, sequential};
+use super::support::{W, sequential};
 use hallpass_lab::{
     explore::{Ended, Limits, explore},
     machine::build,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use crate::support::{W, explore_all, sequential};
+use super::support::{W, explore_all, sequential};
 use hallpass_algorithms::{Decl, Layout, Memory, Op, Pid, Section, Var, Word};
 use hallpass_lab::{
     Machine,

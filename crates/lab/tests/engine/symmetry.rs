@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::support::{State, explore_all, explore_some, renamed, sequential, successors};
+use super::support::{State, explore_all, explore_some, renamed, sequential, successors};
 use hallpass_algorithms::registry;
 use hallpass_lab::{
     Machine,
@@ -14,7 +14,7 @@ use hallpass_lab::{
 };
 
 /// Returns about `count` of the states, evenly spread.
-fn some_of(explored: &Explored<{ crate::support::W }>, count: usize) -> Vec<State> {
+fn some_of(explored: &Explored<{ super::support::W }>, count: usize) -> Vec<State> {
     let step = (explored.states as usize / count).max(1) | 1;
     explored.ids().step_by(step).map(|id| explored.store.get(id)).collect()
 }
@@ -38,7 +38,7 @@ fn transpositions(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// Explores `space` with and without symmetry and compares. Returns the numbers of states and orbits.
-fn compare<S: Space<{ crate::support::W }>>(
+fn compare<S: Space<{ super::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
     fixed: usize,
@@ -125,7 +125,7 @@ fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
 }
 
 /// Returns whether renaming maps the steps from `state` to the steps from the renamed state.
-fn steps_commute<S: Space<{ crate::support::W }>>(
+fn steps_commute<S: Space<{ super::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
     space: &S,
@@ -142,11 +142,14 @@ fn steps_commute<S: Space<{ crate::support::W }>>(
     found == expected
 }
 
+/// The number of states, nearest to the initial ones, from which the check of declarations takes its sample.
+const MOST_STATES: u64 = 100_000;
+
 /// Checks a machine that counts without bound, on the first normal forms of its states.
 fn check_unbounded(id: &str, machine: &dyn Machine) {
     let tables = Tables::new(machine).unwrap();
     let space = Sequential { normal: Normal::of(machine, &tables), ..sequential(&tables) };
-    for state in some_of(&explore_some(&space, 100_000), 500) {
+    for state in some_of(&explore_some(&space, MOST_STATES), 500) {
         for to in transpositions(tables.n) {
             let same = steps_commute(machine, &tables, &space, &state, &to);
             assert!(same, "{id} n = {} {to:?} {state:?}", tables.n);
@@ -167,11 +170,14 @@ fn machines_that_declare_symmetry_have_it() {
         let (tables, buffers) = Buffers::compile(&*machine, CAPACITY).unwrap();
         let sequential = sequential(&tables);
         let initial: HashSet<State> = sequential.initial().collect();
-        let states = some_of(&explore_all(&sequential), 500);
+        let states = some_of(&explore_some(&sequential, MOST_STATES), 500);
         let buffered =
-            StoreBuffers { base: crate::support::sequential(&tables), buffers: &buffers };
-        let with_stores =
-            if size.0 < 4 { some_of(&explore_all(&buffered), 300) } else { Vec::new() };
+            StoreBuffers { base: super::support::sequential(&tables), buffers: &buffers };
+        let with_stores = if size.0 < 4 {
+            some_of(&explore_some(&buffered, MOST_STATES), 300)
+        } else {
+            Vec::new()
+        };
         for to in transpositions(size.0) {
             let rename = |state: &State| renamed(&*machine, &tables, state, &to);
             assert_eq!(
@@ -229,7 +235,7 @@ fn a_machine_with_an_order_among_processes_has_no_symmetry() {
 
 /// Checks that paths of the quotient of `space()` are runs of `space()` itself: to the flaw, and to some other
 /// states.
-fn check_paths<S: Space<{ crate::support::W }>>(
+fn check_paths<S: Space<{ super::support::W }>>(
     space: impl Fn() -> S,
     symmetry: &Symmetry,
     bit: u32,

@@ -3,7 +3,7 @@ use hallpass_lab::{
     trace,
 };
 
-use crate::find::{Random, passage, schedule, shortest, starved, with};
+use super::find::{Random, passage, schedule, shortest, starved, with};
 
 fn rejected(schedule: &Schedule) -> String {
     trace::confirm(schedule).expect_err("the finding must not be confirmed")

@@ -3,7 +3,7 @@ use hallpass_lab::{
     trace::{self, Error, Event, Trace, Via},
 };
 
-use crate::find::schedule;
+use super::find::schedule;
 
 fn run(schedule: &Schedule) -> Trace {
     trace::run(schedule, &Conventions::default()).unwrap()

@@ -3,7 +3,7 @@ use hallpass_lab::{
     trace,
 };
 
-use crate::find::{Random, passage, schedule, shortest, starved, with};
+use super::find::{Random, passage, schedule, shortest, starved, with};
 
 fn text(schedule: &Schedule) -> String {
     trace::text(&trace::run(schedule, &trace::conventions(schedule)).unwrap(), false)

@@ -1,13 +1,11 @@
 //! Verdicts are computed, the page is up to date, and no statement is left without evidence.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::LazyLock};
 
-use super::{
-    Sources, Verdict, document,
-    judge::judge,
-    statements::{self, parse},
+use hallpass_lab::{
+    atlas::Manifest,
+    papers::{self, Document, Sources, Verdict, document, parse, verdicts},
 };
-use crate::atlas::Manifest;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
@@ -35,7 +33,7 @@ fn verdict(rest: &str) -> Verdict {
     );
     let manifest = Manifest::parse(ATLAS).unwrap();
     let sources = Sources { manifest: &manifest, has_test: &|test| test == "a.rs::there" };
-    judge(&parse("test", &paper).unwrap(), &sources)[0].verdict
+    verdicts(&parse("test", &paper).unwrap(), &sources)[0]
 }
 
 #[test]
@@ -91,11 +89,15 @@ fn mistakes_in_a_statement_are_reported() {
     }
 }
 
-fn standard() -> super::Document {
-    let manifest = Manifest::standard().unwrap();
-    let has_test = |test: &str| super::has_test(root(), test);
-    let sources = Sources { manifest: &manifest, has_test: &has_test };
-    document(&statements::standard().unwrap(), &sources)
+/// Returns the page as the sources give it.
+fn standard() -> &'static Document {
+    static STANDARD: LazyLock<Document> = LazyLock::new(|| {
+        let manifest = Manifest::standard().unwrap();
+        let has_test = |test: &str| papers::has_test(root(), test);
+        let sources = Sources { manifest: &manifest, has_test: &has_test };
+        document(&papers::standard().unwrap(), &sources)
+    });
+    &STANDARD
 }
 
 #[test]

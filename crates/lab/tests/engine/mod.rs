@@ -5,3 +5,4 @@ mod linear;
 mod store_buffers;
 mod support;
 mod symmetry;
+mod tables;

@@ -4,11 +4,13 @@ use std::sync::atomic::AtomicBool;
 
 use hallpass_algorithms::registry::{ENTRIES, Standing};
 
-use super::{
-    AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models, bless, html,
-    markdown, run, select::matches,
+use hallpass_lab::{
+    atlas::{
+        AtlasModel, AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models,
+        bless, html, markdown, run,
+    },
+    check::Resources,
 };
-use crate::check::Resources;
 
 fn run_all(manifest: &Manifest, only: &[&str], states: u64) -> AtlasReport {
     let resources = Resources {
@@ -55,8 +57,13 @@ dsm = { worst = "unbounded" }
 #[test]
 fn standard_manifest_agrees_with_the_lab_at_two_processes() {
     let manifest = Manifest::standard().unwrap();
-    let report = run_all(&manifest, &["* n=2 *", "* n=2 k=1"], 1 << 20);
-    assert!(report.entries.len() >= 20, "only {} models", report.entries.len());
+    // CI runs the larger models of this tier with `hallpass-lab atlas`.
+    let is_small =
+        |model: &&AtlasModel| model.n == 2 && model.states.is_some_and(|states| states <= 10_000);
+    let small: Vec<String> = manifest.models.iter().filter(is_small).map(AtlasModel::id).collect();
+    let only: Vec<&str> = small.iter().map(String::as_str).collect();
+    let report = run_all(&manifest, &only, 1 << 20);
+    assert!(report.entries.len() >= 100, "only {} models", report.entries.len());
     assert_eq!(report.differences(), Vec::<String>::new());
     assert_eq!(report.status(), Status::AsExpected);
     // Blessing results that are as expected changes nothing.
@@ -186,7 +193,9 @@ fn blessing_writes_to_the_file_that_has_the_model() {
 #[test]
 fn algorithms_without_models_are_measured_without_a_skeleton() {
     let mut files = ManifestFile::built_in();
-    let turnstile = files.iter().position(|file| file.is_of("turnstile")).unwrap();
+    let turnstile =
+        files.iter().position(|file| file.path.ends_with("objects/turnstile/atlas.toml"));
+    let turnstile = turnstile.unwrap();
     files[turnstile].text.clear();
     let only = ["turnstile".to_string(), "turnstile:no-exit".to_string()];
     let added = add_models(&mut files, &only, &[]).unwrap();
@@ -235,23 +244,6 @@ fn a_mistake_in_a_manifest_is_reported_with_its_line() {
 fn contention_of_n_is_the_same_model_as_none() {
     let twice = format!("{FIG3}{}", FIG3.replace("n = 2", "n = 2\ncontention = 2"));
     assert!(Manifest::parse(&twice).is_err());
-}
-
-#[test]
-fn patterns_match_whole_names() {
-    for (pattern, text, is_match) in [
-        ("am-fig3", "am-fig3", true),
-        ("am-fig3", "am-fig3-tree", false),
-        ("am-fig3*", "am-fig3-tree", true),
-        ("*n=3*", "am-fig3 n=3 k=1", true),
-        ("am-fig?", "am-fig9", true),
-        ("*a*b", "xaxbxb", true),
-        ("*a*b", "xaxbxc", false),
-        ("", "", true),
-        ("*", "", true),
-    ] {
-        assert_eq!(matches(pattern, text), is_match, "{pattern} {text}");
-    }
 }
 
 #[test]

@@ -2,14 +2,17 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{
-    simulate::{Setting, Simulation},
-    *,
-};
-use crate::{
+use hallpass_lab::{
     check::{Error, Resources},
+    explore::Ended,
     graph::Bound,
-    schedule::{CacheAtStart, FailedRmw, Finding, WriterCopy},
+    rmr::{
+        Figure, Over, Question, Range, Report, SearchBudget, Shows, curve, exact, plot, plot_of,
+        search,
+        simulate::{Setting, Simulation},
+    },
+    schedule::{CacheAtStart, Conventions, CostModel, FailedRmw, Finding, WriterCopy},
+    space::Initial,
 };
 
 fn ask(algorithm: &str, n: usize, k: usize) -> Question {

@@ -1,0 +1,16 @@
+//! All tests of the lab in one program: linking the lab takes longer than most of them run.
+
+mod atlas;
+mod by_hand;
+mod choi;
+mod common;
+mod engine;
+mod objects;
+mod papers;
+#[cfg(feature = "cli")]
+mod program;
+mod rmr;
+mod simulate;
+mod suite;
+mod timestamps;
+mod trace;
