@@ -1,0 +1,135 @@
+"""Waiting in asyncio tasks.
+
+The tasks of one event loop that wait for one hall stand in a *line* of this process, first come first
+served. Only the first of them has a place in the hall's queue, for which one native thread sleeps in the
+kernel. The event loop watches one descriptor. So a thousand waiting tasks cost one thread, a few
+descriptors and no CPU time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Deque, Generator, Optional, Type
+from weakref import WeakKeyDictionary
+
+from ._errors import Timeout
+from ._native import Pass, Waiting
+
+if TYPE_CHECKING:
+    from ._hall import Hall
+
+
+class Acquiring:
+    """The result of ``Hall.acquire_async``: await it for a pass, or use it in ``async with``."""
+
+    __slots__ = ("_hall", "_pass", "_timeout")
+
+    def __init__(self, hall: Hall, timeout: Optional[float]) -> None:
+        self._hall = hall
+        self._timeout = timeout
+        self._pass: Optional[Pass] = None
+
+    def __await__(self) -> Generator[Any, None, Pass]:
+        return _acquire(self._hall, self._timeout).__await__()
+
+    async def __aenter__(self) -> Pass:
+        if self._pass is not None:
+            raise RuntimeError("this object is in use: call acquire_async once for each `async with`")
+        self._pass = await self
+        return self._pass
+
+    async def __aexit__(
+        self,
+        exception_type: Optional[Type[BaseException]],
+        exception: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        held, self._pass = self._pass, None
+        if held is not None:
+            held.release()
+
+
+async def _acquire(hall: Hall, timeout: Optional[float]) -> Pass:
+    if timeout is not None and not timeout >= 0:
+        raise ValueError("timeout must be None or a number of seconds, at least 0")
+    line = _line_of(hall)
+    if not line.waiters:
+        free = hall.try_acquire()
+        if free is not None:
+            return free
+    if timeout is None:
+        return await line.wait()
+    try:
+        return await asyncio.wait_for(line.wait(), timeout)
+    except asyncio.TimeoutError:
+        raise Timeout(f"no slot of hall `{hall.name}` was free within {timeout} s") from None
+
+
+def _line_of(hall: Hall) -> Line:
+    loop = asyncio.get_running_loop()
+    line = hall._lines.get(loop)
+    if line is None:
+        line = hall._lines[loop] = Line(hall, loop)
+    return line
+
+
+class Line:
+    """The tasks of one event loop that wait for one hall."""
+
+    def __init__(self, hall: Hall, loop: asyncio.AbstractEventLoop) -> None:
+        self.hall = hall
+        self.loop = loop
+        self.waiters: Deque[asyncio.Future[Pass]] = deque()
+        self.place: Optional[Waiting] = None
+        """The place in the hall's queue, if a task waits."""
+
+    async def wait(self) -> Pass:
+        """Waits in line for a pass. Cancelling gives the place up."""
+        waiter: asyncio.Future[Pass] = self.loop.create_future()
+        self.waiters.append(waiter)
+        if self.place is None:
+            self._serve()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                waiter.result().release()  # granted and cancelled at the same moment
+            raise
+        finally:
+            if waiter in self.waiters:
+                self.waiters.remove(waiter)
+            if not self.waiters:
+                self._leave_queue()
+
+    def _serve(self) -> None:
+        """Gives slots to tasks in line while some are free; then waits in the hall's queue for the next one."""
+        while self.waiters:
+            if self.waiters[0].done():
+                self.waiters.popleft()  # cancelled, and about to leave the line
+                continue
+            try:
+                if self.place is None:
+                    self.place = self.hall._join_queue()
+                held = self.place.poll()
+            except BaseException as error:
+                self._leave_queue()
+                self.waiters.popleft().set_exception(error)
+                continue
+            if held is None:
+                self.loop.add_reader(self.place.fileno(), self._serve)
+                return
+            self._leave_queue()
+            self.waiters.popleft().set_result(held)
+        self._leave_queue()
+
+    def _leave_queue(self) -> None:
+        place, self.place = self.place, None
+        if place is not None:
+            if not self.loop.is_closed():
+                self.loop.remove_reader(place.fileno())
+            place.cancel()
+
+
+Lines = WeakKeyDictionary[asyncio.AbstractEventLoop, Line]

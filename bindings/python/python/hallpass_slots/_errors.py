@@ -1,0 +1,41 @@
+"""Exceptions. Every message says what to do."""
+
+
+class HallError(Exception):
+    """Base class of the exceptions that this package raises."""
+
+
+class Timeout(HallError, TimeoutError):
+    """No slot was free within the time limit."""
+
+
+class Closed(HallError):
+    """The hall is closed, or was removed."""
+
+
+class Missing(HallError, LookupError):
+    """There is no hall of this name."""
+
+
+class SlotsMismatch(HallError, ValueError):
+    """The hall exists with another number of slots."""
+
+
+class BadArgument(HallError, ValueError):
+    """No hall can have this name or this number of slots."""
+
+
+class InUse(HallError):
+    """The hall has holders or waiters, so it is not removed."""
+
+
+class Full(HallError):
+    """The hall has no room for another participant."""
+
+
+class Damaged(HallError):
+    """The file is not a hall, is damaged, or has another version."""
+
+
+class SystemFailure(HallError, OSError):
+    """The operating system refused something. ``errno`` has its reason."""

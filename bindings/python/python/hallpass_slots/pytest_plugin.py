@@ -1,0 +1,53 @@
+"""The pytest fixture ``hallpass_slot``: tests that need a device share the devices of the machine.
+
+pytest loads it by itself. The tests of all pytest-xdist workers, and of all other processes that use the
+same hall, wait in one queue.
+"""
+
+from __future__ import annotations
+
+from typing import Iterator, Optional
+
+import pytest
+
+from ._hall import Hall
+
+_MARKER = "hallpass(hall, slots, timeout): the hall that the fixture hallpass_slot takes a slot of"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options of the fixture."""
+    group = parser.getgroup("hallpass", "slots of a hall")
+    group.addoption(
+        "--hallpass-hall", metavar="NAME", help="hall of the fixture hallpass_slot (default: pytest)"
+    )
+    group.addoption(
+        "--hallpass-slots", metavar="K", type=int, help="number of slots of that hall (default: 1)"
+    )
+    parser.addini("hallpass_hall", "hall of the fixture hallpass_slot", default="pytest")
+    parser.addini("hallpass_slots", "number of slots of that hall", default="1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers the marker."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.fixture
+def hallpass_slot(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The number of a slot that this test holds while it runs, and no other holder has.
+
+    The hall is that of ``@pytest.mark.hallpass("gpu", 4)``, or of ``--hallpass-hall`` and
+    ``--hallpass-slots``, or of ``hallpass_hall`` and ``hallpass_slots`` in the configuration of pytest.
+    """
+    config = request.config
+    name = config.getoption("--hallpass-hall") or config.getini("hallpass_hall")
+    slots = config.getoption("--hallpass-slots") or int(config.getini("hallpass_slots"))
+    timeout: Optional[float] = None
+    marker = request.node.get_closest_marker("hallpass")
+    if marker is not None:
+        name = marker.args[0] if marker.args else marker.kwargs.get("hall", name)
+        slots = marker.args[1] if len(marker.args) > 1 else marker.kwargs.get("slots", slots)
+        timeout = marker.kwargs.get("timeout")
+    with Hall(name, slots).acquire(timeout) as held:
+        yield held.slot

@@ -1,0 +1,52 @@
+//! Exceptions. Their classes are written in Python, in `hallpass_slots/_errors.py`.
+
+use hallpass_processes::Error;
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+/// A result whose error can be raised in Python.
+pub(crate) trait IntoPython<T> {
+    /// Turns the error into an exception.
+    fn into_python(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> IntoPython<T> for Result<T, Error> {
+    fn into_python(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, &error).unwrap_or_else(|failed| failed))
+    }
+}
+
+/// Returns the exception for an argument that is not allowed.
+pub(crate) fn value_error(text: &'static str) -> PyErr {
+    PyValueError::new_err(text)
+}
+
+/// Returns the exception of a caller whose time is over.
+pub(crate) fn timeout(py: Python<'_>, hall: &str, seconds: f64) -> PyErr {
+    let text = format!("no slot of hall `{hall}` was free within {seconds} s");
+    new(py, "Timeout", text).unwrap_or_else(|failed| failed)
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let class = match error {
+        Error::NoPermits => "Timeout",
+        Error::Closed => "Closed",
+        Error::Missing { .. } => "Missing",
+        Error::Slots { .. } => "SlotsMismatch",
+        Error::BadName { .. } | Error::BadSlots { .. } => "BadArgument",
+        Error::InUse { .. } => "InUse",
+        Error::Full { .. } => "Full",
+        Error::System { source, .. } => {
+            let errno = source.raw_os_error().unwrap_or(0);
+            let class = py.import("hallpass_slots._errors")?.getattr("SystemFailure")?;
+            return Ok(PyErr::from_value(class.call1((errno, error.to_string()))?));
+        }
+        // `Damaged` and `Version` are the ones that a hall can raise; those of cells cannot occur.
+        _ => "Damaged",
+    };
+    new(py, class, error.to_string())
+}
+
+fn new(py: Python<'_>, class: &str, text: String) -> PyResult<PyErr> {
+    let class = py.import("hallpass_slots._errors")?.getattr(class)?;
+    Ok(PyErr::from_value(class.call1((text,))?))
+}

@@ -1,0 +1,168 @@
+//! The class `Hall`, as far as it is native. `hallpass_slots.Hall` is a subclass of it.
+
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
+
+use hallpass_processes::{Error, HallDir, Participant, SharedHall};
+use pyo3::prelude::*;
+
+use crate::{
+    errors::{self, IntoPython},
+    hall_dir,
+    open_hall::OpenHall,
+    pass::Pass,
+    waiting::{self, Waiting},
+};
+
+/// A fair semaphore with slot numbers for the processes of one machine.
+#[pyclass(frozen, subclass, module = "hallpass_slots._native")]
+pub(crate) struct Hall(Arc<OpenHall>);
+
+/// Slot, process, user, command, seconds since 1970, whether it lives.
+type ParticipantTuple = (Option<usize>, u32, Option<u32>, String, f64, bool);
+
+/// Name, slots, closed, holders, waiters.
+type StatusTuple = (String, usize, bool, Vec<ParticipantTuple>, Vec<ParticipantTuple>);
+
+impl Hall {
+    fn open(&self, py: Python<'_>) -> PyResult<SharedHall> {
+        self.0.hall().into_python(py)
+    }
+}
+
+#[pymethods]
+impl Hall {
+    #[new]
+    #[pyo3(signature = (name, slots=None, *, directory=None, system=false))]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        slots: Option<usize>,
+        directory: Option<PathBuf>,
+        system: bool,
+    ) -> PyResult<Self> {
+        let dir = hall_dir(py, directory, system)?;
+        OpenHall::new(dir, name, slots).into_python(py).map(Hall)
+    }
+
+    /// The name of the hall.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The directory that contains the hall.
+    #[getter]
+    fn directory(&self) -> PathBuf {
+        self.0.dir.path().into()
+    }
+
+    /// Whether the hall is one that all users share.
+    #[getter]
+    fn system(&self) -> bool {
+        self.0.dir == HallDir::system()
+    }
+
+    /// The number of slots, or 0 if the hall is closed.
+    #[getter]
+    fn slots(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.open(py)?.slots())
+    }
+
+    /// The number of free slots; a snapshot that may already be stale.
+    #[getter]
+    fn available(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.open(py)?.available())
+    }
+
+    /// The number of waiters; a snapshot that may already be stale.
+    #[getter]
+    fn waiting(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.open(py)?.waiting())
+    }
+
+    /// Whether the hall is closed.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.open(py)?.is_closed())
+    }
+
+    /// Waits until a slot is free and takes it.
+    ///
+    /// Waiters get a slot in the order of their arrival. The GIL is released while the caller waits.
+    ///
+    /// :param timeout: how many seconds to wait at most; ``None`` waits as long as it takes.
+    /// :raises Timeout: if no slot was free in time.
+    /// :raises Closed: if the hall is closed, before or while the caller waits.
+    /// :raises KeyboardInterrupt: on Ctrl-C; the caller has left the queue then.
+    #[pyo3(signature = (timeout=None))]
+    fn acquire(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Pass> {
+        if let Some(seconds) = timeout {
+            waiting::duration(seconds)?;
+        }
+        match self.0.try_acquire() {
+            Ok((slot, key)) => Ok(Pass::new(self.0.clone(), slot, key)),
+            Err(Error::NoPermits) if timeout == Some(0.0) => {
+                Err(errors::timeout(py, &self.0.name, 0.0))
+            }
+            Err(Error::NoPermits) => waiting::block(py, &self.0, timeout),
+            Err(error) => Err(error).into_python(py),
+        }
+    }
+
+    /// Takes a slot if one is free and no one waits, and returns ``None`` otherwise.
+    ///
+    /// :raises Closed: if the hall is closed.
+    fn try_acquire(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
+        match self.0.try_acquire() {
+            Ok((slot, key)) => Ok(Some(Pass::new(self.0.clone(), slot, key))),
+            Err(Error::NoPermits) => Ok(None),
+            Err(error) => Err(error).into_python(py),
+        }
+    }
+
+    /// Joins the queue and returns the place in it, for an event loop.
+    fn _join_queue(&self, py: Python<'_>) -> PyResult<Waiting> {
+        Waiting::new(py, self.0.clone())
+    }
+
+    /// Changes the number of slots while the hall is in use.
+    ///
+    /// Waiters get new slots at once. Holders of removed slots keep them until they leave.
+    ///
+    /// :raises BadArgument: if no hall can have this number of slots.
+    /// :raises Closed: if the hall is closed.
+    fn resize(&self, py: Python<'_>, slots: usize) -> PyResult<()> {
+        self.open(py)?.resize(slots).into_python(py)
+    }
+
+    /// Closes the hall for good: waiters and newcomers get ``Closed``, holders keep their slots until they
+    /// leave.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.open(py)?.close();
+        Ok(())
+    }
+
+    /// Frees the slots of dead processes, and returns how many registrations were dead.
+    ///
+    /// Waiters do this by themselves. It makes ``available`` and ``status()`` exact while no one waits.
+    fn reap(&self, py: Python<'_>) -> PyResult<usize> {
+        self.open(py)?.reap().into_python(py)
+    }
+
+    /// Sets the command that ``status()`` shows for this process. At most 176 bytes are kept.
+    fn describe_as(&self, py: Python<'_>, command: &str) -> PyResult<()> {
+        self.0.describe_as(command).into_python(py)
+    }
+
+    fn _status(&self, py: Python<'_>) -> PyResult<StatusTuple> {
+        let status = self.open(py)?.status();
+        let all = |participants: &[Participant]| participants.iter().map(participant).collect();
+        let (holders, waiters) = (all(&status.holders), all(&status.waiters));
+        Ok((status.name, status.slots, status.closed, holders, waiters))
+    }
+}
+
+fn participant(one: &Participant) -> ParticipantTuple {
+    let since = one.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    (one.slot, one.pid, one.uid, one.command.clone(), since, one.alive)
+}

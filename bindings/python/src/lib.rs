@@ -1,0 +1,97 @@
+//! The native half of the Python package `hallpass_slots`: classes over `SharedHall` of the crate
+//! `hallpass-processes`. The Python half adds asyncio, decorators, type annotations and the pytest plugin.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`open_hall`] | a hall that this process has open, its passes, and what a fork does to both |
+//! | [`hall`] | the class `Hall` |
+//! | [`pass`] | the class `Pass` |
+//! | [`waiting`] | a place in the queue: waiting that Ctrl-C, a time limit or a cancelled task can end |
+//! | [`errors`] | exceptions |
+//!
+//! # Locks and forks
+//!
+//! CPython forks while the forking thread holds the GIL. Every lock of this crate is taken and released by
+//! a thread that holds the GIL throughout, so no lock is held by another thread at the moment of a fork, and
+//! a child never finds one locked.
+
+mod errors;
+mod hall;
+mod open_hall;
+mod pass;
+mod waiting;
+
+use std::path::PathBuf;
+
+use hallpass_processes::{HallDir, MAX_SLOTS};
+use pyo3::{exceptions::PyImportError, ffi, prelude::*};
+
+use crate::errors::IntoPython;
+
+/// Returns the directory that the arguments of a Python function name.
+fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<HallDir> {
+    match (directory, system) {
+        (Some(_), true) => Err(errors::value_error(
+            "`directory` and `system=True` name two places: pass one of them",
+        )),
+        (Some(path), false) => Ok(HallDir::at(path)),
+        (None, true) => Ok(HallDir::system()),
+        (None, false) => HallDir::user().into_python(py),
+    }
+}
+
+/// Returns the names of the halls in a directory, sorted.
+#[pyfunction]
+#[pyo3(signature = (*, directory=None, system=false))]
+fn names(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<Vec<String>> {
+    hall_dir(py, directory, system)?.names().into_python(py)
+}
+
+/// Removes a hall. With `force`, also one that is in use or damaged.
+#[pyfunction]
+#[pyo3(signature = (name, *, directory=None, system=false, force=false))]
+fn remove(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    system: bool,
+    force: bool,
+) -> PyResult<()> {
+    hall_dir(py, directory, system)?.remove(name, force).into_python(py)
+}
+
+/// Closes what a forked child has inherited. Python calls it in every child of `os.fork`.
+#[pyfunction]
+fn after_fork_in_child() {
+    open_hall::close_inherited();
+}
+
+/// Refuses an interpreter that is not the main one. PyO3 keeps the classes of a module in static variables,
+/// and interpreters must not share objects.
+fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
+    // SAFETY: the token proves that this thread is attached to an interpreter, so there is a current one.
+    #[allow(unsafe_code, reason = "PyO3 has no safe function for it")]
+    let id = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    if id == MAIN_INTERPRETER {
+        return Ok(());
+    }
+    Err(PyImportError::new_err(
+        "hallpass_slots does not support subinterpreters: import it in the main interpreter, \
+         or use processes",
+    ))
+}
+
+/// The number that CPython gives to the main interpreter.
+const MAIN_INTERPRETER: i64 = 0;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    refuse_sub_interpreter(module.py())?;
+    module.add_class::<hall::Hall>()?;
+    module.add_class::<pass::Pass>()?;
+    module.add_class::<waiting::Waiting>()?;
+    module.add_function(wrap_pyfunction!(names, module)?)?;
+    module.add_function(wrap_pyfunction!(remove, module)?)?;
+    module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;
+    module.add("MAX_SLOTS", MAX_SLOTS)
+}

@@ -1,0 +1,161 @@
+//! A hall that this process has open, with the passes it holds.
+//!
+//! Passes are kept here and not in their Python objects, so that a forked child can close everything that
+//! it inherits: a child that keeps a lifeline of its parent open keeps the parent's slot taken.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use hallpass_processes::{Error, HallDir, OwnedSharedPass, SharedHall};
+
+/// A hall and the passes of it that this process holds. Python's `Hall` and `Pass` share it.
+pub(crate) struct OpenHall {
+    pub dir: HallDir,
+    pub name: String,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    /// `None` in a forked child until it uses the hall.
+    hall: Option<SharedHall>,
+    /// The text of `describe_as`, for a child that opens the hall again.
+    description: Option<String>,
+    passes: Vec<Option<(u64, OwnedSharedPass)>>,
+    free: Vec<usize>,
+    last_serial: u64,
+    /// How often this process, or a process it was forked from, was forked since the hall was opened.
+    forks: u64,
+}
+
+/// Identifies a pass. No two passes of a process have the same serial number.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    index: usize,
+    serial: u64,
+}
+
+/// All open halls of this process.
+static ALL: Mutex<Vec<Weak<OpenHall>>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl OpenHall {
+    /// Opens the hall, or creates it if `slots` is given.
+    pub(crate) fn new(dir: HallDir, name: &str, slots: Option<usize>) -> Result<Arc<Self>, Error> {
+        let hall = match slots {
+            Some(slots) => dir.open(name, slots)?,
+            None => dir.open_existing(name)?,
+        };
+        let inner = Inner {
+            hall: Some(hall),
+            description: None,
+            passes: Vec::new(),
+            free: Vec::new(),
+            last_serial: 0,
+            forks: 0,
+        };
+        let open = Arc::new(OpenHall { dir, name: name.into(), inner: Mutex::new(inner) });
+        let mut all = lock(&ALL);
+        all.retain(|hall| hall.strong_count() > 0);
+        all.push(Arc::downgrade(&open));
+        Ok(open)
+    }
+
+    /// Returns the hall. A forked child opens it here.
+    pub(crate) fn hall(&self) -> Result<SharedHall, Error> {
+        let mut inner = lock(&self.inner);
+        self.hall_of(&mut inner).cloned()
+    }
+
+    fn hall_of<'a>(&self, inner: &'a mut Inner) -> Result<&'a SharedHall, Error> {
+        if inner.hall.is_none() {
+            let hall = self.dir.open_existing(&self.name)?;
+            if let Some(description) = &inner.description {
+                hall.describe_as(description);
+            }
+            inner.hall = Some(hall);
+        }
+        Ok(inner.hall.as_ref().expect("opened above"))
+    }
+
+    /// Takes a slot if one is free and no one waits. Returns its number and the key of the pass.
+    pub(crate) fn try_acquire(&self) -> Result<(usize, Key), Error> {
+        let mut inner = lock(&self.inner);
+        let pass = self.hall_of(&mut inner)?.try_acquire_owned()?;
+        Ok((pass.slot(), inner.keep(pass)))
+    }
+
+    /// Keeps a pass until it is released.
+    pub(crate) fn keep(&self, pass: OwnedSharedPass) -> Key {
+        lock(&self.inner).keep(pass)
+    }
+
+    /// Frees the slot of a pass. Does nothing if it was released before, or by a fork.
+    pub(crate) fn release(&self, key: Key) {
+        let pass = lock(&self.inner).take(key);
+        drop(pass);
+    }
+
+    /// Returns `true` if this process holds the pass.
+    pub(crate) fn holds(&self, key: Key) -> bool {
+        lock(&self.inner).passes.get(key.index).is_some_and(|entry| is(entry, key))
+    }
+
+    /// Returns a number that differs between this process and its forked children.
+    pub(crate) fn forks(&self) -> u64 {
+        lock(&self.inner).forks
+    }
+
+    /// Sets the command that the status shows for this process.
+    pub(crate) fn describe_as(&self, text: &str) -> Result<(), Error> {
+        let mut inner = lock(&self.inner);
+        self.hall_of(&mut inner)?.describe_as(text);
+        inner.description = Some(text.into());
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn keep(&mut self, pass: OwnedSharedPass) -> Key {
+        self.last_serial += 1;
+        let serial = self.last_serial;
+        let entry = Some((serial, pass));
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.passes[index] = entry;
+                index
+            }
+            None => {
+                self.passes.push(entry);
+                self.passes.len() - 1
+            }
+        };
+        Key { index, serial }
+    }
+
+    fn take(&mut self, key: Key) -> Option<OwnedSharedPass> {
+        let entry = self.passes.get_mut(key.index).filter(|entry| is(entry, key))?;
+        let (_, pass) = entry.take()?;
+        self.free.push(key.index);
+        Some(pass)
+    }
+}
+
+fn is(entry: &Option<(u64, OwnedSharedPass)>, key: Key) -> bool {
+    entry.as_ref().is_some_and(|(serial, _)| *serial == key.serial)
+}
+
+/// Closes the passes and handles that this process has inherited by a fork.
+///
+/// Dropping an inherited pass frees no slot: it belongs to the parent. It closes this process's copy of the
+/// lifeline, so that the slot is free when the parent dies, even if this process lives on.
+pub(crate) fn close_inherited() {
+    for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
+        let mut inner = lock(&open.inner);
+        inner.passes.clear();
+        inner.free.clear();
+        inner.hall = None;
+        inner.forks += 1;
+    }
+}

@@ -1,0 +1,74 @@
+//! The class `Pass`.
+
+use std::sync::Arc;
+
+use pyo3::{exceptions::PyTypeError, prelude::*};
+
+use crate::open_hall::{Key, OpenHall};
+
+/// A slot that this process holds until the pass is released.
+///
+/// A pass is released by leaving its ``with`` block, by ``release()``, when the object is collected, and when
+/// the process ends, however it ends. It belongs to the process that acquired it: in a forked child it is
+/// not held, and releasing it there does nothing.
+#[pyclass(frozen, module = "hallpass_slots")]
+pub(crate) struct Pass {
+    hall: Arc<OpenHall>,
+    key: Key,
+    /// The number of the slot: from 0 to the number of slots minus 1, and of no other holder.
+    #[pyo3(get)]
+    slot: usize,
+}
+
+impl Pass {
+    pub(crate) fn new(hall: Arc<OpenHall>, slot: usize, key: Key) -> Self {
+        Pass { hall, key, slot }
+    }
+}
+
+#[pymethods]
+impl Pass {
+    /// Whether this process still holds the slot.
+    #[getter]
+    fn held(&self) -> bool {
+        self.hall.holds(self.key)
+    }
+
+    /// The name of the hall.
+    #[getter]
+    fn hall(&self) -> &str {
+        &self.hall.name
+    }
+
+    /// Frees the slot. Does nothing if the pass was released before.
+    fn release(&self) {
+        self.hall.release(self.key);
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, pyo3::types::PyTuple>) {
+        self.hall.release(self.key);
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.held() { "held" } else { "released" };
+        format!("<Pass of hall '{}', slot {}, {state}>", self.hall.name, self.slot)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a pass belongs to the process that acquired it and cannot be pickled: \
+             send the hall to the other process and acquire there",
+        ))
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.hall.release(self.key);
+    }
+}

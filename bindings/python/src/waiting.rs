@@ -1,0 +1,171 @@
+//! A place in the queue of a hall.
+//!
+//! The future of `SharedHall::acquire_async` starts a thread that waits; its waker writes to an eventfd. A
+//! caller sleeps on the eventfd, which a signal, a time limit or an event loop can end at any time. The
+//! thread never runs Python code and never takes the GIL.
+
+use std::{
+    future::Future,
+    mem,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    pin::Pin,
+    process,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Wake, Waker},
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Acquire, Error, OwnedSharedPass, SharedHall};
+use pyo3::{exceptions::PyOSError, prelude::*};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, eventfd, poll},
+    process::getpid,
+    thread::gettid,
+};
+
+use crate::{
+    errors::{self, IntoPython},
+    open_hall::OpenHall,
+    pass::Pass,
+};
+
+/// How long the main thread sleeps at most. Python runs signal handlers there, and a signal may come just
+/// before the thread goes to sleep.
+const MAX_SLEEP_OF_MAIN_THREAD: Duration = Duration::from_millis(500);
+
+/// An eventfd that is readable once the wait may be over.
+struct Bell(OwnedFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // It cannot fail: the counter is far from its limit.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// A place in the queue. Dropping it leaves the queue.
+struct Wait {
+    /// Taken out on drop.
+    future: Option<Acquire>,
+    bell: Arc<Bell>,
+    /// The process that waits. A forked child inherits the object but not the thread.
+    process: u32,
+}
+
+impl Wait {
+    fn new(hall: &SharedHall) -> PyResult<Self> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let bell = eventfd(0, flags).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let (future, bell) = (Some(hall.acquire_async()), Arc::new(Bell(bell)));
+        Ok(Wait { future, bell, process: process::id() })
+    }
+
+    /// Returns the pass or the error, if the wait is over.
+    fn poll(&mut self) -> Option<Result<OwnedSharedPass, Error>> {
+        let mut count = [0; 8];
+        // Nothing to read is fine too.
+        let _ = rustix::io::read(&self.bell.0, &mut count);
+        let waker = Waker::from(self.bell.clone());
+        let future = self.future.as_mut().expect("taken out only on drop");
+        match Pin::new(future).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(pass) => Some(pass),
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let future = self.future.take();
+        if self.process != process::id() {
+            // The thread may have held the future's lock when this process was forked, so nothing of the
+            // future is touched.
+            mem::forget(future);
+        }
+    }
+}
+
+/// Waits until a slot is free or the time is over, without the GIL.
+///
+/// Raises what a Python signal handler raises; the caller has left the queue then.
+pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) -> PyResult<Pass> {
+    let deadline =
+        timeout.map(duration).transpose()?.and_then(|time| Instant::now().checked_add(time));
+    let mut forks = open.forks();
+    let mut wait = Wait::new(&open.hall().into_python(py)?)?;
+    loop {
+        if let Some(pass) = wait.poll() {
+            let pass = pass.into_python(py)?;
+            return Ok(Pass::new(open.clone(), pass.slot(), open.keep(pass)));
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return Err(errors::timeout(py, &open.name, timeout.unwrap_or(0.0)));
+        }
+        let bell = wait.bell.clone();
+        py.detach(|| sleep(&bell, left));
+        py.check_signals()?;
+        // A signal handler may have forked. The child has no thread that waits.
+        if open.forks() != forks {
+            forks = open.forks();
+            wait = Wait::new(&open.hall().into_python(py)?)?;
+        }
+    }
+}
+
+/// Sleeps until the bell rings, a signal comes, or the time is over.
+fn sleep(bell: &Bell, time: Option<Duration>) {
+    let is_main = gettid() == getpid();
+    let max = is_main.then_some(MAX_SLEEP_OF_MAIN_THREAD);
+    let time = [time, max].into_iter().flatten().min();
+    let time = time.and_then(|time| time.try_into().ok());
+    // The caller looks at everything again, whatever ended the sleep.
+    let _ = poll(&mut [PollFd::new(&bell.0.as_fd(), PollFlags::IN)], time.as_ref());
+}
+
+/// Returns a time limit that Python gave in seconds.
+pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(errors::value_error("timeout must be None or a number of seconds, at least 0"));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// A place in the queue of a hall, for an event loop.
+#[pyclass(frozen, module = "hallpass_slots._native")]
+pub(crate) struct Waiting {
+    hall: Arc<OpenHall>,
+    wait: Mutex<Option<Wait>>,
+}
+
+impl Waiting {
+    /// Joins the queue.
+    pub(crate) fn new(py: Python<'_>, hall: Arc<OpenHall>) -> PyResult<Self> {
+        let wait = Wait::new(&hall.hall().into_python(py)?)?;
+        Ok(Waiting { hall, wait: Mutex::new(Some(wait)) })
+    }
+
+    fn wait(&self) -> MutexGuard<'_, Option<Wait>> {
+        self.wait.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Waiting {
+    /// Returns a descriptor that is readable once ``poll`` should be called.
+    fn fileno(&self) -> Option<i32> {
+        self.wait().as_ref().map(|wait| wait.bell.0.as_raw_fd())
+    }
+
+    /// Returns the pass if the wait is over, and ``None`` otherwise.
+    fn poll(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
+        let Some(pass) = self.wait().as_mut().and_then(Wait::poll) else { return Ok(None) };
+        let pass = pass.into_python(py)?;
+        Ok(Some(Pass::new(self.hall.clone(), pass.slot(), self.hall.keep(pass))))
+    }
+
+    /// Leaves the queue and closes the descriptor. A slot that has just been granted goes to the next waiter.
+    fn cancel(&self) {
+        drop(self.wait().take());
+    }
+}

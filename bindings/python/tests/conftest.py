@@ -1,0 +1,39 @@
+"""What the tests share."""
+
+import time
+from typing import Callable
+
+import pytest
+
+from hallpass_slots import Hall
+
+pytest_plugins = ["pytester"]
+
+DEADLINE = 60.0
+"""How many seconds a test waits for something that has to happen. Nothing takes this long unless it is broken."""
+
+
+def eventually(what: str, condition: Callable[[], object]) -> None:
+    """Waits until the condition holds."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f"still not so: {what}"
+        time.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def _own_directory(tmp_path, monkeypatch):
+    """Keeps the halls of each test apart from those of the user."""
+    monkeypatch.setenv("HALLPASS_DIR", str(tmp_path / "halls"))
+
+
+@pytest.fixture
+def hall():
+    """A hall with two slots."""
+    return Hall("hall", 2)
+
+
+@pytest.fixture
+def one():
+    """A hall with one slot."""
+    return Hall("one", 1)
