@@ -3,7 +3,11 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    sync::atomic::Ordering,
+    sync::{
+        atomic::Ordering,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -85,10 +89,27 @@ impl Drop for Screen {
     }
 }
 
+/// Returns the keys and other events of the terminal.
+///
+/// A thread of its own reads them, because reading never returns once the terminal is closed. The thread
+/// lasts as long as the process.
+fn terminal_events() -> io::Result<Receiver<Event>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new().name("terminal".into()).spawn(move || {
+        while let Ok(event) = event::read() {
+            if sender.send(event).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok(receiver)
+}
+
 fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
     // A signal must not end the process before the terminal is restored.
     let ended = flag_on_termination()?;
     let _screen = Screen::take()?;
+    let events = terminal_events()?;
     let mut drawn = None;
     while !ended.load(Ordering::Relaxed) {
         if drawn.is_none_or(|at: Instant| at.elapsed() >= delay) {
@@ -96,10 +117,12 @@ fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
             drawn = Some(Instant::now());
         }
         let left = delay.saturating_sub(drawn.map_or(Duration::ZERO, |at| at.elapsed()));
-        if !event::poll(left.min(PATIENCE))? {
-            continue;
-        }
-        match event::read()? {
+        let event = match events.recv_timeout(left.min(PATIENCE)) {
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => match view.obey(key) {
                 Obeyed::Quit => break,
                 Obeyed::Moved => drawn = None,

@@ -148,6 +148,20 @@ fn top_restores_the_terminal_after_sigterm() {
 }
 
 #[test]
+fn top_ends_when_its_terminal_is_closed() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "2", "gpu", "true"]), Some(0));
+    // Under nohup no signal says that the terminal is gone.
+    for program in ["$HALLPASS", "env --ignore-signal=HUP $HALLPASS"] {
+        let script = format!("exec {program} top --dir $DIR");
+        let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
+        terminal.shows("gpu: 0 of 2");
+        terminal.window = None;
+        eventually("top ends", || terminal.process.try_wait().is_ok_and(|end| end.is_some()));
+    }
+}
+
+#[test]
 fn top_needs_a_terminal() {
     let halls = Halls::new();
     let output = halls.output("top", &[]);
