@@ -1,11 +1,11 @@
 //! The possible contents of a process's store buffer, listed and numbered, so that a packed state holds one
 //! small number for it.
 //!
-//! The value that a write stores depends on the private state alone, so the contents follow from
-//! the process's own control flow. It is found by running each process by itself against every
-//! answer a read may get. A read-modify-write waits until the buffer is empty, so a buffer is
-//! bounded if the process cannot go round without one; then nothing is left out. Otherwise the
-//! buffer gets a capacity and a process waits where its buffer is full, which leaves runs out.
+//! The value that a write stores depends on the private state alone, so the contents follow from the
+//! process's own control flow. They are found by running each process alone against every answer that a
+//! read may get. A read-modify-write waits until the buffer is empty, so the buffer is bounded if every
+//! cycle of the process contains one; then every run is covered. Otherwise the buffer gets a capacity and a
+//! process waits while its buffer is full, which leaves runs out.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use crate::{
     tables::{Access, CannotCompile, Row, Tables},
 };
 
-/// The capacity of a buffer that nothing else bounds, unless another is asked for.
+/// The default capacity of a buffer that the algorithm itself does not bound.
 pub const CAPACITY: usize = 4;
 
-/// No such content.
+/// Marks a content that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// The most pairs of private state and content to look at.
+/// The largest number of pairs of private state and content to enumerate.
 const MOST_PAIRS: usize = 1 << 22;
 
 /// A store that waits in a buffer.
@@ -34,13 +34,13 @@ struct Stored {
     value: u32,
 }
 
-/// A buffer's stores, oldest first, each as its number among all that the process ever makes.
+/// A buffer's stores, oldest first, each as its number among all stores of the process.
 type Content = Vec<u16>;
 
-/// All that one process's buffer can hold. Content 0 is the empty one.
+/// All possible contents of one process's buffer. Content 0 is empty.
 struct Contents {
     stored: Vec<Stored>,
-    /// For each private state that writes, which store it makes.
+    /// For each private state that writes, the number of its store.
     store_at: Vec<u16>,
     contents: Vec<Content>,
     /// Each content without its oldest store.
@@ -59,7 +59,8 @@ pub struct Buffers {
     exact: bool,
 }
 
-/// The most plain writes a process makes without a read-modify-write, if there is a most.
+/// Returns the largest number of plain writes that a process makes without a read-modify-write, or `None`
+/// if it is unbounded.
 fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
     let codes = tables.codes[p].len();
     let access = |code| tables.row_of(p, code).access;
@@ -73,7 +74,7 @@ fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
             Access::ReadModifyWrite => 0,
         };
         if after > writes {
-            return None; // it has been somewhere twice
+            return None; // the path has a cycle that writes
         }
         for step in tables.steps_of(tables.row_of(p, code)) {
             if after > before[step.next as usize] {
@@ -85,10 +86,10 @@ fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
     before.into_iter().max()
 }
 
-/// The stores that `p` ever makes, and which of them it makes at each private state.
+/// Returns all stores of `p`, and the store that each private state makes.
 ///
-/// They are numbered in the order of the codes. So in a symmetric machine a store has the same
-/// number for every process, and with it each content of a buffer, which symmetry relies on.
+/// Stores are numbered in the order of the codes. So in a symmetric machine a store has the same number for
+/// every process, and so does each content of a buffer. Symmetry relies on this.
 fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
     let mut stored: Vec<Stored> = Vec::new();
     let store_at = |code| {
@@ -99,7 +100,7 @@ fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
         }
         assert!(
             steps.iter().all(|step| (step.next, step.value) == (steps[0].next, steps[0].value)),
-            "what comes of a plain write cannot depend on what it overwrites"
+            "the effect of a plain write must not depend on the value that it overwrites"
         );
         let store = Stored { var: row.var, value: steps[0].value };
         let number = stored.iter().position(|&other| other == store).unwrap_or_else(|| {
@@ -113,7 +114,8 @@ fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
 }
 
 impl Contents {
-    /// All that the buffer of `p` can hold, and whether it is ever too full for one more.
+    /// Returns all possible contents of the buffer of `p`, and whether the process ever finds its buffer
+    /// full.
     fn new(tables: &Tables, p: Pid, capacity: usize) -> Result<(Self, bool), CannotCompile> {
         let (stored, store_at) = stores(tables, p);
         let mut pairs: IndexSet<(u32, Content)> = IndexSet::from([(0, Content::new())]);
@@ -157,7 +159,7 @@ impl Contents {
         Ok((Self::link(tables, stored, store_at, contents), was_full))
     }
 
-    /// Finds out how the contents hang together.
+    /// Builds the tables that lead from one content to another.
     fn link(
         tables: &Tables,
         stored: Vec<Stored>,
@@ -186,9 +188,8 @@ impl Contents {
 }
 
 impl Buffers {
-    /// Compiles `machine` for states with buffers: field p of [`Tables::extra`] is the content of
-    /// p's buffer. A buffer that the machine itself does not bound holds at most `capacity`
-    /// stores.
+    /// Compiles `machine` for states with buffers. Field `p` of [`Tables::extra`] is the content of the
+    /// buffer of `p`. A buffer that the machine itself does not bound holds at most `capacity` stores.
     pub fn compile(
         machine: &dyn Machine,
         capacity: usize,
@@ -209,18 +210,18 @@ impl Buffers {
         Ok((Tables::with_extra_fields(machine, &counts)?, buffers))
     }
 
-    /// The most stores a buffer holds.
+    /// Returns the largest number of stores in a buffer.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Whether no process ever wants to store more than that, so that the capacity leaves no run
-    /// out.
+    /// Returns whether no process ever finds its buffer full, so that the capacity leaves no run out.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// The value, as its number, that `p` itself has stored to the variable of `row` last.
+    /// Returns the number of the value that `p` last stored to the variable of `row`, if that store is
+    /// still in its buffer.
     #[inline]
     pub(crate) fn newest(&self, p: Pid, content: usize, row: &Row) -> Option<usize> {
         match self.processes[p].newest[content * self.vars + row.var as usize] {
@@ -229,7 +230,7 @@ impl Buffers {
         }
     }
 
-    /// The content after the write that `p` makes at `code`, unless the buffer is full.
+    /// Returns the content after the write that `p` makes at `code`, unless the buffer is full.
     #[inline]
     pub(crate) fn longer(&self, p: Pid, content: usize, code: usize) -> Option<usize> {
         let process = &self.processes[p];
@@ -240,7 +241,7 @@ impl Buffers {
         }
     }
 
-    /// The oldest store, as variable and number of the value, and what remains without it.
+    /// Returns the oldest store as its variable and the number of its value, and the content without it.
     #[inline]
     pub(crate) fn oldest(&self, p: Pid, content: usize) -> Option<(usize, usize, usize)> {
         let process = &self.processes[p];
@@ -248,7 +249,7 @@ impl Buffers {
         Some((oldest.var as usize, oldest.value as usize, process.rest[content] as usize))
     }
 
-    /// The stores in a buffer, oldest first: the variable's position in the layout, and the value.
+    /// Returns the stores in a buffer, oldest first: the variable's position in the layout, and the value.
     pub fn stores(&self, tables: &Tables, state: &[u64], p: Pid) -> Vec<(usize, Word)> {
         let process = &self.processes[p];
         let stores = process.contents[tables.extra[p].get(state)].iter();

@@ -1,7 +1,7 @@
 //! Breadth-first exploration of a [`Space`], level by level, by one or more threads.
 //!
-//! Levels are exact whatever the number of threads, because a level is finished before the next
-//! begins; so the way back to an initial state that [`Explored::path`] finds is a shortest one.
+//! A level is finished before the next one begins, so levels are exact for any number of threads, and
+//! [`Explored::path`] returns a shortest path.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
@@ -11,42 +11,42 @@ use crate::{
     store::{Id, NONE, Pending, Run, Store, TOGETHER},
 };
 
-/// How far to go.
+/// The limits of an exploration.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// At most this many states.
+    /// The largest number of states.
     pub states: u64,
-    /// At most this many bytes.
+    /// The largest number of bytes of memory.
     pub bytes: u64,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Set from outside to stop early.
+    /// The exploration stops soon after this becomes true.
     pub stop: &'a AtomicBool,
-    /// Told now and then how far it has come.
+    /// Called from time to time with the progress so far.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-/// How far an exploration has come.
+/// The progress of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// States found.
+    /// The number of states found.
     pub states: u64,
-    /// Of these, not yet expanded.
+    /// The number of those states that are not yet expanded.
     pub frontier: u64,
-    /// Breadth-first level.
+    /// The current breadth-first level.
     pub depth: u32,
 }
 
 /// Why an exploration stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// Every reachable state has been seen.
+    /// It explored every reachable state.
     Complete,
     /// It reached its limit on states.
     States,
     /// It reached its limit on memory.
     Memory,
-    /// It was told to stop.
+    /// The caller stopped it.
     Stopped,
 }
 
@@ -54,28 +54,28 @@ pub enum Ended {
 pub struct Explored<const W: usize> {
     /// The states.
     pub store: Store<W>,
-    /// How many there are.
+    /// The number of states.
     pub states: u64,
-    /// How many steps lead from them, those that only wait included.
+    /// The number of steps from these states, including steps that only wait.
     pub transitions: u64,
-    /// How many levels there are.
+    /// The number of levels.
     pub depth: u32,
-    /// Why it stopped.
+    /// Why the exploration stopped.
     pub ended: Ended,
-    /// The most bytes it took.
+    /// The largest number of bytes in use at once.
     pub bytes: u64,
-    /// For each flaw, the state with the least level that has it.
+    /// For each flaw, a state of the smallest level that has it.
     flawed: Vec<AtomicU32>,
     roots: Id,
 }
 
-/// The most states there can be: numbers have 32 bits, and threads take some in advance.
+/// The largest possible number of states: numbers have 32 bits, and threads reserve some in advance.
 pub const MOST_STATES: u64 = u32::MAX as u64 - (1 << 20);
 
-/// More threads than this only get in each other's way.
+/// The largest number of threads. More would only slow each other down.
 const MOST_THREADS: usize = 64;
 
-/// Threads take parents in parts of this many.
+/// The number of parents that a thread takes at a time.
 const PART: u32 = 512;
 
 struct Worker<const W: usize> {
@@ -131,7 +131,7 @@ impl<const W: usize> Worker<W> {
     }
 }
 
-/// Explores `space`.
+/// Explores every state of `space` that is reachable, up to the limits.
 pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Explored<W> {
     let limits = &Limits { states: limits.states.min(MOST_STATES), ..*limits };
     let threads = limits.threads.clamp(1, MOST_THREADS);
@@ -169,8 +169,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 ended = reason;
                 break;
             }
-            // Never more than the table has room for and the limit allows, whatever the
-            // successors are.
+            // The bound holds for any successors: at most what the table has room for and the limit allows.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
@@ -203,7 +202,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
     }
 }
 
-/// Grows the table until it takes `wanted` more states, or says which limit forbids it.
+/// Grows the table until it has room for `wanted` more states, or returns the limit that forbids it.
 fn make_room<const W: usize>(
     store: &mut Store<W>,
     workers: &[Worker<W>],
@@ -248,18 +247,18 @@ fn expand_part<const W: usize>(
 pub type PathStep<const W: usize> = (Agent, [u64; W]);
 
 impl<const W: usize> Explored<W> {
-    /// Whether every reachable state has been seen.
+    /// Returns whether every reachable state has been seen.
     pub fn is_complete(&self) -> bool {
         self.ended == Ended::Complete
     }
 
-    /// Whether every reachable state has been seen, and no step left a variable's range, behind which
-    /// nothing is explored.
+    /// Returns whether every reachable state has been seen and no step left a variable's range. Nothing is
+    /// explored beyond such a step.
     pub fn is_whole(&self) -> bool {
         self.is_complete() && self.flawed(flaw::RANGE).is_none()
     }
 
-    /// The state with the least level that has the flaw.
+    /// Returns a state of the smallest level that has the flaw.
     pub fn flawed(&self, bit: u32) -> Option<Id> {
         match self.flawed[bit as usize].load(Relaxed) {
             NONE => None,
@@ -267,12 +266,12 @@ impl<const W: usize> Explored<W> {
         }
     }
 
-    /// The numbers of all states.
+    /// Returns the numbers of all states.
     pub fn ids(&self) -> std::ops::Range<Id> {
         0..self.store.len()
     }
 
-    /// A state from which a step leads to `id`, one level closer to the start.
+    /// Returns a state from which a step leads to `id`, one level closer to the start.
     fn parent(&self, space: &dyn Space<W>, id: Id) -> Id {
         let target = self.store.get(id);
         let from = match self.store.first_parent(id) {
@@ -290,8 +289,8 @@ impl<const W: usize> Explored<W> {
             .expect("every state but the first has a parent")
     }
 
-    /// A shortest way to `id`: the initial state it starts from, and its steps. With symmetry, it
-    /// ends in a state that is the same as `id` but for the names of processes.
+    /// Returns a shortest path to `id`: its initial state and its steps. With symmetry, the path ends in a
+    /// state that equals `id` up to the names of processes.
     pub fn path(&self, space: &dyn Space<W>, id: Id) -> ([u64; W], Vec<PathStep<W>>) {
         let mut back = vec![id];
         while back[back.len() - 1] >= self.roots {
@@ -318,18 +317,18 @@ impl<const W: usize> Explored<W> {
         (start, steps)
     }
 
-    /// How many initial states there are; they have the first numbers.
+    /// Returns the number of initial states, which have the lowest numbers.
     pub fn roots(&self) -> Id {
         self.roots
     }
 
-    /// The bytes that the graph of all steps takes, and one set of components of it.
+    /// Returns the bytes that the graph of all steps and one set of its components take.
     pub fn graph_bytes(&self, agents: usize) -> u64 {
         const COMPONENTS: u64 = 3 * size_of::<Id>() as u64;
         u64::from(self.store.len()) * ((agents * size_of::<Id>()) as u64 + COMPONENTS)
     }
 
-    /// The graph of all steps. Where the exploration stopped short of a state, there is no edge.
+    /// Returns the graph of all steps. A step to a state that the exploration did not reach has no edge.
     pub fn graph(&self, space: &dyn Space<W>, threads: usize) -> Graph {
         let agents = space.agents();
         let len = self.store.len() as usize;

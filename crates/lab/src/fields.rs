@@ -1,6 +1,6 @@
 //! Numbers packed into machine words.
 
-/// Where a number lies in a packed state.
+/// The position of a number in a packed state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Field {
     pub(crate) word: u32,
@@ -15,14 +15,14 @@ impl Field {
         (state[self.word as usize] >> self.shift & self.mask) as usize
     }
 
-    /// Reads the number from a state whose size is known. The remainder by a constant is free, and
-    /// spares the check that the word is there: this is the innermost loop.
+    /// Reads the number from a state of known size. This is the innermost loop: the remainder by a constant
+    /// costs nothing and saves the bounds check.
     #[inline]
     pub fn get_in<const W: usize>(self, state: &[u64; W]) -> usize {
         (state[self.word as usize % W] >> self.shift & self.mask) as usize
     }
 
-    /// How many bits it takes.
+    /// Returns the number of bits.
     pub fn bits(self) -> u32 {
         self.mask.count_ones()
     }
@@ -35,12 +35,12 @@ impl Field {
     }
 }
 
-/// How many bits a number below `count` takes.
+/// Returns the number of bits that a number below `count` needs.
 pub(crate) fn width(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Places fields of the given widths into words, none across a boundary.
+/// Places fields of these widths into words, none across a word boundary.
 pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
     let mut order: Vec<usize> = (0..widths.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(widths[index]));

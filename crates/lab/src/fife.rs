@@ -14,40 +14,41 @@ use crate::{
     store::Id,
 };
 
-/// The pair, and what is known of it.
+/// An ordered pair of processes, with the results that the check needs.
 pub struct Pair<'a, S> {
-    /// The steps.
+    /// The graph of all steps.
     pub graph: &'a Graph,
-    /// Where processes stand.
+    /// The sections of processes.
     pub standing: &'a S,
-    /// How many of the first states are initial.
+    /// The number of initial states, which have the lowest numbers.
     pub roots: Id,
-    /// The process that comes first.
+    /// The process that leaves its doorway first.
     pub first: Pid,
-    /// The process that comes after it.
+    /// The process that enters its doorway afterwards.
     pub second: Pid,
-    /// Where `first` is not enabled.
+    /// The states in which `first` is not enabled.
     pub first_kept_out: &'a KeptOut,
-    /// Where `second` is not enabled.
+    /// The states in which `second` is not enabled.
     pub second_kept_out: &'a KeptOut,
 }
 
-/// `second` is in its critical section and `first`, who came before, is not enabled.
+/// Flaw: `second` is in its critical section and `first`, which came earlier, is not enabled.
 pub const OVERTAKEN: u32 = 0;
-/// `second` is enabled and `first`, who came before, is not.
+/// Flaw: `second` is enabled and `first`, which came earlier, is not.
 pub const OVERTAKEN_STRONG: u32 = 1;
 
 const FIRST_WAITS: u64 = 1 << 32;
 const SECOND_WAITS: u64 = 1 << 33;
 const IN_ORDER: u64 = 1 << 34;
 
-/// The state without its history.
+/// Returns the number of the state, without its history.
 pub fn id_of(state: &[u64; 1]) -> Id {
     state[0] as u32
 }
 
 impl<S: Standing> Pair<'_, S> {
-    /// Whether the process is past its doorway and not yet in, given whether it was before.
+    /// Returns whether the process has left its doorway and not yet entered its critical section. `before`
+    /// is the answer for the previous state.
     fn waits(&self, p: Pid, to: Id, before: bool) -> bool {
         match self.standing.section(to, p) {
             Section::Waiting => true,

@@ -1,8 +1,7 @@
 //! Strongly connected components and longest paths over an explored graph.
 //!
-//! A graph here is dense: nodes are numbers, and each has one edge per agent, or none. The
-//! components come out with targets before sources, so what is computed from successors can be
-//! computed as they come.
+//! Graphs are dense: nodes are numbers, and each node has at most one edge per agent. Components are listed
+//! with targets before sources, so a pass in this order finds every successor's result already computed.
 
 use std::fmt;
 
@@ -13,32 +12,32 @@ use crate::{
     store::{Id, NONE},
 };
 
-/// A step: the agent that moves, and the state it leads to.
+/// The graph of all steps: for each state and agent, the state that the agent's step leads to.
 pub struct Graph {
-    /// How many agents there are.
+    /// The number of agents.
     pub agents: usize,
     /// `targets[node * agents + agent]`; [`NONE`] where there is no edge.
     pub targets: Vec<Id>,
 }
 
 impl Graph {
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.targets.len() / self.agents
     }
 
-    /// Whether there is no node.
+    /// Returns whether the graph has no nodes.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 
-    /// The same without the edges of agents from `agents` on.
+    /// Returns the graph that has only the edges of the first `agents` agents.
     pub fn of_first(&self, agents: usize) -> Graph {
         let edges = self.targets.chunks(self.agents);
         Graph { agents, targets: edges.flat_map(|edges| &edges[..agents]).copied().collect() }
     }
 
-    /// Where `agent` goes from `node`.
+    /// Returns the target of the step of `agent` from `node`.
     #[inline]
     pub fn target(&self, node: Id, agent: Agent) -> Option<Id> {
         match self.targets[node as usize * self.agents + agent] {
@@ -47,7 +46,7 @@ impl Graph {
         }
     }
 
-    /// Everybody who can move from `node`, and where to.
+    /// Returns the agents that can move from `node`, each with its target.
     #[inline]
     pub fn edges(&self, node: Id) -> impl Iterator<Item = (Agent, Id)> + '_ {
         self.targets[node as usize * self.agents..][..self.agents]
@@ -60,9 +59,9 @@ impl Graph {
 
 /// A part of a graph: some of its nodes, and some of the edges between them.
 pub trait Part {
-    /// Whether the node belongs to it.
+    /// Returns whether the node belongs to the part.
     fn node(&self, node: Id) -> bool;
-    /// Whether the edge belongs to it, given that both its ends do.
+    /// Returns whether the edge belongs to the part. Both its ends do.
     fn edge(&self, _from: Id, _agent: Agent, _to: Id) -> bool {
         true
     }
@@ -74,7 +73,7 @@ impl<F: Fn(Id) -> bool> Part for F {
     }
 }
 
-/// The components of a part, each before those that lead to it.
+/// The strongly connected components of a part, each before those from which it can be reached.
 pub struct Components {
     of: Vec<u32>,
     members: Vec<Id>,
@@ -82,37 +81,37 @@ pub struct Components {
 }
 
 impl Components {
-    /// How many there are.
+    /// Returns the number of components.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// The nodes of one.
+    /// Returns the nodes of a component.
     pub fn members(&self, component: u32) -> &[Id] {
         let (from, to) = (self.starts[component as usize], self.starts[component as usize + 1]);
         &self.members[from as usize..to as usize]
     }
 
-    /// The node's component; [`NONE`] outside the part.
+    /// Returns the node's component, or [`NONE`] outside the part.
     #[inline]
     pub fn of(&self, node: Id) -> u32 {
         self.of[node as usize]
     }
 }
 
-/// Finds the components of `part`.
+/// Finds the strongly connected components of `part`.
 ///
-/// Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
-/// connected components", 2016): one number a node, which is its visit while it is open and stands
-/// for its component once it is closed. The latter count down from the top, so that they are
-/// larger than every open one.
+/// Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly connected
+/// components", 2016). It keeps one number per node: the order of its visit while the node is open, and its
+/// component's number once it is closed. The latter count down from the top, so they are larger than every
+/// number of an open node.
 pub fn components(graph: &Graph, part: &impl Part) -> Components {
     const UNSEEN: u32 = 0;
     let mut number = vec![UNSEEN; graph.len()];
     let mut next = 1u32;
     let mut found = Components { of: Vec::new(), members: Vec::new(), starts: vec![0] };
     let mut waiting: Vec<Id> = Vec::new();
-    // A node, the agent whose edge is followed, and whether it may still be its component's root.
+    // A node, the agent whose edge is followed, and whether the node may still be its component's root.
     let mut calls: Vec<(Id, u8, bool)> = Vec::new();
     for start in 0..graph.len() as Id {
         if number[start as usize] != UNSEEN || !part.node(start) {
@@ -173,7 +172,7 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
 pub enum Bound {
     /// The largest weight.
     Most(u32),
-    /// There is none: a cycle has weight.
+    /// No bound exists, because a cycle has weight.
     Unbounded,
 }
 
@@ -195,16 +194,15 @@ impl Serialize for Bound {
     }
 }
 
-/// The heaviest paths of a part. An edge's weight counts even where the edge leaves the part; a
-/// path ends there.
+/// The heaviest paths of a part. A path ends where it leaves the part; the weight of that last edge counts.
 pub struct Heaviest {
     components: Components,
-    /// For each component, the heaviest path that starts in it.
+    /// For each component, the weight of the heaviest path that starts in it.
     from: Vec<Bound>,
 }
 
 impl Heaviest {
-    /// Computes them.
+    /// Computes the heaviest path from every component.
     pub fn new(graph: &Graph, part: &impl Part, weight: impl Fn(Id, Agent) -> u32) -> Self {
         let components = components(graph, part);
         let mut from: Vec<Bound> = Vec::with_capacity(components.count() as usize);
@@ -230,7 +228,7 @@ impl Heaviest {
         Heaviest { components, from }
     }
 
-    /// The weight of the heaviest path from `node`.
+    /// Returns the weight of the heaviest path from `node`.
     pub fn from(&self, node: Id) -> Bound {
         match self.components.of(node) {
             NONE => Bound::Most(0),
@@ -238,8 +236,8 @@ impl Heaviest {
         }
     }
 
-    /// A heaviest path from `node` to where it leaves the part, or, if there is no bound, to a
-    /// cycle with weight, and that cycle.
+    /// Returns a heaviest path from `node` to where it leaves the part. If no bound exists, returns a path
+    /// to a cycle with weight, and that cycle.
     pub fn path(
         &self,
         graph: &Graph,
@@ -254,7 +252,8 @@ impl Heaviest {
             }
             let inside = |to: Id| self.components.of(to) == component;
             let best = self.from[component as usize];
-            // The nearest node of the component from which an edge goes on as well as can be.
+            // The search looks for the nearest node of the component from which an edge continues a
+            // heaviest path.
             let goes_on = |from: Id| {
                 graph.edges(from).find(|&(agent, to)| {
                     let weight = weight(from, agent);
@@ -268,7 +267,7 @@ impl Heaviest {
             };
             let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
             else {
-                return (path, Vec::new()); // it waits here forever, without weight
+                return (path, Vec::new()); // the heaviest path waits here forever, without weight
             };
             path.extend(steps);
             let (agent, to) = goes_on(at).expect("just found");
@@ -282,7 +281,7 @@ impl Heaviest {
     }
 }
 
-/// A shortest way from `start` to a node that is the goal, over nodes that are inside.
+/// Returns a shortest path of `inside` nodes from `start` to a `goal`, and that goal.
 pub fn shortest(
     graph: &Graph,
     start: Id,
@@ -319,7 +318,7 @@ pub fn shortest(
 mod tests {
     use super::*;
 
-    /// Two agents; `_` is no edge.
+    /// Builds a graph with two agents; `_` is no edge.
     fn graph(edges: &[[Id; 2]]) -> Graph {
         Graph { agents: 2, targets: edges.concat() }
     }
@@ -355,7 +354,8 @@ mod tests {
 
     #[test]
     fn the_heaviest_path_goes_through_weightless_cycles() {
-        // 0 <-> 1 by agent 0, without weight; agent 1 leaves 1 for 2 and 2 for 3, which is outside.
+        // Agent 0 moves between 0 and 1, without weight. Agent 1 moves from 1 to 2 and from 2 to 3, which
+        // is outside.
         let graph = graph(&[[1, NONE], [0, 2], [NONE, 3], [NONE, NONE]]);
         let weight = |_: Id, agent: Agent| agent as u32;
         let heaviest = Heaviest::new(&graph, &|node| node < 3, weight);

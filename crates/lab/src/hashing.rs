@@ -1,23 +1,22 @@
-//! Where a state belongs in the table, and the tag by which it is recognised there.
+//! The position of a state in the table, and the tag by which the table recognises it.
 //!
-//! A state of few bits is mixed by a *bijection* on that many bits, so that position and tag
-//! together say which state it is, and the table need not look at the state itself (Cleary, 1984).
-//! That is why it is written here: hash functions that one can take off the shelf map 64 bits to
-//! 64 bits. Larger states are hashed by one of those, and compared.
+//! A *bijection* on the bits of a small state mixes them, so that position and tag together identify the
+//! state and the table need not read the state itself (Cleary, 1984). Existing hash functions map 64 bits
+//! to 64 bits, so this one is written here. Larger states are hashed by one of those and compared.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// How states are hashed.
+/// A hash function for states of a fixed number of bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashing {
     bits: u32,
     mask: u64,
 }
 
-/// A state's place in a table of any size.
+/// A state's position in a table of any size, and its tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    /// Where in the table, as a fraction of 2^64.
+    /// The position in the table, as a fraction of 2^64.
     pub position: u64,
     /// The tag that the slot keeps.
     pub tag: u32,
@@ -26,18 +25,18 @@ pub struct Mark {
 const TAG_BITS: u32 = 32;
 
 impl Hashing {
-    /// For states of `bits` bits in all.
+    /// Creates the function for states of `bits` bits.
     pub fn new(bits: u32) -> Self {
         Hashing { bits, mask: u64::MAX.checked_shr(u64::BITS.saturating_sub(bits)).unwrap_or(0) }
     }
 
-    /// Whether states are small enough for the bijection.
+    /// Returns whether states are small enough for the bijection.
     #[inline]
     fn is_bijective(self, words: usize) -> bool {
         words == 1 && self.bits > 1 && self.bits < u64::BITS
     }
 
-    /// The state's place.
+    /// Returns the state's mark.
     #[inline]
     pub fn mark<const W: usize>(self, state: &[u64; W]) -> Mark {
         if self.is_bijective(W) {
@@ -50,8 +49,9 @@ impl Hashing {
         Mark { position: hash, tag: hash as u32 }
     }
 
-    /// A bijection on `bits` bits: multiplying by an odd number is one, and so is adding the upper
-    /// half to the lower. Both are needed, for only upper bits hear of lower ones in a product.
+    /// Maps a state by a bijection on `bits` bits: multiplying by an odd number is one, and so is adding
+    /// the upper half to the lower. Both are needed, because in a product only upper bits depend on lower
+    /// ones.
     #[inline]
     fn mix(self, state: u64) -> u64 {
         let half = self.bits.div_ceil(2);
@@ -63,8 +63,8 @@ impl Hashing {
         mixed.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) & self.mask
     }
 
-    /// How far from its position, in slots, a state may lie so that no other state with the same
-    /// tag can be there: those are a whole multiple of 2^32 away before scaling.
+    /// Returns the distance from its position, in slots, within which no other state with the same tag can
+    /// lie: such states are a multiple of 2^32 away before scaling.
     pub fn certain_within(self, words: usize, slots: usize) -> usize {
         if !self.is_bijective(words) {
             0

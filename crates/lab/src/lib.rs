@@ -2,19 +2,19 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`machine`] | any algorithm behind one object, [`Machine`] |
-//! | [`tables`] | a machine compiled into tables, a step of which is a look-up |
+//! | [`machine`] | the trait object [`Machine`], which hides an algorithm's type |
+//! | [`tables`] | a machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a machine, under sequential consistency and with store buffers |
-//! | [`explore`], [`store`], [`state_index`], [`hashing`] | every interleaving, breadth first |
+//! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
-//! | [`rmr`] | remote memory references: exact, searched, drawn |
-//! | [`schedule`], [`trace`] | runs: replayed, confirmed, printed, shown |
-//! | [`timestamps`], [`objects`] | families of their own, on the same explorer |
-//! | [`atlas`] | models with what is expected of each |
-//! | [`papers`] | what the papers state, judged by the atlas |
-//! | [`linear`] | whether overlapping operations are linearizable |
-//! | `program` | what the programs `hallpass-lab` and `hallpass-bench` share; needs the feature `cli` |
+//! | [`rmr`] | remote memory references: exact counts, searches, plots |
+//! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
+//! | [`timestamps`], [`objects`] | timestamp systems and objects, checked by the same explorer |
+//! | [`atlas`] | models with their expected results |
+//! | [`papers`] | the statements of the papers, judged by the atlas |
+//! | [`linear`] | a checker of linearizability |
+//! | `program` | code that the programs `hallpass-lab` and `hallpass-bench` share; needs the feature `cli` |
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

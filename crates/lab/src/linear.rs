@@ -1,17 +1,17 @@
-//! Linearizability: whether operations that overlapped can have happened one at a time.
+//! Checks linearizability: whether overlapping operations can have taken effect one at a time.
 //!
-//! A history is linearizable (Herlihy & Wing 1990) if each operation can be given a moment between
-//! its call and its return, such that an object used in the order of these moments returns what was
-//! returned. An operation that has not returned may have had its moment, or not yet.
+//! A history is linearizable (Herlihy & Wing 1990) if each operation has a moment between its call and its
+//! return such that an object, used in the order of these moments, returns the recorded results. An
+//! operation that has not returned may or may not have had its moment yet.
 //!
-//! The [`Monitor`] follows a history and keeps all *configurations* that explain it: what the object
-//! is, and what became of each operation under way. This is the search of Wing & Gong (1993), all
-//! branches at once and with equal ones merged (Lowe 2017), so few overlapping operations make few
-//! configurations however long the history is. [`check`] does it for a history that was recorded, and
-//! is quicker, because what an operation will return is known there when it is called.
+//! The [`Monitor`] follows a history and keeps all *configurations* that explain it: a state of the object,
+//! and the fate of each operation under way. This is the search of Wing & Gong (1993), on all branches at
+//! once and with equal ones merged (Lowe 2017), so few overlapping operations make few configurations, no
+//! matter how long the history is. [`check`] does the same for a recorded history. It is faster, because
+//! there the result of an operation is already known at its call.
 //!
-//! Limits: an object that tells little (pushes that nobody pops) leaves many orders possible, and
-//! each is a configuration.
+//! Limits: an object whose results reveal little (pushes that are never popped) leaves many orders
+//! possible, and each order is a configuration.
 //!
 //! ```
 //! use hallpass_lab::linear::{Event, Specification, check};
@@ -73,27 +73,27 @@ pub trait Specification {
 /// The fate of an operation that has not returned.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Pending<Op, Ret> {
-    /// It has had no effect yet.
+    /// The operation has had no effect yet.
     Called(Op),
-    /// It has had its effect, and will return this.
+    /// The operation has had its effect and will return this.
     Done(Ret),
 }
 
-/// What is known about an operation that would return this.
+/// An answer about an operation that would return a given result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It may do so.
+    /// The operation may return this.
     Returns,
-    /// It returns something else.
+    /// The operation returns something else.
     Cannot,
-    /// It never returns: what it would does not matter.
+    /// The operation never returns, so its result does not matter.
     Lost,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Configuration<State, Op, Ret> {
     state: State,
-    /// By process, in ascending order.
+    /// The fates by process, in ascending order.
     pending: Vec<(usize, Pending<Op, Ret>)>,
 }
 
@@ -109,7 +109,7 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
         self.find(process).unwrap_or_else(|_| panic!("process {process} has called nothing"))
     }
 
-    /// The process's result, if that is settled.
+    /// Returns the process's result, if that is settled.
     fn result(&self, process: usize) -> Option<&Ret> {
         match &self.pending[self.index(process)].1 {
             Pending::Called(_) => None,
@@ -118,23 +118,23 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
     }
 }
 
-/// All that may be the case after the history so far.
+/// All configurations that explain the history so far.
 ///
-/// Two monitors are equal if the same can be the case, whatever histories led there: it can be part
-/// of an explored state. What is kept are the configurations in which operations have had their
-/// effect only where a return shows that they must; all others follow from these.
+/// Two monitors are equal if they allow the same configurations, whatever histories led there, so a monitor
+/// can be part of an explored state. The monitor keeps only configurations in which operations have had
+/// their effect where a return shows that they must. All others follow from these.
 pub struct Monitor<S: Specification> {
-    /// Ascending; none can come from another by operations having their effect.
+    /// In ascending order. No configuration follows from another one by operations taking effect.
     configurations: Vec<Of<S>>,
 }
 
 impl<S: Specification> Monitor<S> {
-    /// Nothing has been called yet.
+    /// Creates a monitor for an empty history.
     pub fn new(initial: S::State) -> Self {
         Monitor { configurations: vec![Configuration { state: initial, pending: Vec::new() }] }
     }
 
-    /// The process calls an operation.
+    /// Records that the process calls an operation.
     ///
     /// # Panics
     /// If its last one has not returned.
@@ -151,7 +151,8 @@ impl<S: Specification> Monitor<S> {
         // they stay in order.
     }
 
-    /// The process's operation returns this. False if nothing explains that; it stays so.
+    /// Records that the process's operation returns `ret`. Returns `false` if no configuration explains
+    /// that; the monitor is then violated permanently.
     ///
     /// # Panics
     /// If the process has called nothing.
@@ -160,7 +161,7 @@ impl<S: Specification> Monitor<S> {
         !self.is_violated()
     }
 
-    /// Whether nothing explains the history so far.
+    /// Returns whether no configuration explains the history so far.
     pub fn is_violated(&self) -> bool {
         self.configurations.is_empty()
     }
@@ -174,12 +175,13 @@ impl<S: Specification> Monitor<S> {
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()
     }
 
-    /// How many configurations are kept.
+    /// Returns the number of configurations.
     pub fn breadth(&self) -> usize {
         self.configurations.len()
     }
 
-    /// Returns the configurations left when the process returns this, if `fate` knows how operations go on.
+    /// Returns the configurations that remain when the process returns `ret`. `fate` answers how operations
+    /// continue.
     fn after(
         &self,
         spec: &S,
@@ -198,7 +200,8 @@ impl<S: Specification> Monitor<S> {
         least(spec, kept, fate)
     }
 
-    /// The configurations in which the process's operation has had its effect, and none had after it.
+    /// Returns the configurations in which the process's operation has had its effect and no operation has
+    /// had its effect after it.
     fn settle(
         &self,
         spec: &S,
@@ -225,7 +228,7 @@ fn busy(process: usize) -> String {
     format!("process {process} calls an operation while one is under way")
 }
 
-/// The configurations after one more operation has had its effect.
+/// Returns the configurations after one more operation has had its effect.
 fn successors<S: Specification>(
     spec: &S,
     from: &Of<S>,
@@ -249,7 +252,7 @@ fn successors<S: Specification>(
     })
 }
 
-/// Leaves out what comes from others. Without this, equal situations could look different.
+/// Removes configurations that follow from others. Without this, equal situations could look different.
 fn least<S: Specification>(
     spec: &S,
     mut all: BTreeSet<Of<S>>,

@@ -1,10 +1,10 @@
-//! Deadlock, starvation and being enabled, decided on cycles.
+//! Decides deadlock, starvation and enabledness on cycles of the graph.
 //!
-//! Fairness is weak, per process: who is outside its remainder and has not stopped goes on moving.
-//! A waiting step is a move like any other, so in a component of the graph a process either has an
-//! edge, or stays in its remainder, or has stopped. The number of those is what a trap costs; the
-//! cheapest trap tells the resilience. Because smaller cycles have fewer movers, looking at whole
-//! components is enough. No crash needs to be modelled.
+//! Fairness is weak, per process: every process outside its remainder that has not stopped keeps taking
+//! steps. A waiting step is a step like any other. So in a component of the graph every process either has
+//! an edge, or stays in its remainder, or has stopped. The number of stopped processes is the cost of a
+//! trap, and the cheapest trap gives the resilience. A smaller cycle has fewer moving processes, so it is
+//! enough to look at whole components. No crash needs to be modelled.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;
@@ -18,7 +18,7 @@ use crate::{
 
 /// The states in which a process is in its entry section.
 pub struct InEntry<'a, S> {
-    /// Where processes stand.
+    /// The sections of processes.
     pub standing: &'a S,
     /// The process.
     pub process: Pid,
@@ -30,14 +30,14 @@ impl<S: Standing> Part for InEntry<'_, S> {
     }
 }
 
-/// All states, and the steps by which nobody comes to the end of its entry section: nobody enters,
-/// and nobody who has given up is back.
-pub struct NobodyEnters<'a, S> {
-    /// Where processes stand.
+/// All states, and the steps by which no process ends its entry section: none enters, and none returns to
+/// its remainder after giving up.
+pub struct NoneEnters<'a, S> {
+    /// The sections of processes.
     pub standing: &'a S,
 }
 
-impl<S: Standing> Part for NobodyEnters<'_, S> {
+impl<S: Standing> Part for NoneEnters<'_, S> {
     fn node(&self, _: Id) -> bool {
         true
     }
@@ -49,26 +49,26 @@ impl<S: Standing> Part for NobodyEnters<'_, S> {
     }
 }
 
-/// A fair run that never lets its victim in.
+/// A fair run that keeps its victim out forever.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The processes that have stopped outside their remainder.
     pub stopped: Vec<Pid>,
-    /// The state where the cycle begins.
+    /// The first state of the cycle.
     pub start: Id,
-    /// The agents that move, over and over.
+    /// The agents that move in the cycle, in order.
     pub cycle: Vec<Agent>,
 }
 
-/// The trap for `victim` with the fewest stopped processes.
+/// Returns a trap for `victim` with the fewest stopped processes.
 pub fn starvation<S: Standing>(graph: &Graph, standing: &S, victim: Pid) -> Option<Trap> {
     let part = InEntry { standing, process: victim };
     cheapest_trap(graph, standing, &part, |_, agent| agent == victim)
 }
 
-/// The trap in which nobody enters, although somebody tries, with the fewest stopped processes.
+/// Returns a trap in which some process tries and none enters, with the fewest stopped processes.
 pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
-    let part = NobodyEnters { standing };
+    let part = NoneEnters { standing };
     cheapest_trap(graph, standing, &part, |node, agent| {
         agent < standing.n() && standing.section(node, agent).is_entry()
     })
@@ -107,14 +107,14 @@ fn cheapest_trap<S: Standing>(
     Some(Trap { stopped: stopped(standing, start, movers), start, cycle })
 }
 
-/// The processes outside their remainder that are not among the movers.
+/// Returns the processes outside their remainder that are not among the movers.
 fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
     (0..standing.n())
         .filter(|&p| movers >> p & 1 == 0 && standing.section(node, p) != Section::Remainder)
         .collect()
 }
 
-/// Whether every store gets to memory at last: buffers do not stop, not even a stopped process's.
+/// Returns whether every store reaches memory in the end. Buffers never stop, even if their process has.
 fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
     let n = standing.n();
     (0..n).all(|p| movers >> (n + p) & 1 == 1 || standing.has_settled(node, p))
@@ -137,8 +137,9 @@ impl<P: Part> Part for Inside<'_, P> {
     }
 }
 
-/// A shortest cycle through `start` in which a victim moves, no more than `cost` have stopped and
-/// every store gets to memory: breadth first over states and who has moved so far.
+/// Returns a shortest cycle through `start` in which a victim moves, at most `cost` processes have stopped
+/// and every store reaches memory. The search is breadth first over states and sets of agents that have
+/// moved.
 fn fair_cycle<S: Standing>(
     graph: &Graph,
     standing: &S,
@@ -178,18 +179,18 @@ fn fair_cycle<S: Standing>(
     cycle
 }
 
-/// The states in which a process can be kept out of its critical section forever although it goes
-/// on moving, however the others behave: where it is in its entry section and not enabled.
+/// The states in which a process is in its entry section and not enabled: a fair continuation exists in
+/// which it keeps moving and never enters.
 pub struct KeptOut {
     process: Pid,
     components: Components,
-    /// For each component: whether a cycle in which the process moves can be reached, and whether
-    /// it is in the component itself.
+    /// For each component: whether a cycle in which the process moves can be reached, and whether the
+    /// component itself has one.
     reaches: Vec<(bool, bool)>,
 }
 
 impl KeptOut {
-    /// Computes them.
+    /// Computes the states in which `process` can be kept out.
     pub fn new<S: Standing>(graph: &Graph, standing: &S, process: Pid) -> Self {
         let components = components(graph, &InEntry { standing, process });
         let mut reaches: Vec<(bool, bool)> = Vec::with_capacity(components.count() as usize);
@@ -211,7 +212,7 @@ impl KeptOut {
         KeptOut { process, components, reaches }
     }
 
-    /// Whether the process is in its entry section and not enabled.
+    /// Returns whether the process is in its entry section and not enabled.
     #[inline]
     pub fn contains(&self, node: Id) -> bool {
         match self.components.of(node) {
@@ -220,8 +221,8 @@ impl KeptOut {
         }
     }
 
-    /// A run from `node` that keeps the process out: the way to a cycle, and a cycle in which it
-    /// moves, whoever else has stopped.
+    /// Returns a run from `node` that keeps the process out: the path to a cycle, and a cycle in which the
+    /// process moves. Any other process may have stopped.
     pub fn evidence<S: Standing>(
         &self,
         graph: &Graph,

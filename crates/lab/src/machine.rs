@@ -1,4 +1,4 @@
-//! An algorithm of any type behind one object, its private states numbered.
+//! A trait object for an algorithm of any type, with its private states numbered.
 
 use hallpass_algorithms::{
     Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
@@ -12,22 +12,22 @@ pub type Local = u32;
 /// The private state of a process that is not competing.
 pub const REMAINDER: Local = 0;
 
-/// A private state as a person reads it.
+/// A private state in readable form.
 #[derive(Clone, Debug)]
 pub struct Position {
     /// The part of the passage.
     pub section: Section,
-    /// The line it is about to execute, unless it is in its remainder or critical section.
+    /// The line that the process executes next, unless it is in its remainder or critical section.
     pub label: Option<Label>,
-    /// The name it holds, in the critical section of an algorithm that assigns names.
+    /// The name that the process holds, in the critical section of an algorithm that assigns names.
     pub name: Option<usize>,
 }
 
-/// A step machine whose type no longer matters.
+/// A step machine as a trait object.
 pub trait Machine: Send + Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// Returns the number of processes that may be in at once.
+    /// Returns the largest number of processes in the critical section at once.
     fn k(&self) -> usize;
     /// Returns the shared variables.
     fn layout(&self) -> &Layout;
@@ -39,12 +39,12 @@ pub trait Machine: Send + Sync {
     fn is_symmetric(&self) -> bool;
     /// Returns the names of the paper's invariants.
     fn invariants(&self) -> &'static [&'static str];
-    /// Makes one step of `p`. Leaving the remainder and leaving the critical section are steps of their
-    /// own, without an access.
+    /// Makes one step of `p` and returns its next private state. Leaving the remainder and leaving the
+    /// critical section are separate steps without an access.
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
     /// Returns the private state behind a number.
     fn position(&self, p: Pid, at: Local) -> Position;
-    /// Returns whether it counts without bound.
+    /// Returns whether the algorithm counts without bound.
     fn is_unbounded(&self) -> bool {
         false
     }
@@ -58,7 +58,7 @@ pub trait Machine: Send + Sync {
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
 
-/// Builds the algorithm `id` for `n` processes of which `k` may be in.
+/// Builds the algorithm `id` for `n` processes, at most `k` of which may be in the critical section.
 pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
     struct Number;
     impl registry::Visitor for Number {
@@ -70,7 +70,7 @@ pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry:
     registry::visit(id, n, k, Number)
 }
 
-/// There is one of these for each algorithm, so it only forwards; what takes more code is in [`Numbers`],
+/// Each algorithm has its own instance of this type, so it only forwards. Longer code is in [`Numbers`],
 /// which many algorithms share.
 struct Numbered<A: Algorithm> {
     algorithm: A,

@@ -1,10 +1,11 @@
-//! States as a few numbers: their parts are kept once each, in tables. Most states share most parts.
+//! Numbered parts of states: each distinct part is stored once, in a table, because most states share most
+//! parts.
 
 use std::{hash::Hash, sync::RwLock};
 
 use indexmap::{Equivalent, IndexSet};
 
-/// Things with numbers.
+/// A table of distinct values, each with a number.
 pub(crate) struct Numbers<T>(RwLock<IndexSet<T, foldhash::fast::FixedState>>);
 
 impl<T: Clone + Eq + Hash> Numbers<T> {
@@ -12,12 +13,13 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         Numbers(RwLock::new(IndexSet::default()))
     }
 
-    /// Returns the thing's number, which must fit into `bits` bits.
+    /// Returns the value's number, which must fit into `bits` bits. Adds the value if it is new.
     pub(crate) fn number(&self, thing: T, bits: u32) -> u64 {
         self.number_of(&thing, || thing.clone(), bits)
     }
 
-    /// The same for what is made only if it is not known.
+    /// Returns the number of the value that equals `like`. Calls `thing` to make the value only if it is
+    /// new.
     pub(crate) fn number_of<Q>(&self, like: &Q, thing: impl FnOnce() -> T, bits: u32) -> u64
     where
         Q: Equivalent<T> + Hash + ?Sized,
@@ -29,20 +31,20 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         number as u64
     }
 
-    /// The thing with this number.
+    /// Returns the value with this number.
     pub(crate) fn thing(&self, number: u64) -> T {
         self.with(number, T::clone)
     }
 
-    /// The things with these numbers.
+    /// Returns the values with these numbers.
     pub(crate) fn things(&self, numbers: &[u32]) -> Vec<T> {
         let known = self.0.read().expect("no panic while held");
         numbers.iter().map(|&number| known[number as usize].clone()).collect()
     }
 
-    /// Replaces the numbers of `old` things by those of `new` ones.
+    /// Replaces the numbers of the values `old` by those of the values `new`.
     pub(crate) fn renumber(&self, numbers: &mut [u32], old: &[T], new: &[T]) {
-        // Looking a number up costs more than comparing, and most things stay as they are.
+        // A look-up costs more than a comparison, and most values stay the same.
         for ((number, old), new) in numbers.iter_mut().zip(old).zip(new) {
             if new != old {
                 *number = self.number(new.clone(), u32::BITS) as u32;
@@ -50,23 +52,23 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         }
     }
 
-    /// Looks at the thing with this number.
+    /// Calls `look` with the value that has this number.
     pub(crate) fn with<R>(&self, number: u64, look: impl FnOnce(&T) -> R) -> R {
         look(&self.0.read().expect("no panic while held")[number as usize])
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all values, in the order of their numbers.
     pub(crate) fn all(&self) -> Vec<T> {
         self.0.read().expect("no panic while held").iter().cloned().collect()
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.0.read().expect("no panic while held").len()
     }
 }
 
-/// Bits from `at` on.
+/// Reads `bits` bits from position `at` on.
 pub(crate) fn bits<const W: usize>(state: &[u64; W], at: u32, bits: u32) -> u64 {
     let (word, shift) = ((at / 64) as usize, at % 64);
     let mut value = state[word] >> shift;
@@ -76,7 +78,7 @@ pub(crate) fn bits<const W: usize>(state: &[u64; W], at: u32, bits: u32) -> u64 
     value & ((1 << bits) - 1)
 }
 
-/// Sets bits that are 0.
+/// Writes `value` to `bits` bits from position `at` on. These bits must be 0.
 pub(crate) fn set_bits<const W: usize>(state: &mut [u64; W], at: u32, bits: u32, value: u64) {
     let (word, shift) = ((at / 64) as usize, at % 64);
     state[word] |= value << shift;

@@ -1,22 +1,22 @@
-//! A run, as who moves when: what the explorer hands on, and what a replay string holds.
+//! A run as a sequence of agents. The explorer produces it, and a replay string encodes it.
 
 use hallpass_algorithms::{Pid, Word};
 
 use crate::space::Agent;
 
-/// How stores take effect.
+/// A memory model: how stores take effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MemoryModel {
-    /// At once.
+    /// Stores take effect at once (sequential consistency).
     #[default]
     Sequential,
-    /// Through a first-in-first-out buffer per process, as on x86. Agents `n..2n` are the buffers:
-    /// a step of agent `n + p` moves the oldest store of `p` to memory.
+    /// Stores go through a first-in-first-out buffer per process, as on x86. Agents `n..2n` are the
+    /// buffers: a step of agent `n + p` moves the oldest store of `p` to memory.
     StoreBuffers,
 }
 
 impl MemoryModel {
-    /// Its name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             MemoryModel::Sequential => "sc",
@@ -25,80 +25,79 @@ impl MemoryModel {
     }
 }
 
-/// Which remote references a count is of.
+/// The model in which remote references are counted.
 pub use hallpass_algorithms::registry::CostModel;
 
 /// The violation or count that a run shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finding {
-    /// More than k are in their critical sections at the end.
+    /// More than k processes are in their critical sections at the end.
     Exclusion,
-    /// Two hold one name at the end, or one holds a name that is not below k.
+    /// At the end, two processes hold the same name, or one holds a name that is not below k.
     Names,
     /// The last step leaves a variable's declared range.
     Range,
     /// The paper's invariant of this name is broken at the end.
     Invariant(String),
-    /// The cycle goes on forever, somebody is in its entry section all along and moves, and
-    /// nobody enters; these have stopped.
+    /// The cycle repeats forever. In it a process in its entry section moves, and no process enters.
     Deadlock {
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The cycle goes on forever with this process moving in its entry section; these have
-    /// stopped.
+    /// The cycle repeats forever. In it the victim moves and stays in its entry section.
     Starvation {
         /// The process that starves.
         victim: Pid,
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The process takes that many own steps in its exit section, from the last time it leaves
-    /// its critical section on; without a number, the cycle is in its exit section.
+    /// The process takes this many steps of its own in its exit section, counted from the last time it
+    /// leaves its critical section. Without a number, the cycle is in its exit section.
     Exit {
         /// The process.
         process: Pid,
-        /// How many steps.
+        /// The number of steps; `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// The same for the doorway, from the last time it leaves its remainder on.
+    /// The process takes this many steps of its own in its doorway, counted from the last time it leaves
+    /// its remainder. Without a number, the cycle is in its doorway.
     Doorway {
         /// The process.
         process: Pid,
-        /// How many steps.
+        /// The number of steps; `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// After `at` steps of the stem, `first` is in the waiting room, `second` is in its critical
-    /// section, and `first` left the doorway before `second` entered it. Yet the rest of the stem
-    /// and the cycle keep `first` out forever although it moves.
+    /// After `at` steps of the stem, `first` is in the waiting room, `second` is in its critical section,
+    /// and `first` left the doorway before `second` entered it. Still, the rest of the stem and the cycle
+    /// keep `first` out forever while it moves.
     Fife {
-        /// The process that came first.
+        /// The process that left its doorway first.
         first: Pid,
-        /// The process that is in.
+        /// The process in its critical section.
         second: Pid,
-        /// When.
+        /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// The same where `second` is in the waiting room too, but enabled: nothing can keep it out.
-    /// (That it is enabled is a fact about all runs, which a single run does not show.)
+    /// As [`Finding::Fife`], but `second` is in the waiting room too and is enabled: no continuation can
+    /// keep it out. (That it is enabled is a fact about all runs, which a single run does not show.)
     FifeStrong {
-        /// The process that came first.
+        /// The process that left its doorway first.
         first: Pid,
         /// The process that is enabled.
         second: Pid,
-        /// When.
+        /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// The last passage of the process in the run makes that many remote references; without a
-    /// number, the cycle makes at least one a round inside a passage.
+    /// The last passage of the process in the run makes this many remote references. Without a number, each
+    /// round of the cycle makes at least one inside a passage.
     Rmr {
-        /// Which are counted.
+        /// The cost model.
         model: CostModel,
-        /// Whose.
+        /// The process that makes the references.
         process: Pid,
-        /// How many.
+        /// The number of references.
         count: Option<u32>,
-        /// By which rules.
+        /// The rules of counting.
         conventions: Conventions,
     },
 }
@@ -106,51 +105,51 @@ pub enum Finding {
 /// The effect of a write on the writer's own copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WriterCopy {
-    /// Valid stays valid, and none stays none.
+    /// A valid copy stays valid; no copy is added.
     #[default]
     AsItWas,
     /// The writer has a valid copy afterwards.
     Gained,
-    /// The writer has none afterwards.
+    /// The writer has no copy afterwards.
     Lost,
 }
 
-/// How a read-modify-write that changes nothing is counted.
+/// The cost of a read-modify-write that changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FailedRmw {
-    /// A write: remote, and it invalidates.
+    /// It counts as a write: remote, and it invalidates copies.
     #[default]
     Write,
-    /// A read: remote unless there is a valid copy, and it invalidates nothing (Choi's smart
-    /// cache).
+    /// It counts as a read: remote unless the process has a valid copy, and it invalidates nothing (Choi's
+    /// smart cache).
     Read,
 }
 
 /// The contents of the cache when a passage begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CacheAtStart {
-    /// Nothing.
+    /// The cache is empty.
     #[default]
     Cold,
-    /// Copies that earlier passages left.
+    /// The cache holds the copies that earlier passages left.
     Warm,
 }
 
-/// The rules by which remote references are counted on a cache-coherent machine: a read is remote
-/// unless the reader has a valid copy, and leaves it one; every write and read-modify-write is
-/// remote and invalidates the others' copies; and what is open in that.
+/// The rules of counting remote references on a cache-coherent machine. A read is remote unless the reader
+/// has a valid copy, and leaves it one. Every write and read-modify-write is remote and invalidates the
+/// copies of other processes. The fields decide what this leaves open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conventions {
-    /// The writer's own copy.
+    /// The effect of a write on the writer's own copy.
     pub writer_copy: WriterCopy,
-    /// Failed read-modify-writes.
+    /// The cost of a failed read-modify-write.
     pub failed_rmw: FailedRmw,
-    /// The start of a passage.
+    /// The contents of the cache at the start of a passage.
     pub cache: CacheAtStart,
 }
 
 impl Conventions {
-    /// The rules by name.
+    /// Returns the rules as a JSON object.
     pub fn to_json(self) -> serde_json::Value {
         serde_json::json!({
             "writer-copy": match self.writer_copy {
@@ -175,18 +174,18 @@ impl Conventions {
 pub struct Schedule {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in.
+    /// The largest number of processes in the critical section at once.
     pub k: usize,
-    /// How stores take effect.
+    /// The memory model.
     pub memory: MemoryModel,
     /// The initial value of every variable.
     pub initial: Vec<Word>,
-    /// The agents that move, to the end or to the start of the cycle.
+    /// The agents of the steps up to the end or to the start of the cycle, in order.
     pub stem: Vec<Agent>,
-    /// The agents that move, over and over; empty if the run ends.
+    /// The agents of one round of the cycle, in order; empty if the run ends.
     pub cycle: Vec<Agent>,
-    /// The violation or count it shows.
+    /// The violation or count that the run shows.
     pub finding: Finding,
 }

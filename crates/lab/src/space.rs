@@ -12,60 +12,60 @@ pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
-/// Anything that can make a step: a process; in a store-buffer model also a process's buffer; where there are
-/// mishaps, also each of these.
+/// An agent: anything that can make a step. Agents are the processes, in a store-buffer model also their
+/// buffers, and with mishaps also the mishap of each process.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
 pub trait Space<const W: usize>: Sync {
-    /// How many agents there are.
+    /// Returns the number of agents.
     fn agents(&self) -> usize;
 
-    /// How many bits a state has in all. A state of one word has no higher bit set.
+    /// Returns the number of bits of a state. A state of one word has no higher bit set.
     fn bits(&self) -> u32 {
         u64::BITS * W as u32
     }
 
-    /// Every initial state.
+    /// Returns every initial state.
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
 
-    /// Calls `each` with every agent that can move and the state its step leads to, which is the
-    /// same state if it finds that it has to wait.
+    /// Calls `each` with every agent that can move and the state after its step. A step that only waits
+    /// leads to the same state.
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
 
-    /// The state that stands for all states that are the same but for the names of processes.
+    /// Returns the representative of all states that differ from `state` only in the names of processes.
     #[inline]
     fn canonical(&self, state: [u64; W]) -> [u64; W] {
         state
     }
 
-    /// Returns the flaws of a state, as a set of small numbers whose meaning is the caller's.
+    /// Returns the flaws of a state as a set of bits. The caller defines their meaning.
     #[inline]
     fn flaws(&self, _state: &[u64; W]) -> u64 {
         0
     }
 }
 
-/// Which initial states to start from.
+/// The initial states of an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Initial {
-    /// All: open variables take every value.
+    /// Open variables take every value.
     #[default]
     All,
-    /// One: open variables take their smallest value.
+    /// Open variables take their smallest value, so there is one initial state.
     Smallest,
 }
 
 /// The safety properties to look for in each state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SafetyFlags {
-    /// More than k in the critical section.
+    /// At most k processes are in their critical sections.
     pub exclusion: bool,
-    /// Two holders of one name, or a name that is not below k.
+    /// Holders have distinct names, all below k.
     pub names: bool,
 }
 
-/// The flaws a state may have, as numbers of bits.
+/// The flaws of a state, as numbers of bits.
 pub mod flaw {
     /// More than k processes in their critical sections.
     pub const EXCLUSION: u32 = 0;
@@ -73,20 +73,20 @@ pub mod flaw {
     pub const NAMES: u32 = 1;
     /// A step left a variable's declared range.
     pub const RANGE: u32 = 2;
-    /// A paper's invariant is broken; the first of up to 32 is this one.
+    /// The first of up to 32 bits for the paper's invariants: the invariant is broken.
     pub const FIRST_INVARIANT: u32 = 8;
 }
 
-/// The paper's invariants, as a function to the number of the first that is broken.
+/// A function that returns the number of the first broken invariant of the paper.
 pub type Invariants<'a> = &'a (dyn Fn(&[u64]) -> Option<u32> + Sync);
 
 /// Sequential consistency: a step's access takes effect at once.
 pub struct Sequential<'a> {
     /// The compiled machine.
     pub tables: &'a Tables,
-    /// At most this many processes outside their remainder.
+    /// The largest number of processes outside their remainder.
     pub contention: usize,
-    /// Which initial states.
+    /// The initial states.
     pub initial: Initial,
     /// The normal form of states, where an algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
@@ -99,12 +99,12 @@ pub struct Sequential<'a> {
 }
 
 impl Sequential<'_> {
-    /// How many initial states there are.
+    /// Returns the number of initial states.
     pub fn initial_count(tables: &Tables) -> u128 {
         tables.initial().iter().map(|values| values.len() as u128).product()
     }
 
-    /// Whether the limit on contention lets `p` move.
+    /// Returns whether the limit on contention lets `p` move.
     #[inline]
     fn may_move(&self, state: &[u64], p: Pid) -> bool {
         let tables = self.tables;
@@ -113,7 +113,7 @@ impl Sequential<'_> {
             || tables.contention(state) < self.contention
     }
 
-    /// The step of `p`.
+    /// Returns the state after the step of `p`.
     #[inline]
     fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> [u64; W] {
         let tables = self.tables;
@@ -143,7 +143,7 @@ impl Sequential<'_> {
     }
 }
 
-/// Whether names clash or are out of range.
+/// Returns whether names clash or are out of range.
 pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
     let mut taken = 0u64;
     (0..tables.n).any(|p| match tables.position(state, p).name {
@@ -183,7 +183,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
             for (var, &digit) in now.iter().enumerate() {
                 tables.vars[var].set(&mut state, choices[var][digit] as usize);
             }
-            // Counts up, the last variable fastest.
+            // Increments the choice of initial values, the last variable fastest.
             if let Some(var) = (0..now.len()).rfind(|&v| now[v] + 1 < choices[v].len()) {
                 now[var] += 1;
                 now[var + 1..].fill(0);

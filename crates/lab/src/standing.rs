@@ -1,4 +1,4 @@
-//! Where processes stand in the states of an explored graph.
+//! The sections of processes in the states of an explored graph.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -6,17 +6,17 @@ use crate::{explore::Explored, store::Id, tables::Tables};
 
 /// The parts of a state that the analyses need besides its edges.
 pub trait Standing: Sync {
-    /// How many processes there are.
+    /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// The part of the passage `p` is in.
+    /// Returns the part of the passage `p` is in.
     fn section(&self, id: Id, p: Pid) -> Section;
-    /// Whether `p` has just left its remainder and not yet made a step.
+    /// Returns whether `p` has left its remainder and not yet made a step.
     fn begins(&self, id: Id, p: Pid) -> bool;
-    /// Whether none of `p`'s stores is on its way to memory.
+    /// Returns whether no store of `p` is still in its buffer.
     fn has_settled(&self, id: Id, p: Pid) -> bool;
 }
 
-/// Whether none of a process's stores is on its way to memory.
+/// A function that returns whether no store of a process is still in its buffer.
 pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Sync);
 
 /// The states of an exploration of `tables`.
@@ -25,7 +25,7 @@ pub struct States<'a, const W: usize> {
     pub tables: &'a Tables,
     /// The states.
     pub explored: &'a Explored<W>,
-    /// Whether stores have settled, where there are store buffers.
+    /// Whether a process's stores have reached memory; `None` without store buffers.
     pub settled: Option<Settled<'a, W>>,
 }
 

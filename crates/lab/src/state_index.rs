@@ -1,8 +1,8 @@
 //! A hash table from states to numbers that holds no states, only tags.
 //!
-//! A slot is a tag and a number. Slots come in lines of eight, a cache line each; a state is looked
-//! for all around the line of its mark, and then in the lines after it. So nearly every look-up
-//! costs one cache miss even when the table is almost full.
+//! A slot holds a tag and a number. Slots come in lines of eight, one cache line each. A search for a state
+//! starts in the line of its mark and continues in the lines after it. So nearly every look-up costs one
+//! cache miss, even when the table is almost full.
 //!
 //! ORDERING: a slot is published with Release after its state has been written elsewhere, and read
 //! with Acquire before the state is: a thread that sees the number sees the state.
@@ -24,12 +24,12 @@ const LINE: usize = 8;
 #[repr(align(64))]
 struct Line([AtomicU64; LINE]);
 
-/// How full the table may be.
+/// The largest share of slots in use.
 const FULL: f64 = 0.9;
-/// How many times larger the next one is: with 8 bytes a slot and as many a state, never more than
-/// 24 bytes a state.
+/// The factor by which the table grows. With 8 bytes a slot and 8 bytes a state, the total stays below 24
+/// bytes a state.
 const GROWTH: f64 = 1.7;
-/// The lines of the first table. Up to some times that, memory does not matter and time does.
+/// The number of lines of the first table. Up to a few times this size, time matters more than memory.
 const SMALL: usize = 1 << 13;
 
 fn next_size(lines: usize) -> usize {
@@ -40,20 +40,20 @@ fn bytes_of(lines: usize) -> u64 {
     (lines * size_of::<Line>()) as u64
 }
 
-/// The table.
+/// A table from marks to state numbers.
 pub struct StateIndex {
     lines: Box<[Line]>,
-    /// The farthest any number lies from the line of its mark.
+    /// The largest distance of a number from the line of its mark.
     displaced: AtomicUsize,
-    /// As long as none lies farther than this, equal tags mean equal states.
+    /// While no number lies farther than this, equal tags mean equal states.
     certain_within: usize,
 }
 
 /// The result of a search.
 pub enum Found {
-    /// The number was there.
+    /// The table already held this number.
     Known(Id),
-    /// It was not, and has been put there.
+    /// The table did not hold the state; the new number is inserted.
     Inserted,
 }
 
@@ -62,7 +62,7 @@ fn entry(mark: Mark, id: Id) -> u64 {
     u64::from(mark.tag) << 32 | u64::from(id + 1)
 }
 
-/// The number in a slot, if the slot has the tag.
+/// Returns the number in a slot, if the slot has the tag.
 #[inline]
 fn matching(slot: u64, tag: u32) -> Option<Id> {
     let number = slot as u32;
@@ -70,7 +70,7 @@ fn matching(slot: u64, tag: u32) -> Option<Id> {
 }
 
 impl StateIndex {
-    /// An empty table of that many lines.
+    /// Creates an empty table with this number of lines.
     fn with_lines(lines: usize, hashing: Hashing, words: usize) -> Self {
         StateIndex {
             lines: (0..lines).map(|_| Line::default()).collect(),
@@ -79,37 +79,37 @@ impl StateIndex {
         }
     }
 
-    /// A small empty table, for states of that many words.
+    /// Creates a small empty table for states of this number of words.
     pub fn new(hashing: Hashing, words: usize) -> Self {
         Self::with_lines(SMALL, hashing, words)
     }
 
-    /// No table at all.
+    /// Creates a table without slots.
     pub fn none() -> Self {
         StateIndex { lines: Box::default(), displaced: AtomicUsize::new(0), certain_within: 0 }
     }
 
-    /// An empty table that is larger than one of `lines` lines.
+    /// Creates an empty table, the next size up from `lines` lines.
     pub fn larger(lines: usize, hashing: Hashing, words: usize) -> Self {
         Self::with_lines(next_size(lines), hashing, words)
     }
 
-    /// How many lines it has.
+    /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// How many numbers it takes.
+    /// Returns the largest number of entries before the table must grow.
     pub fn capacity(&self) -> usize {
         ((self.lines() * LINE) as f64 * FULL) as usize
     }
 
-    /// The bytes it takes.
+    /// Returns the number of bytes in use.
     pub fn bytes(&self) -> u64 {
         bytes_of(self.lines())
     }
 
-    /// The bytes that the next larger one takes.
+    /// Returns the number of bytes that the next larger table uses.
     pub fn bytes_larger(&self) -> u64 {
         bytes_of(next_size(self.lines()))
     }
@@ -119,7 +119,7 @@ impl StateIndex {
         ((u128::from(mark.position) * self.lines() as u128) >> 64) as usize
     }
 
-    /// The slots of a line in the order in which they are searched for a mark.
+    /// Returns the slots of a line in the order in which they are searched for a mark.
     #[inline]
     fn around(&self, line: usize, mark: Mark) -> impl Iterator<Item = &AtomicU64> {
         let Line(slots) = &self.lines[line];
@@ -138,10 +138,11 @@ impl StateIndex {
         self.lines[self.line(mark)].0[0].load(Relaxed)
     }
 
-    /// Whether the tag alone decides for a search that has gone `distance` lines from its mark.
+    /// Returns whether the tag alone decides for a search that has gone `distance` lines from its mark.
     ///
-    /// Another state with the tag has its own line more than `certain_within` lines away. It could
-    /// be met here only if it was displaced that far, or if the search has come that far.
+    /// Another state with the same tag belongs to a line more than `certain_within` lines away. The search
+    /// could meet it here only if that state was displaced that far, or if the search itself has gone that
+    /// far.
     ///
     /// ORDERING: `displaced` is raised before the slot that raises it is published, and read after
     /// that slot, so Relaxed is enough.
@@ -150,7 +151,8 @@ impl StateIndex {
         distance < self.certain_within && self.displaced.load(Relaxed) < self.certain_within
     }
 
-    /// The number with this mark that `is_it`; asked only where the tag does not decide.
+    /// Returns the number with this mark for which `is_it` returns true. Calls `is_it` only where the tag
+    /// does not decide.
     #[inline]
     pub fn find(&self, mark: Mark, is_it: impl Fn(Id) -> bool) -> Option<Id> {
         let mut line = self.line(mark);
@@ -172,8 +174,8 @@ impl StateIndex {
         }
     }
 
-    /// Finds a number as [`find`](StateIndex::find) does, or inserts what `new` gives. `new` may be
-    /// called more than once, and then gives the same number.
+    /// Finds a number as [`find`](StateIndex::find) does, or inserts the number that `new` returns. `new`
+    /// may be called more than once and must then return the same number.
     #[inline]
     pub fn find_or_insert(
         &self,
@@ -212,8 +214,8 @@ impl StateIndex {
         }
     }
 
-    /// Inserts a number whose state is known not to be there, with nobody else about: compares
-    /// nothing.
+    /// Inserts a number whose state is not in the table, without comparing. No other thread may use the
+    /// table.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
         let mut line = self.line(mark);
         let mut distance = 0;
@@ -267,17 +269,17 @@ mod tests {
 
     #[test]
     fn far_from_its_mark_a_tag_does_not_decide() {
-        // 63 bits: equal tags may be one line apart, so the state itself must be asked.
+        // 63 bits: equal tags may be one line apart, so the table must compare the state itself.
         let table = StateIndex::new(Hashing::new(63), 1);
         let insert = |id| table.find_or_insert(crowded(5), |_| false, || id);
         assert!(matches!(insert(0), Found::Inserted));
         assert!(matches!(insert(1), Found::Inserted), "an equal tag is not an equal state");
         assert_eq!(table.find(crowded(5), |id| id == 1), Some(1));
-        // 40 bits in few lines: near its mark the tag decides, and nobody is asked.
+        // 40 bits in few lines: near its mark the tag decides, and nothing is compared.
         let table = StateIndex::with_lines(1 << 16, Hashing::new(40), 1);
         assert!(matches!(table.find_or_insert(crowded(5), |_| false, || 0), Found::Inserted));
         assert_eq!(table.find(crowded(5), |_| panic!("the tag decides")), Some(0));
-        // Once something has been displaced far enough, it no longer does.
+        // After a large enough displacement, the tag alone no longer decides.
         table.note_displacement(table.certain_within);
         assert_eq!(table.find(crowded(5), |_| false), None);
     }

@@ -1,8 +1,8 @@
 //! The set of states an exploration has seen, numbered in the order they were found.
 //!
-//! States lie in a log, in order; a hash table beside it maps a state to its number. Both grow
-//! without ever holding two copies: the log in chunks, the table by making it anew from the log.
-//! The numbers are dense, so what comes after the exploration works on plain arrays.
+//! States lie in a log, in order. A hash table beside it maps a state to its number. Both grow without ever
+//! holding two copies: the log grows in chunks, and the table is built anew from the log. Numbers are
+//! dense, so the analyses after the exploration work on plain arrays.
 //!
 //! | | bytes a state |
 //! |---|---|
@@ -10,10 +10,10 @@
 //! | table | 8 a slot, slots 53 to 90 % full |
 //! | parents | 1/16 |
 //!
-//! There are no parent pointers: successors are appended in the order of their parents, so one
-//! parent in [`BLOCK`] is enough to find any other by a short search (see [`Store::first_parent`]).
+//! The store has no parent pointers. Successors are appended in the order of their parents, so one parent
+//! in [`BLOCK`] is enough to find any other by a short search (see [`Store::first_parent`]).
 //!
-//! Inserting takes `&self` and may be done by several threads; growing takes `&mut self`.
+//! Inserting takes `&self`, so several threads can insert at once. Growing takes `&mut self`.
 //!
 //! ORDERING: the table publishes a number after its state has been written to the log (see
 //! [`state_index`](crate::state_index)). The log's words themselves are therefore Relaxed.
@@ -37,18 +37,18 @@ pub type Id = u32;
 /// No state.
 pub const NONE: Id = Id::MAX;
 
-/// A thread takes numbers in blocks of this many.
+/// The number of state numbers that a thread reserves at a time.
 pub const BLOCK: u32 = 64;
 
 const CHUNK_BITS: u32 = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// States are looked up in batches of about this many, so that their cache misses overlap.
+/// The approximate number of states that are looked up together, so that their cache misses overlap.
 pub const TOGETHER: usize = 128;
 
 type Chunk = Box<[AtomicU64]>;
 
-/// The set.
+/// A set of numbered states.
 pub struct Store<const W: usize> {
     chunks: Vec<OnceLock<Chunk>>,
     table: StateIndex,
@@ -57,7 +57,7 @@ pub struct Store<const W: usize> {
     hashing: Hashing,
 }
 
-/// The numbers a thread may still give out.
+/// The numbers that a thread has reserved and not yet used.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     next: Id,
@@ -65,35 +65,35 @@ pub struct Run {
 }
 
 impl Run {
-    /// The numbers not given out.
+    /// Returns the numbers that are not yet used.
     pub fn rest(&self) -> std::ops::Range<Id> {
         self.next..self.end
     }
 }
 
-/// A state on its way into the set.
+/// A state that is ready to be looked up or inserted.
 #[derive(Clone, Copy)]
 pub struct Pending<const W: usize> {
     state: [u64; W],
     mark: Mark,
-    /// A note of the caller's about it.
+    /// The caller's note about the state.
     note: u32,
 }
 
 impl<const W: usize> Pending<W> {
-    /// The state.
+    /// Returns the state.
     pub fn state(&self) -> &[u64; W] {
         &self.state
     }
 
-    /// The caller's note.
+    /// Returns the caller's note.
     pub fn note(&self) -> u32 {
         self.note
     }
 }
 
 impl<const W: usize> Store<W> {
-    /// An empty set that holds at most `most` states of `bits` bits in all.
+    /// Creates an empty set for at most `most` states of `bits` bits each.
     pub fn new(most: u64, bits: u32) -> Self {
         let chunks = (most.min(u64::from(NONE)) as usize).div_ceil(CHUNK) + 1;
         let hashing = Hashing::new(bits);
@@ -106,23 +106,23 @@ impl<const W: usize> Store<W> {
         }
     }
 
-    /// Makes a state ready to be looked up.
+    /// Prepares a state for a look-up.
     #[inline]
     pub fn pending(&self, state: [u64; W], note: u32) -> Pending<W> {
         Pending { state, mark: self.hashing.mark(&state), note }
     }
 
-    /// How many states there are; while threads insert, an upper bound.
+    /// Returns the number of states; an upper bound while threads insert.
     pub fn len(&self) -> u32 {
         self.next.load(Relaxed)
     }
 
-    /// Whether nothing has been inserted.
+    /// Returns whether nothing has been inserted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many more states the table takes before it must grow.
+    /// Returns the number of states that can be inserted before the table must grow.
     pub fn room(&self) -> usize {
         self.table.capacity().saturating_sub(self.len() as usize)
     }
@@ -132,20 +132,20 @@ impl<const W: usize> Store<W> {
         chunks * (CHUNK * W * 8 + CHUNK / BLOCK as usize * 4) as u64
     }
 
-    /// The bytes it takes.
+    /// Returns the number of bytes in use.
     pub fn bytes(&self) -> u64 {
         self.log_bytes() + self.table.bytes()
     }
 
-    /// The bytes it will take once the table has grown.
+    /// Returns the number of bytes in use after the next growth of the table.
     pub fn bytes_grown(&self) -> u64 {
         self.log_bytes() + self.table.bytes_larger()
     }
 
-    /// Makes the table larger. `runs` are the numbers taken and not given out.
+    /// Enlarges the table. `runs` are the numbers that threads have reserved and not used.
     pub fn grow(&mut self, runs: &[Run]) {
         let lines = self.table.lines();
-        // The log has all there is to know, so the old table can go before the new one comes.
+        // The log holds all states, so the old table can be freed before the new one is allocated.
         self.table = StateIndex::none();
         let mut table = StateIndex::larger(lines, self.hashing, W);
         let mut batch: Vec<(Id, Mark)> = Vec::with_capacity(TOGETHER);
@@ -166,7 +166,7 @@ impl<const W: usize> Store<W> {
         self.table = table;
     }
 
-    /// The numbers that have a state, given what is taken and not given out.
+    /// Returns the numbers that have a state: all except the rest of each run.
     fn given_out(&self, runs: &[Run]) -> Vec<std::ops::Range<Id>> {
         let mut rests: Vec<_> =
             runs.iter().map(Run::rest).filter(|rest| !rest.is_empty()).collect();
@@ -182,20 +182,20 @@ impl<const W: usize> Store<W> {
         &chunk[(id as usize & (CHUNK - 1)) * W..][..W]
     }
 
-    /// The state with this number.
+    /// Returns the state with this number.
     #[inline]
     pub fn get(&self, id: Id) -> [u64; W] {
         let words = self.words(id);
         std::array::from_fn(|word| words[word].load(Relaxed))
     }
 
-    /// The number of a state.
+    /// Returns the number of a state, if the set contains it.
     #[inline]
     pub fn find(&self, pending: &Pending<W>) -> Option<Id> {
         self.table.find(pending.mark, |id| self.get(id) == pending.state)
     }
 
-    /// Brings what the next look-ups will touch into the cache: all loads are independent, so they
+    /// Loads the lines that the next look-ups read into the cache. The loads are independent, so they
     /// overlap.
     #[inline]
     fn touch(&self, batch: &[Pending<W>]) {
@@ -203,7 +203,7 @@ impl<const W: usize> Store<W> {
         std::hint::black_box(batch.iter().fold(0, touch));
     }
 
-    /// The numbers of a batch of states.
+    /// Calls `each` with every state of the batch and its number, if the set contains it.
     pub fn find_all(&self, batch: &[Pending<W>], mut each: impl FnMut(&Pending<W>, Option<Id>)) {
         self.touch(batch);
         for pending in batch {
@@ -211,8 +211,8 @@ impl<const W: usize> Store<W> {
         }
     }
 
-    /// Inserts a batch of states, each with the number of the state it comes from as its note; calls
-    /// `new` with each that was not there, and its number.
+    /// Inserts a batch of states, each with its parent's number as its note. Calls `new` with every state
+    /// that was not in the set, and its number.
     pub fn insert_all(
         &self,
         batch: &[Pending<W>],
@@ -270,9 +270,9 @@ impl<const W: usize> Store<W> {
         Run { next, end: block_end(next) }
     }
 
-    /// Takes back what threads have not given out at the end of a level, so that numbers stay dense:
-    /// the last states move to the numbers that are free before them. Returns who moved where.
-    /// The parents of all states of this level are `first_parent` or after it.
+    /// Takes back the numbers that threads have not used at the end of a level, so that numbers stay dense:
+    /// the last states move to the free numbers before them. Returns the old and new number of each moved
+    /// state. All parents of this level's states are at or after `first_parent`.
     pub fn give_back(&mut self, runs: Vec<Run>, first_parent: Id) -> Vec<(Id, Id)> {
         let mut free: Vec<Id> = runs.iter().flat_map(Run::rest).collect();
         free.sort_unstable();
@@ -307,8 +307,8 @@ impl<const W: usize> Store<W> {
         &parents[(id as usize & (CHUNK - 1)) / BLOCK as usize]
     }
 
-    /// A state from which, going up, the parent of `id` is found before long: the parent of the
-    /// first state in its block.
+    /// Returns the parent of the first state in the block of `id`. The parent of `id` is at most a short
+    /// upward search away from it.
     pub fn first_parent(&self, id: Id) -> Id {
         self.parent_cell(id).load(Acquire)
     }

@@ -1,10 +1,10 @@
 //! A machine compiled into tables.
 //!
-//! Which variable a step accesses depends on the private state alone, and what comes of it on the
-//! private state and that variable's value. So a step is a look-up: for each process, private
-//! state and value, which bits of the packed state change. The tables are made by running the
-//! machine's own code once for each such triple, with a memory that answers every value in turn.
-//! That covers more private states than can be reached, which costs a few bits and no soundness.
+//! The private state alone decides which variable a step accesses, and the private state and that
+//! variable's value decide its effect. So a step is a look-up: for each process, private state and value,
+//! the table has the bits of the packed state that change. The compiler runs the machine's own code once
+//! for each such triple, with a memory that answers every value in turn. This covers more private states
+//! than can be reached, which costs a few bits and no soundness.
 
 mod closure;
 
@@ -61,29 +61,29 @@ pub struct Step {
 
 /// The compiled machine.
 pub struct Tables {
-    /// How many processes compete.
+    /// The number of processes.
     pub n: usize,
-    /// How many may be in at once.
+    /// The largest number of processes in the critical section at once.
     pub k: usize,
-    /// Where each process's private state lies.
+    /// The field of each process's private state.
     pub locals: Vec<Field>,
-    /// Where each variable lies.
+    /// The field of each variable.
     pub vars: Vec<Field>,
-    /// Set once a step has left a variable's range; nothing follows such a state.
+    /// Becomes 1 when a step leaves a variable's range. Nothing is explored beyond such a state.
     pub fault: Field,
-    /// The fields beyond these that were asked for, in that order.
+    /// The additional fields that the caller asked for, in that order.
     pub extra: Vec<Field>,
-    /// How many bits a state takes.
+    /// The number of bits of a state.
     pub bits: u32,
-    /// How many words a state takes.
+    /// The number of words of a state.
     pub words: usize,
-    /// For each process, the private states it can have: code to number.
+    /// For each process and code, the number of the private state.
     pub codes: Vec<Vec<Local>>,
     positions: Vec<Vec<Position>>,
     sections: Vec<Vec<Section>>,
-    /// The step in each private state, one process after another.
+    /// The step in each private state, process by process.
     rows: Vec<Row>,
-    /// Where in that each process begins.
+    /// The index in `rows` of each process's first row.
     first_row: Vec<usize>,
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
@@ -96,7 +96,7 @@ pub struct Tables {
 #[derive(Clone, Debug)]
 struct Fate {
     var: Field,
-    /// For each value of the variable, the number of the one it is left with.
+    /// For each value of the variable, the number of the value after the mishap.
     left: Vec<u32>,
     kills: bool,
 }
@@ -104,13 +104,13 @@ struct Fate {
 /// Error: a machine cannot be compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CannotCompile {
-    /// More private states than a code can number.
+    /// The machine has more private states than a code can number.
     PrivateStates,
-    /// A state takes that many bits.
+    /// A state takes this many bits, more than fit.
     Bits(u32),
     /// The variable of this name has more values than can be listed.
     Values(String),
-    /// More contents of a process's store buffer than can be listed.
+    /// A process's store buffer has more possible contents than can be listed.
     Stores,
     /// A step of this process, at this line, makes more than one shared access.
     TwoAccesses {
@@ -124,7 +124,7 @@ pub enum CannotCompile {
 /// The most words a packed state may take.
 pub const MOST_WORDS: usize = 4;
 
-/// Writes the rows of all processes down, one after another, with the steps behind each.
+/// Lists the rows of all processes, one after another, with the steps of each.
 fn emit(
     raws: &[HashMap<Local, Raw>],
     codes: &[Vec<Local>],
@@ -154,8 +154,8 @@ impl Tables {
         Self::with_extra_fields(machine, &[])
     }
 
-    /// Compiles `machine` for states that hold more than private states and variables: for each
-    /// of `counts` a number below it, 0 at first.
+    /// Compiles `machine` for states with additional fields: for each of `counts`, a number below it that
+    /// starts at 0.
     pub fn with_extra_fields(
         machine: &dyn Machine,
         counts: &[usize],
@@ -239,13 +239,13 @@ impl Tables {
         })
     }
 
-    /// The code of `p`'s private state.
+    /// Returns the code of `p`'s private state.
     #[inline]
     pub fn code(&self, state: &[u64], p: Pid) -> usize {
         self.locals[p].get(state)
     }
 
-    /// The code of `p`'s private state when it has just left its remainder.
+    /// Returns the code of `p`'s private state when it has just left its remainder.
     pub fn begin(&self, p: Pid) -> usize {
         self.steps[self.rows[self.first_row[p] + REMAINDER as usize].first as usize].next as usize
     }
@@ -306,12 +306,12 @@ impl Tables {
         state[self.locals[p].word as usize] ^= step.local_bits;
     }
 
-    /// Whether there are mishaps.
+    /// Returns whether any process can have a mishap.
     pub fn has_mishaps(&self) -> bool {
         self.fates.iter().any(Option::is_some)
     }
 
-    /// Returns the state after the mishap of `p`, if it has one and that makes a difference.
+    /// Returns the state after the mishap of `p`, or `None` if it has none or the mishap changes nothing.
     #[inline]
     pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let fate = self.fates[p].as_ref()?;
@@ -323,39 +323,39 @@ impl Tables {
         (next != *state).then_some(next)
     }
 
-    /// The part of the passage `p` is in.
+    /// Returns the part of the passage `p` is in.
     #[inline]
     pub fn section(&self, state: &[u64], p: Pid) -> Section {
         self.sections[p][self.code(state, p)]
     }
 
-    /// Where `p` stands.
+    /// Returns the position of `p`.
     pub fn position(&self, state: &[u64], p: Pid) -> &Position {
         &self.positions[p][self.code(state, p)]
     }
 
-    /// Whether any private state holds a name.
+    /// Returns whether any private state holds a name.
     pub fn assigns_names(&self) -> bool {
         self.positions.iter().flatten().any(|at| at.name.is_some())
     }
 
-    /// How many processes are outside their remainder.
+    /// Returns the number of processes outside their remainder.
     #[inline]
     pub fn contention(&self, state: &[u64]) -> usize {
         (0..self.n).filter(|&p| self.code(state, p) != 0).count()
     }
 
-    /// The value of each variable.
+    /// Returns the value of each variable.
     pub fn memory(&self, state: &[u64]) -> Vec<Word> {
         self.vars.iter().zip(&self.domains).map(|(var, domain)| domain[var.get(state)]).collect()
     }
 
-    /// The machine's number of each process's private state.
+    /// Returns the machine's number of each process's private state.
     pub fn private(&self, state: &[u64]) -> Vec<Local> {
         (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
     }
 
-    /// Overwrites private states and variables; says whether there is room for all of them.
+    /// Overwrites private states and variables. Returns whether all of them fit.
     pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
         for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
             if codes[field.get(state)] == *at {
@@ -375,12 +375,12 @@ impl Tables {
         true
     }
 
-    /// For each variable, the numbers of the values it may have at first.
+    /// Returns the numbers of each variable's initial values.
     pub fn initial(&self) -> &[Vec<u32>] {
         &self.initial
     }
 
-    /// The value of `var` that has this number.
+    /// Returns the value of `var` that has this number.
     pub fn value(&self, var: usize, number: usize) -> Word {
         self.domains[var][number]
     }

@@ -91,7 +91,7 @@ fn correct_expectations_are_met() {
     assert_eq!(report.status(), Status::AsExpected);
 }
 
-/// The differences once `old` is `new` in the manifest.
+/// Returns the differences once `old` is `new` in the manifest.
 fn differences(old: &str, new: &str) -> Vec<String> {
     assert!(FIG3.contains(old));
     let report = run_text(&FIG3.replace(old, new));

@@ -25,7 +25,7 @@ cc = { worst = 7, claim = 7 }
 dsm = { worst = "unbounded" }
 "#;
 
-/// The verdict on a statement with this evidence, with `ATLAS` as all there is.
+/// Returns the verdict on a statement with this evidence, with `ATLAS` as all there is.
 fn verdict(rest: &str) -> Verdict {
     let paper = format!(
         "authors = ''\ntitle = ''\nyear = 1\nintro = ''\n\

@@ -242,7 +242,7 @@ impl Entry {
     }
 }
 
-/// The smallest d with k 2^d >= n.
+/// Returns the smallest d with k 2^d >= n.
 pub(crate) const fn log2(n: u64, k: u64) -> u64 {
     n.div_ceil(k).next_power_of_two().trailing_zeros() as u64
 }

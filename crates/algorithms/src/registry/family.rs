@@ -99,7 +99,7 @@ macro_rules! entries {
 }
 pub(crate) use entries;
 
-/// The number of entries in `groups`.
+/// Returns the number of entries in `groups`.
 pub(super) const fn count(groups: &[&[Family]]) -> usize {
     let (mut sum, mut group) = (0, 0);
     while group < groups.len() {
@@ -113,7 +113,7 @@ pub(super) const fn count(groups: &[&[Family]]) -> usize {
     sum
 }
 
-/// The entries of `groups`, one after another.
+/// Returns the entries of `groups`, one after another.
 pub(super) const fn flatten<const N: usize>(groups: &[&[Family]]) -> [Entry; N] {
     let mut all = [Entry::new("", ""); N];
     let (mut next, mut group) = (0, 0);

@@ -117,11 +117,11 @@ pub fn entry(id: &str) -> Result<(&'static Entry, bool), Error> {
 fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> {
     let size = |text: String| Err(Error::Size(text));
     if k == 0 {
-        return size("k must be at least 1: nobody could ever get in".into());
+        return size("k must be at least 1: with k = 0 no process could ever enter".into());
     }
     if k >= n {
         return size(format!(
-            "n must be larger than k (n = {n}, k = {k}): with n <= k nobody ever has to wait"
+            "n must be larger than k (n = {n}, k = {k}): with n <= k no process ever has to wait"
         ));
     }
     if n - k < entry.min_gap {

@@ -9,12 +9,12 @@ use crate::{
     rmr::{Comparison, Figure},
 };
 
-/// How a cell looks.
+/// The appearance of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CellKind {
     Holds,
     Violated,
-    /// Violated, but nobody promised it.
+    /// Violated, but not promised.
     Unpromised,
     Unlisted,
     Partial,
@@ -29,9 +29,9 @@ pub(super) enum CellKind {
 pub(super) struct Cell {
     pub text: String,
     pub kind: CellKind,
-    /// A sentence to go with it.
+    /// The sentence that explains the cell.
     pub hint: String,
-    /// How much of its claim a figure uses up, in percent.
+    /// The share of the claimed bound that the figure reaches, in percent.
     pub share: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Cell {
     }
 }
 
-/// The columns with properties, and what stands above them.
+/// The columns with properties, and their headings.
 pub(super) const PROPERTIES: [(Listed, &str); 10] = [
     (Listed::Exclusion, "exclusion"),
     (Listed::Names, "names"),
@@ -55,7 +55,7 @@ pub(super) const PROPERTIES: [(Listed, &str); 10] = [
     (Listed::Range, "ranges"),
 ];
 
-/// `321,208`.
+/// Formats a number with separators: `321,208`.
 pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -131,7 +131,7 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
     judged(entry, name, cell)
 }
 
-/// The sentence to go with a property that holds.
+/// Returns the sentence that explains a property that holds.
 fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {

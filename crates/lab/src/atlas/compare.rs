@@ -11,17 +11,16 @@ use crate::{
     rmr::{self, Figure},
 };
 
-/// A phrase about a model, and what of the model it is about: `states`, a property's name, `CC`,
-/// `DSM`, or `run`.
+/// A remark about a model and its subject: `states`, a property's name, `CC`, `DSM`, or `run`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// The property or figure it is about.
+    /// The subject: a property or a figure.
     pub about: &'static str,
     /// The phrase.
     pub text: String,
 }
 
-/// How a model compares with what is expected of it.
+/// The comparison of a model's results with the expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Comparison {
     /// Measurements that differ from the expectation.
@@ -33,8 +32,8 @@ pub struct Comparison {
 const RUN: &str = "run";
 const STATES: &str = "states";
 
-/// Compares everything that is expected, the number of states included: a search that finds fewer
-/// states than it should would otherwise find everything in order.
+/// Compares every expected result, including the number of states. Otherwise a search that silently loses
+/// states would pass.
 pub fn compare(model: &AtlasModel, measured: &Measured) -> Comparison {
     let mut comparison = Comparison::default();
     match &measured.check {
@@ -91,10 +90,10 @@ impl Comparison {
         self.states(model.states, report.states, report.ended);
         for (&listed, expected) in &model.check {
             match report.properties.get(listed.name()) {
-                // That a limit was reached has been said, once for all properties.
+                // The limit is reported once for all properties.
                 Some(Outcome { verdict: Verdict::Partial, .. }) if !report.is_complete() => {}
                 Some(outcome) => self.property(listed.name(), expected, outcome),
-                // Only a range that is left is in the report.
+                // The report lists `range` only if it is violated.
                 None if expected.answer == Answer::Holds => {}
                 None => self.differs(
                     listed.name(),
@@ -172,7 +171,7 @@ impl Comparison {
     }
 }
 
-/// Checking and counting explore the same states, so they may remark the same.
+/// Checking and counting explore the same states, so they may produce the same remark.
 fn add(remarks: &mut Vec<Remark>, remark: Remark) {
     if !remarks.contains(&remark) {
         remarks.push(remark);

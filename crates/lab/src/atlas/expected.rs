@@ -49,10 +49,10 @@ pub struct Expected {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// How many remote references it makes; nothing if that is still open.
+    /// The number of remote references; `None` if it is still open.
     #[serde(deserialize_with = "worst")]
     pub worst: Option<Bound>,
-    /// The paper's bound; left out if it states none.
+    /// The paper's bound; left out if the paper states none.
     pub claim: Option<u64>,
 }
 

@@ -57,7 +57,7 @@ impl ManifestFile {
         registry::families().find(has).is_some_and(|family| self.path.ends_with(path(family)))
     }
 
-    /// The error, with the file's name.
+    /// Returns the error, with the file's name.
     pub(super) fn error(&self, error: &Error) -> Error {
         Error::new(format!("{}: {error}", self.path.display()))
     }

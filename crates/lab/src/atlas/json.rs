@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::run::{AtlasReport, Entry, Status};
 
 impl Status {
-    /// Its name in JSON.
+    /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Status::AsExpected => "as-expected",
@@ -16,7 +16,7 @@ impl Status {
 }
 
 impl AtlasReport {
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> Value {
         json!({
             "status": self.status().name(),

@@ -1,9 +1,8 @@
-//! The manifest: which models there are, and what is expected of each.
+//! The manifest: models with their expected results.
 //!
-//! Every folder of algorithms has its part of it, `atlas.toml`. `hallpass-lab atlas` checks and counts
-//! every model of its tier and compares everything that is written there, the number of states
-//! included; `--bless` rewrites the figures with what was measured. In the file, `[[model]]` begins a
-//! model:
+//! Every folder of algorithms has its part of the manifest, `atlas.toml`. `hallpass-lab atlas` checks and
+//! counts every model of its tier and compares all listed results, including the number of states.
+//! `--bless` rewrites the figures with the measured results. In the file, `[[model]]` begins a model:
 //!
 //! | key | meaning |
 //! |---|---|
@@ -14,7 +13,7 @@
 //! | `memory` | `sc` (left out) or `tso` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; left out: what the paper promises |
 //! | `states` | the number of states |
-//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` for one that nobody has measured yet, which is never as expected |
+//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` for a verdict that is not measured yet, which is never as expected |
 //! | `resilience` | the smallest number of stopped processes that starve another (`deadlock`: all others) |
 //! | `bound` | the most steps of a process's own that an exit or a doorway takes |
 //! | `[model.rmr]` | remote memory references of the worst passage: `worst`; `claim`: what the paper allows; `tier`, if counting takes longer than checking |
@@ -42,7 +41,7 @@ use crate::{
     space::Initial,
 };
 
-/// How long a model takes.
+/// The duration class of a model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -130,7 +129,7 @@ pub struct Rmr {
     pub dsm: Option<Figure>,
 }
 
-/// One algorithm at one size, and what is expected of it.
+/// One algorithm at one size, with its expected results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtlasModel {
@@ -138,20 +137,20 @@ pub struct AtlasModel {
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// The number of processes that may be in at once.
+    /// The largest number of processes in the critical section at once.
     pub k: usize,
-    /// At most this many outside their remainder at once; left out: n.
+    /// The largest number of processes outside their remainder at once; left out: n.
     pub contention: Option<usize>,
     /// Starvation counts as a violation while at most this many processes have stopped; left out:
     /// what the paper promises.
     pub crashes: Option<usize>,
-    /// Which initial states.
+    /// The initial states.
     #[serde(default, with = "InitialName")]
     pub initial: Initial,
-    /// How stores take effect.
+    /// The memory model.
     #[serde(default, with = "MemoryName")]
     pub memory: MemoryModel,
-    /// How long it takes.
+    /// The duration class.
     pub tier: Tier,
     /// The number of states; left out: not known yet.
     pub states: Option<u64>,
@@ -261,7 +260,7 @@ impl AtlasModel {
         }
     }
 
-    /// Returns what is wrong with the model itself, if anything.
+    /// Returns the mistake in the model, if it has one.
     fn fault(&self) -> Option<String> {
         if let Err(error) = registry::entry_for(&self.algorithm, self.n, self.k) {
             return Some(error.to_string());
@@ -300,7 +299,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Models in the order they are listed in.
+/// A list of models.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -360,7 +359,7 @@ impl Manifest {
     }
 }
 
-/// The line each model begins in, from 1.
+/// Returns the first line of each model, counted from 1.
 fn lines(text: &str) -> Vec<usize> {
     let Ok(document) = toml_edit::Document::parse(text) else { return Vec::new() };
     let models = document.as_table().get("model").and_then(|item| item.as_array_of_tables());

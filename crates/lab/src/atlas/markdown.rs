@@ -11,7 +11,7 @@ use super::{
 };
 use crate::trace;
 
-/// The report as Markdown.
+/// Returns the report as Markdown.
 pub fn markdown(report: &AtlasReport) -> String {
     let mut text = String::from("# Atlas\n\n");
     let _ = writeln!(text, "{}\n", report.summary());

@@ -1,4 +1,4 @@
-//! The atlas: a manifest of models with what is expected of each, and what comes of them.
+//! The atlas: a manifest of models with their expected results, and the program that compares them.
 //!
 //! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst
 //! passages. [`run`] checks and counts each model and compares everything, so that an algorithm

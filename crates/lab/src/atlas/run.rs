@@ -24,17 +24,17 @@ pub struct Measured {
     pub rmr: Option<Result<rmr::Report, check::Error>>,
     /// Runs that do not show what they should when executed again on the algorithm's own code.
     pub unconfirmed: Vec<String>,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
 impl Measured {
-    /// The checker's report.
+    /// Returns the checker's report.
     pub fn check_report(&self) -> Option<&check::Report> {
         self.check.as_ref()?.as_ref().ok()
     }
 
-    /// The counter's report.
+    /// Returns the counter's report.
     pub fn rmr_report(&self) -> Option<&rmr::Report> {
         self.rmr.as_ref()?.as_ref().ok()
     }
@@ -46,7 +46,7 @@ impl Measured {
     }
 }
 
-/// How the results of a model compare with the expectations.
+/// The result of the comparison with the expectations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Status {
     /// Everything is as expected.
@@ -88,11 +88,11 @@ impl Entry {
 pub struct AtlasReport {
     /// The models, in the manifest's order.
     pub entries: Vec<Entry>,
-    /// Models that were selected but not reached before it was stopped.
+    /// Models that were selected but not reached before the run was stopped.
     pub unreached: Vec<String>,
-    /// How many models of the manifest were not selected.
+    /// The number of models of the manifest that were not selected.
     pub not_selected: usize,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
@@ -101,7 +101,7 @@ pub struct AtlasReport {
 pub enum Step<'a> {
     /// A model begins; `number` counts from 0.
     Begins {
-        /// Its place among those selected.
+        /// The position of the model among the selected ones.
         number: usize,
         /// The number of models selected.
         of: usize,
@@ -158,9 +158,9 @@ fn measure(model: &AtlasModel, (check, rmr): (bool, bool), resources: &Resources
     measured
 }
 
-/// Executes every reported run again, without the explorer, so that a mistake in the explorer's tables
-/// or packing cannot confirm itself. Where a limit was reached, the run to a bound or a figure may end
-/// in the middle and shows nothing yet.
+/// Executes every reported run again, without the explorer, so that a mistake in the explorer's tables or
+/// packing cannot confirm itself. If a limit was reached, the run to a bound or a figure may end too early
+/// to show it.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {

@@ -1,4 +1,4 @@
-//! A report's models by family, and the wrong variants with what catches each.
+//! A report's models by family, and the wrong variants with the model that catches each.
 
 use hallpass_algorithms::registry::{self, Standing};
 
@@ -24,7 +24,7 @@ pub(super) struct Family<'a> {
     pub groups: Vec<Group<'a>>,
 }
 
-/// The sound algorithms, by paper and figure, in the manifest's order.
+/// Returns the sound algorithms, by paper and figure, in the manifest's order.
 pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for group in groups(report, |standing| standing == Standing::Sound) {
@@ -38,7 +38,7 @@ pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
     families
 }
 
-/// The variants that are wrong as printed or on purpose.
+/// Returns the variants that are wrong as printed or on purpose.
 pub(super) fn wrong(report: &AtlasReport) -> Vec<Group<'_>> {
     groups(report, |standing| standing != Standing::Sound)
 }
@@ -60,7 +60,7 @@ fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<
     groups
 }
 
-/// `Fig. 3` of `Fig. 3 and 5, Thm 2`.
+/// Returns the first figure: `Fig. 3` of `Fig. 3 and 5, Thm 2`.
 fn figure(text: &'static str) -> &'static str {
     let end = [",", " and "].iter().filter_map(|mark| text.find(mark)).min();
     &text[..end.unwrap_or(text.len())]
@@ -73,7 +73,7 @@ impl Family<'_> {
 }
 
 impl Group<'_> {
-    /// The smallest size, by processes and then by states, at which something the paper promises
+    /// Returns the smallest size, by processes and then by states, at which something the paper promises
     /// is violated, and what.
     pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
         self.entries
@@ -83,13 +83,13 @@ impl Group<'_> {
             .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
     }
 
-    /// The sizes at which nothing is violated.
+    /// Returns the sizes at which nothing is violated.
     pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
     }
 }
 
-/// The violations of the paper's promises in a model, with the runs that show them.
+/// Returns the violations of the paper's promises in a model, with the runs that show them.
 fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
     let mut catches = Vec::new();
     if let Some(report) = entry.measured.check_report() {

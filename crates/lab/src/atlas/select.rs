@@ -1,4 +1,4 @@
-//! Which models of a manifest to run.
+//! The selection of models to run.
 
 use super::manifest::{AtlasModel, Manifest, Tier};
 
@@ -27,18 +27,18 @@ impl Selection {
     }
 }
 
-/// Whether the pattern matches the model's algorithm or its whole identifier.
+/// Returns whether the pattern matches the model's algorithm or its whole identifier.
 fn names(pattern: &str, model: &AtlasModel) -> bool {
     matches(pattern, &model.algorithm) || matches(pattern, &model.id())
 }
 
-/// Whether `pattern` matches the whole of `text`: `*` stands for any text, `?` for a character.
+/// Returns whether `pattern` matches the whole of `text`: `*` stands for any text, `?` for a character.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // Where to go on if what follows the last star does not fit: just behind that star, with the
-    // star standing for one character more. Trying earlier stars again can never help.
+    // If the text after the last star does not match, the search continues just behind that star, which
+    // then covers one more character. Trying earlier stars again can never help.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

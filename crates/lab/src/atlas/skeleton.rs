@@ -1,4 +1,4 @@
-//! Models for algorithms that have none yet: everything about them is still to be measured.
+//! Adds models for algorithms that have none yet, with all results still to be measured.
 
 use std::fmt::Write as _;
 
@@ -30,10 +30,10 @@ pub fn add_models(
     let mut sizes_exist = sizes.is_empty();
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
-        // Names on top of an algorithm that has models may be missing for a reason.
+        // `+names` on top of an algorithm that has models may be missing for a reason.
         let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
         let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
-        // A single file takes every model, whatever it is called.
+        // A single file takes every model, whatever its name.
         let is_single = files.len() == 1;
         let file = files.iter_mut().find(|file| is_single || file.is_of(&id));
         let (true, Some(file)) = (named, file) else { continue };
@@ -54,7 +54,7 @@ pub fn add_models(
     Ok(added)
 }
 
-/// Every identifier of the registry, `+names` included where it stands for an algorithm that is sound.
+/// Returns every identifier of the registry, including `+names` of sound algorithms.
 fn algorithms() -> impl Iterator<Item = (String, &'static Entry)> {
     ENTRIES.iter().flat_map(|entry| {
         let names = entry.nameable && entry.standing == Standing::Sound;

@@ -11,8 +11,8 @@ use crate::{
     trace,
 };
 
-/// A run that shows what is wrong with a variant at a size that is too large to explore: made by hand,
-/// or found by a longer search than a test can afford.
+/// A run that shows that a variant is wrong at a size that is too large to explore. It was made by hand or
+/// found by a longer search than a test can afford.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownRun {

@@ -1,4 +1,4 @@
-//! The properties, one after another, on what was explored.
+//! Decides the properties on the explored states, one after another.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use hallpass_algorithms::Section;
 
 use super::{Outcome, Property, Question, Resources, Verdict};
 
-/// Everything the properties are decided from.
+/// The inputs of the analyses.
 pub(super) struct Analysis<'a, const W: usize> {
     pub machine: &'a dyn Machine,
     pub question: &'a Question,
@@ -27,15 +27,15 @@ pub(super) struct Analysis<'a, const W: usize> {
     pub explored: &'a Explored<W>,
     pub standing: States<'a, W>,
     pub agents: usize,
-    /// A shortest way to a state.
+    /// Returns a shortest path to a state.
     pub path: &'a dyn Fn(Id) -> ([u64; W], Vec<PathStep<W>>),
-    /// All steps.
+    /// Returns the graph of all steps.
     pub graph: &'a dyn Fn() -> Graph,
 }
 
 pub(super) type Outcomes = BTreeMap<&'static str, Outcome>;
 
-/// Fills in what was not asked.
+/// Adds an outcome for every property that has none yet.
 pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
     for property in Property::ALL {
         let asked = question.properties.contains(&property);
@@ -52,7 +52,7 @@ impl<const W: usize> Analysis<'_, W> {
         self.question.properties.contains(&property)
     }
 
-    /// A verdict when nothing was found against a property.
+    /// Returns the verdict for a property without a violation.
     fn nothing_found(&self) -> Verdict {
         if self.explored.is_whole() { Verdict::Holds } else { Verdict::Partial }
     }
@@ -72,12 +72,12 @@ impl<const W: usize> Analysis<'_, W> {
         }
     }
 
-    /// The processes that need to be looked at: all, or one where all are alike.
+    /// Returns the processes to analyse: all, or only one if all are alike.
     fn observed(&self) -> Vec<Pid> {
         if self.alike() { vec![0] } else { (0..self.question.n).collect() }
     }
 
-    /// Whether what holds for one process holds for all. Fixing an open initial value breaks that.
+    /// Returns whether results for one process apply to all. Fixing an open initial value breaks that.
     fn alike(&self) -> bool {
         self.machine.is_symmetric() && self.question.initial == Initial::All
     }
@@ -106,8 +106,8 @@ impl<const W: usize> Analysis<'_, W> {
         }
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
-        // Nobody need get in while others are killed forever: what follows happens after the last
-        // of finitely many mishaps.
+        // A process need not enter while others are killed again and again. So liveness is decided on the
+        // runs after the last of finitely many mishaps.
         let afterwards = mishaps.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
@@ -168,8 +168,8 @@ impl<const W: usize> Analysis<'_, W> {
         outcomes
     }
 
-    /// Explains why a variable left its range: a mistake, unless the numbers have no bound
-    /// and the range is only how far the exploration goes.
+    /// Explains why a variable left its range. This is a mistake, unless the numbers are unbounded and the
+    /// range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
         if self.machine.is_unbounded() {
             let note = "numbers grow without bound; what comes after the largest is not explored";
@@ -203,7 +203,8 @@ impl<const W: usize> Analysis<'_, W> {
         self.trapped(trap, self.question.crashes)
     }
 
-    /// The run that shows a trap comes along even where the trap costs more than is promised.
+    /// Returns the outcome for a trap. Its run is included even if the trap costs more crashes than the
+    /// algorithm promises to survive.
     fn trapped(&self, trap: Option<(Trap, Finding)>, crashes: usize) -> Outcome {
         let Some((trap, finding)) = trap else {
             return Outcome::new(self.nothing_found());
@@ -259,7 +260,7 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// `all` with mishaps, `graph` without.
+    /// Decides both FIFE properties. `all` has the mishaps, `graph` does not.
     fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {
@@ -267,7 +268,7 @@ impl<const W: usize> Analysis<'_, W> {
         } else {
             (0..n).flat_map(|i| (0..n).filter(move |&j| j != i).map(move |j| (i, j))).collect()
         };
-        // Besides the graph there is one set of components a process that is looked at.
+        // Besides the graph, memory holds one set of components for each observed process.
         let observed = if self.alike() { 2 } else { n };
         let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3 * observed);
         let limits = self.resources.less(used).limits();
@@ -314,7 +315,8 @@ impl<const W: usize> Analysis<'_, W> {
         })
     }
 
-    /// The run to a state in which `first` is overtaken, and on to where it is kept out forever.
+    /// Returns a run to a state in which `first` is overtaken, continued to a cycle that keeps `first` out
+    /// forever.
     fn overtaking(
         &self,
         graph: &Graph,
@@ -333,7 +335,7 @@ impl<const W: usize> Analysis<'_, W> {
         let (way, cycle) = pair.first_kept_out.evidence(graph, &self.standing, fife::id_of(&here));
         let stem: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).chain(way).collect();
         let run = self.schedule(fife::id_of(&start), &stem, cycle, finding);
-        debug_assert_eq!(run.stem.len(), stem.len(), "it starts in an initial state");
+        debug_assert_eq!(run.stem.len(), stem.len(), "the run starts in an initial state");
         run
     }
 }

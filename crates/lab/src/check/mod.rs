@@ -19,13 +19,13 @@ pub enum Property {
     Exclusion,
     /// Processes in their critical sections hold distinct names, all below k.
     Names,
-    /// Some process gets in if some process tries, while no process has stopped.
+    /// Some process enters if some process tries, while no process has stopped.
     Deadlock,
-    /// Every process that tries gets in, while few enough have stopped.
+    /// Every process that tries enters, while few enough processes have stopped.
     Starvation,
-    /// The exit section takes a bounded number of own steps.
+    /// The exit section takes a bounded number of the process's own steps.
     Exit,
-    /// The doorway takes a bounded number of own steps.
+    /// The doorway takes a bounded number of the process's own steps.
     Doorway,
     /// First in, first enabled (definition 2.5).
     Fife,
@@ -75,16 +75,16 @@ impl Property {
     }
 }
 
-/// What to check, and at which size.
+/// The properties to check, of which algorithm and at which size.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// The number of processes that may be in at once.
+    /// The largest number of processes in the critical section at once.
     pub k: usize,
-    /// At most this many outside their remainder at once.
+    /// The largest number of processes outside their remainder at once.
     pub contention: usize,
     /// The properties to check.
     pub properties: Vec<Property>,
@@ -92,11 +92,11 @@ pub struct Question {
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
-    /// How stores take effect.
+    /// The memory model: how stores take effect.
     pub memory: MemoryModel,
-    /// Which initial states.
+    /// The initial states.
     pub initial: Initial,
-    /// Whether to take states together that differ in the names of processes only.
+    /// Whether to merge states that differ only in the names of processes.
     pub symmetry: bool,
 }
 
@@ -128,7 +128,7 @@ impl Question {
         }
     }
 
-    /// Restricts the question to these properties, and enforces each.
+    /// Restricts the question to these properties and enforces each of them.
     pub fn only(self, properties: Vec<Property>) -> Self {
         Question { promised: properties.clone(), properties, ..self }
     }

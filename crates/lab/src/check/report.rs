@@ -14,7 +14,7 @@ use super::{Property, Question};
 pub enum Verdict {
     /// The property holds in every run of this size.
     Holds,
-    /// The property is violated; there is a run that shows it.
+    /// The property is violated, and a run shows it.
     Violated,
     /// No violation was found, but the exploration was incomplete.
     Partial,
@@ -27,16 +27,16 @@ pub enum Verdict {
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The smallest number of stopped processes that lets someone starve.
+    /// The smallest number of stopped processes that lets another starve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resilience: Option<usize>,
     /// The bound found, in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// A remark on the verdict: which invariant, which name, why not.
+    /// A remark on the verdict, such as the broken invariant or the reason for a partial result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The run that shows it, to be replayed.
+    /// The run that shows the result, as a replay string in JSON.
     #[serde(rename = "replay", skip_serializing_if = "Option::is_none", serialize_with = "replay")]
     pub run: Option<Schedule>,
 }
@@ -68,13 +68,13 @@ pub struct Report {
     pub ended: Ended,
     /// The number of states found.
     pub states: u64,
-    /// The number of steps between them.
+    /// The number of steps between the states.
     pub transitions: u64,
     /// The number of levels of the breadth-first search.
     pub depth: u32,
-    /// How long it took.
+    /// The duration of the check in seconds.
     pub seconds: f64,
-    /// How long the exploration alone took.
+    /// The duration of the exploration in seconds.
     pub explore_seconds: f64,
     /// The largest number of bytes per state during the exploration.
     pub bytes_per_state: f64,
@@ -82,8 +82,7 @@ pub struct Report {
     pub state_bits: u32,
     /// The number of initial states.
     pub initial_states: u64,
-    /// The most stores that wait in a buffer, where that is a limit of the check and not of the
-    /// algorithm.
+    /// The largest number of stores in a buffer, if that is a limit of the check and not of the algorithm.
     pub buffer_capacity: Option<usize>,
     /// The answers.
     pub properties: BTreeMap<&'static str, Outcome>,
@@ -100,7 +99,8 @@ impl Report {
         self.ended == Ended::Complete
     }
 
-    /// Returns the verdict on all promised properties: violated if any is, else partial if any is.
+    /// Returns the verdict on all promised properties: violated if any of them is, otherwise partial if any
+    /// of them is.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -136,34 +136,35 @@ impl Report {
             }
             MemoryModel::StoreBuffers => {
                 "stores go through a first-in-first-out buffer per process (TSO); a read-modify-write \
-                 waits until its own buffer is empty; every store reaches memory at last"
+                 waits until its process's buffer is empty; every store reaches memory in the end"
                     .into()
             }
         });
         limits.push(
-            "liveness: weak fairness per process; a process may stay in its remainder forever; one \
-             that has not stopped leaves its critical section"
+            "liveness: weak fairness per process; a process may stay in its remainder forever; a \
+             process that has not stopped leaves its critical section"
                 .into(),
         );
         limits.push(format!(
-            "starvation: with at most {} stopped outside the remainder; deadlock: with none",
+            "starvation: with at most {} processes stopped outside the remainder; deadlock: with none",
             question.crashes
         ));
         if let Some(capacity) = self.buffer_capacity {
-            limits.push(format!("at most {capacity} stores of a process wait at once"));
+            limits
+                .push(format!("at most {capacity} stores of a process wait in its buffer at once"));
         }
         if question.initial == Initial::Smallest {
             limits
                 .push("variables the paper leaves open start at their smallest value only".into());
         }
         if question.symmetry {
-            limits.push("states that differ in the names of processes only count as one".into());
+            limits.push("states that differ only in the names of processes count as one".into());
         }
         match self.ended {
             Ended::Complete => {}
             Ended::States => limits.push("PARTIAL: the limit on states was reached".into()),
             Ended::Memory => limits.push("PARTIAL: the limit on memory was reached".into()),
-            Ended::Stopped => limits.push("PARTIAL: it was stopped".into()),
+            Ended::Stopped => limits.push("PARTIAL: the check was stopped".into()),
         }
         limits
     }

@@ -1,4 +1,4 @@
-//! From a question to a report.
+//! Answers a question: compiles the algorithm, explores its states and decides the properties.
 
 use std::{fmt, sync::atomic::AtomicBool, time::Instant};
 
@@ -22,22 +22,22 @@ use super::{
 /// The resources of a check, and callbacks for its progress.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
-    /// At most this many states.
+    /// The largest number of states.
     pub states: u64,
-    /// At most this many bytes.
+    /// The largest number of bytes of memory.
     pub bytes: u64,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Set from outside to stop early.
+    /// The check stops soon after this becomes true.
     pub stop: &'a AtomicBool,
-    /// Told what it does now.
+    /// Called with the name of each phase when it begins.
     pub phase: &'a (dyn Fn(&str) + Sync),
-    /// Told how far the exploration has come.
+    /// Called from time to time with the progress of the exploration.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl<'a> Resources<'a> {
-    /// Returns what is left when `bytes` bytes are in use.
+    /// Returns the resources that are left while `bytes` bytes are in use.
     pub(crate) fn less(&self, bytes: u64) -> Self {
         Resources { bytes: self.bytes.saturating_sub(bytes), ..*self }
     }
@@ -48,10 +48,10 @@ impl<'a> Resources<'a> {
     }
 }
 
-/// Error: a question has no answer.
+/// Error returned by [`check`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// There is no such algorithm, or not of that size.
+    /// The algorithm does not exist, or not at this size.
     Algorithm(registry::Error),
     /// Invalid arguments; the text says what is allowed.
     Question(String),
@@ -74,7 +74,7 @@ impl From<registry::Error> for Error {
     }
 }
 
-/// Compiles an algorithm, or says why it cannot be explored.
+/// Compiles an algorithm.
 pub(crate) fn compile(
     algorithm: &str,
     n: usize,
@@ -112,13 +112,13 @@ fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> 
 pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
     if contention == 0 || contention > n {
         return Err(Error::Question(format!(
-            "contention must be from 1 to n = {n}: it is how many compete at once"
+            "contention must be from 1 to n = {n}: it is the number of processes that compete at once"
         )));
     }
     Ok(())
 }
 
-/// Refuses what would not even hold its initial states.
+/// Refuses an exploration whose initial states alone do not fit in memory.
 pub(crate) fn check_initial(
     tables: &Tables,
     initial: crate::space::Initial,
@@ -138,7 +138,7 @@ pub(crate) fn check_initial(
     Ok(())
 }
 
-/// Calls `$run` with the number of words a state takes as a constant.
+/// Calls `$run` with the number of words of a state as a constant.
 macro_rules! with_words {
     ($words:expr, $run:ident ( $($argument:expr),* )) => {
         match $words {
@@ -157,8 +157,8 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     check_contention(question.contention, *n)?;
     if question.memory == MemoryModel::StoreBuffers && machine.is_unbounded() {
         return Err(Error::Question(format!(
-            "{algorithm} counts without bound, which store buffers cannot be explored with: leave \
-             out --tso"
+            "{algorithm} counts without bound and cannot be explored with store buffers: leave out \
+             --tso"
         )));
     }
     let (tables, buffers) = match question.memory {
@@ -180,7 +180,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
 }
 
-/// Refuses a question about nothing but what the algorithm does not have.
+/// Refuses a question if the algorithm has none of the properties.
 fn check_there_is_something(
     machine: &dyn Machine,
     tables: &Tables,
@@ -195,13 +195,13 @@ fn check_there_is_something(
         return Ok(());
     }
     Err(Error::Question(format!(
-        "{} has none of what is asked: names come with +names, invariants with the figures that state \
-         some",
+        "{} has none of the requested properties: names need +names, and only figures whose paper \
+         states invariants have some",
         question.algorithm
     )))
 }
 
-/// The renaming of processes, where it may be used.
+/// Returns the renamings of processes, if the question and the algorithm allow them.
 fn symmetry(
     machine: &dyn Machine,
     tables: &Tables,
@@ -209,20 +209,20 @@ fn symmetry(
 ) -> Result<Symmetry, Error> {
     if question.properties.iter().any(|property| !property.is_safety()) {
         return Err(Error::Question(
-            "--symmetry is for exclusion, names and invariants, because liveness needs to know who \
-             moves: name those with --property, or leave it out"
+            "--symmetry works for exclusion, names and invariants only, because liveness depends on \
+             which process moves: select these with --property, or leave out --symmetry"
                 .into(),
         ));
     }
     Symmetry::new(machine, tables, 0).ok_or_else(|| {
         Error::Question(format!(
-            "{} tells processes apart by their identifiers: leave out --symmetry",
+            "{} distinguishes processes by their identifiers: leave out --symmetry",
             question.algorithm
         ))
     })
 }
 
-/// The parts that all ways to explore share.
+/// The parts that all memory models share.
 struct Setup<'a> {
     machine: &'a dyn Machine,
     tables: &'a Tables,

@@ -1,10 +1,10 @@
-//! Histories that were recorded.
+//! Recorded histories.
 
 use std::{collections::BTreeMap, error::Error, fmt};
 
 use super::{Fate, Monitor, Specification, busy};
 
-/// Something that a process did.
+/// An event of a process: a call or a return.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Event<Op, Ret> {
     /// The process.
@@ -18,26 +18,26 @@ pub struct Event<Op, Ret> {
 pub enum EventKind<Op, Ret> {
     /// The call.
     Invoke(Op),
-    /// The return, with what was returned.
+    /// The return, with its result.
     Return(Ret),
 }
 
 impl<Op, Ret> Event<Op, Ret> {
-    /// The process calls this operation.
+    /// Creates the event that the process calls this operation.
     pub fn invoke(process: usize, op: Op) -> Self {
         Event { process, kind: EventKind::Invoke(op) }
     }
 
-    /// The process's operation returned this.
+    /// Creates the event that the process's operation returned this.
     pub fn returned(process: usize, ret: Ret) -> Self {
         Event { process, kind: EventKind::Return(ret) }
     }
 }
 
-/// A return that nothing explains. Printed, it shows what happened shortly before.
+/// A return that no order of the operations explains. Its `Display` output shows the events shortly before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Which event of the history it is.
+    /// The index of the event in the history.
     pub at: usize,
     /// The process that returned.
     pub process: usize,
@@ -61,8 +61,8 @@ impl fmt::Display for Violation {
 
 impl Error for Violation {}
 
-/// Whether the history is linearizable: the events in the order in which they happened, beginning
-/// with an object that is `initial`. What never returns is still under way at the end.
+/// Checks whether the history is linearizable. The events are in the order in which they happened, and the
+/// object starts as `initial`. An operation that never returns is still under way at the end.
 ///
 /// # Panics
 /// If a process calls an operation before its last one has returned, or returns without a call.
@@ -100,8 +100,8 @@ where
     })
 }
 
-/// The monitor at the end of the history, if there is something that explains it. Who has not returned
-/// until then is left out when it has had its effect, unless it is `asked` what it would return.
+/// Returns the monitor at the end of the history, if some order explains the history. An operation without
+/// a return is dropped once it has had its effect, unless the caller `asked` for its result.
 fn follow<S: Specification>(
     spec: &S,
     initial: S::State,
@@ -136,7 +136,7 @@ fn follow<S: Specification>(
     Some(monitor)
 }
 
-/// For each call, what it will return.
+/// Returns the result of each call.
 fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
     let mut next = BTreeMap::new();
     let mut foreseen: Vec<_> = history
@@ -154,10 +154,10 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
     foreseen
 }
 
-/// How many events are shown at least, and at most.
+/// The smallest and the largest number of events shown.
 const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// The events up to this one, from the call of the operation that returns there or a little before.
+/// Returns the events up to this one, from the call of the operation that returns there or a little before.
 fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
     let process = history[at].process;
     let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);

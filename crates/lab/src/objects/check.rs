@@ -80,7 +80,7 @@ impl Question {
         all.filter(|(which, _)| self.only >> which & 1 != 0).map(|(_, name)| *name).collect()
     }
 
-    /// The same model without normal forms.
+    /// Returns the same model without normal forms.
     fn raw(&self) -> Result<Runs, Error> {
         Question { reduction: Reduction::Raw, ..self.clone() }.runs()
     }

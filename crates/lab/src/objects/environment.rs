@@ -59,7 +59,7 @@ impl ModelEnvironment<'_> {
         self.fault = self.fault.or(Some(fault));
     }
 
-    /// The other processes that are inside an operation, with their lines.
+    /// Returns the other processes that are inside an operation, with their lines.
     fn others(&self) -> impl Iterator<Item = (usize, Line)> + '_ {
         let lines = self.lines.iter().enumerate().filter(|&(process, _)| process != self.me);
         lines.filter_map(|(process, line)| line.map(|line| (process, line)))

@@ -12,7 +12,7 @@
 //! that of a copy that a process holds; it becomes the version of the head, or nothing is added to it
 //! again. So differences up to 2 matter, and 3 stands for all larger ones.
 //!
-//! **Fields that nobody reads.** A copy is read by a process that holds it (see [`held`]), by a process
+//! **Fields that no process reads.** A copy is read by a process that holds it (see [`held`]), by a process
 //! that fetches an answer from it, and by a process that makes it catch up with the copy that replaced
 //! it. It is rewritten before any other process can read it. So every field that none of these readers
 //! uses is cleared.
@@ -21,7 +21,7 @@
 //! not written until it is released. The search checks [`Fault::Held`](super::observe::Fault::Held) at
 //! every step, so this is not an assumption: it is true up to the first fault. Then a process that holds a
 //! former head will never see it become the head again. The copy that it builds will be spoiled, and
-//! nobody reads it before. So the contents of that copy do not matter, nor do the operations applied to
+//! no process reads it before. So the contents of that copy do not matter, nor do the operations applied to
 //! it. What matters is which requests the process will serve and which places it will mark.
 //!
 //! `tests/objects.rs` compares explorations with and without the last two parts.
@@ -42,7 +42,7 @@ pub enum Reduction {
     Raw,
     /// Numbers and versions.
     Small,
-    /// Also every field that nobody reads.
+    /// Also every field that no process reads.
     Full,
 }
 
@@ -70,17 +70,17 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Whether a process that holds this copy is late.
+    /// Returns whether a process that holds this copy is late.
     fn is_late(&self, h: usize) -> bool {
         self.variant.orderly && h != self.head
     }
 
-    /// The copy that is being built at this line, if it may still become the head.
+    /// Returns the copy that is being built at this line, if it may still become the head.
     fn builds(&self, at: Line) -> Option<usize> {
         Self::building(at).and_then(|(h, c)| (!self.is_late(h)).then_some(c))
     }
 
-    /// The copy that is being built or given up at this line and will be spoiled. Its version must be
+    /// Returns the copy that is being built or given up at this line and will be spoiled. Its version must be
     /// cleared, because it may happen to be one less than the version of the head.
     fn ruins(&self, at: Line) -> Option<usize> {
         match at {
@@ -89,7 +89,7 @@ impl Form<'_> {
         }
     }
 
-    /// The head from which a copy is being built at this line, and the copy.
+    /// Returns the head from which a copy is being built at this line, and the copy.
     fn building(at: Line) -> Option<(usize, usize)> {
         match at {
             B3 { h, c } | B4 { h, c, .. } | B5 { h, c, .. } | B6 { h, c, .. } => Some((h, c)),
@@ -256,7 +256,7 @@ impl Form<'_> {
     }
 }
 
-/// Whether a process at this line has an open request.
+/// Returns whether a process at this line has an open request.
 fn has_open_request(line: &Option<Line>, intent: Option<Intent>) -> bool {
     match line {
         None | Some(C4 | R6 | P1 | P2 { .. } | P3 { .. } | P4 { .. } | P5 { .. }) => false,

@@ -99,7 +99,7 @@ impl Runs {
         (state, Monitor::new(SmallObject::INITIAL), None)
     }
 
-    /// The number of operations of the object.
+    /// Returns the number of operations of the object.
     fn choices(&self) -> usize {
         self.object.kind.operations().len()
     }

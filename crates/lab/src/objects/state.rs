@@ -19,7 +19,7 @@ pub struct StoredAnswer {
 }
 
 impl StoredAnswer {
-    /// In a normal form, stands for any answer that nobody will fetch. Line F1 still takes a step for it.
+    /// In a normal form, stands for any answer that no process will fetch. Line F1 still takes a step for it.
     pub const SPENT: StoredAnswer = StoredAnswer { process: 0, request: 0, answer: 0 };
 }
 

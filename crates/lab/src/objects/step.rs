@@ -10,7 +10,7 @@ use super::{
     variants::Variant,
 };
 
-/// What happened in a step.
+/// The record of a step.
 #[derive(Clone, Debug, Default)]
 pub struct StepRecord {
     /// The operation that began.

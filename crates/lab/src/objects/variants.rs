@@ -17,7 +17,7 @@ use super::environment::ModelEnvironment;
 pub struct Variant {
     /// The name on the command line; `None` for the sound construction.
     pub name: Option<&'static str>,
-    /// What is wrong with the variant.
+    /// The mistake of the variant.
     pub title: &'static str,
     /// Executes one line.
     pub step: fn(&mut ModelEnvironment<'_>, usize, Intent, Line) -> Next,
@@ -49,7 +49,7 @@ pub const SOUND: Variant = Variant {
     orderly: true,
 };
 
-/// The construction with the change `C`.
+/// Returns the construction with the change `C`.
 const fn wrong<C>(name: &'static str, title: &'static str) -> Variant
 where
     C: for<'e> Change<Intent, Line, Next, ModelEnvironment<'e>>,
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// The same for a change that breaks what [`Variant::orderly`] says.
+/// Returns the construction with the change `C`, which breaks the guarantees of [`Variant::orderly`].
 const fn disorderly<C>(name: &'static str, title: &'static str) -> Variant
 where
     C: for<'e> Change<Intent, Line, Next, ModelEnvironment<'e>>,

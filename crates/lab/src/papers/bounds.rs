@@ -1,4 +1,4 @@
-//! Counts held against the bounds a statement gives.
+//! Compares counts with the bounds of a statement.
 
 use std::cmp::Reverse;
 
@@ -26,7 +26,7 @@ impl Held<'_> {
         }
     }
 
-    /// How much is left to the bound.
+    /// Returns the difference between the bound and the count.
     fn slack(&self) -> Option<u64> {
         match self.count.value {
             graph::Bound::Most(value) => self.bound?.checked_sub(value.into()),
@@ -34,7 +34,7 @@ impl Held<'_> {
         }
     }
 
-    /// How much of the bound is used, in a thousandth.
+    /// Returns the share of the bound that the count reaches, in thousandths.
     fn share(&self) -> u64 {
         match (self.count.value, self.bound) {
             (graph::Bound::Most(value), Some(bound)) => u64::from(value) * 1000 / bound.max(1),
@@ -42,7 +42,7 @@ impl Held<'_> {
         }
     }
 
-    /// The count to show of several: the largest one, at the smallest size.
+    /// Returns the count to show of several: the largest one, at the smallest size.
     fn rank(&self) -> (graph::Bound, Reverse<(usize, usize)>) {
         (self.count.value, Reverse((self.count.n, self.count.k)))
     }
@@ -64,7 +64,7 @@ pub(super) fn counted(
     counts: &[Count<'_>],
 ) -> Piece {
     let formula = bound.formula();
-    // A statement file's formulas were read when it was.
+    // The formulas of a statement file were checked when it was read.
     let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
     let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
     let mut sizes = Sizes::default();
@@ -80,7 +80,7 @@ pub(super) fn counted(
         Quantity::Dsm => Some(Shows::Dsm),
         _ => None,
     };
-    // A search's run is worth seeing wherever it reaches the bound.
+    // A run from a search is worth showing if it reaches the bound.
     let searched = |held: &&Held<'_>| matches!(held.count.origin, Origin::Replay(_));
     let reached = held.iter().filter(searched).find(|held| held.slack() == Some(0));
     let run = over.or(reached).filter(|_| *bound != Bound::Measured).zip(shows);
@@ -92,7 +92,7 @@ pub(super) fn counted(
     Piece { verdict, text, sizes, run, algorithm: algorithm.into() }
 }
 
-/// The verdict on counts, of which `over` is one that exceeds its bound, and what to say of it.
+/// Returns the verdict on counts, and a remark. `over` is a count that exceeds its bound.
 fn found(
     quantity: Quantity,
     bound: &Bound,
@@ -107,7 +107,7 @@ fn found(
         |held: Option<&Held<'_>>| format!("{what} {}", held.map(Held::text).unwrap_or_default());
     let (verdict, text) = match bound {
         Bound::Measured => return (None, format!("{} (the most)", show(most))),
-        // Not some size, but every size: nothing at all keeps anybody out.
+        // This asks about every size: no number of stopped processes starves another.
         Bound::Unbounded if quantity == Quantity::Resilience => {
             let all = held.iter().all(Held::exceeds);
             (if all { Verdict::Confirmed } else { Verdict::Refuted }, show(most))

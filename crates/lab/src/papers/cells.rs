@@ -28,7 +28,8 @@ pub(super) fn link(run: &Run) -> String {
     format!("[run](traces/{})", run.file())
 }
 
-/// The evidence of a statement in few words: what was found at which sizes, or why it decides nothing.
+/// Describes the evidence of a statement in a few words: the findings with their sizes, or the reason why
+/// they do not decide it.
 pub(super) fn evidence(judged: &Judged<'_>) -> String {
     let algorithms: BTreeSet<&str> = judged.pieces.iter().map(|p| p.algorithm.as_str()).collect();
     let parts = match algorithms.len() {
@@ -44,7 +45,8 @@ pub(super) fn evidence(judged: &Judged<'_>) -> String {
     }
 }
 
-/// `exclusion, no starvation, CC 7 of 7, tight: n ≤ 4`: what has the same sizes stands together.
+/// Formats findings, such as `exclusion, no starvation, CC 7 of 7, tight: n ≤ 4`. Findings with the same
+/// sizes are listed together.
 fn groups(pieces: &[Piece], named: bool) -> Vec<String> {
     let mut groups: Vec<Vec<&Piece>> = Vec::new();
     for piece in pieces {
@@ -86,7 +88,7 @@ fn group_text(group: &[&Piece]) -> String {
     }
 }
 
-/// The pieces of many algorithms: what they have in common, and what stands out.
+/// Returns the pieces of many algorithms: what they have in common, and the exceptions.
 fn common(pieces: &[Piece]) -> Vec<String> {
     let is_usual =
         |piece: &&Piece| piece.verdict == Some(Verdict::Confirmed) && piece.run.is_none();

@@ -25,20 +25,20 @@ pub(super) struct Count<'a> {
     pub origin: Origin<'a>,
 }
 
-/// Where a count comes from.
+/// The source of a count.
 #[derive(Clone, Debug)]
 pub(super) enum Origin<'a> {
     Atlas(&'a AtlasModel),
-    /// A run that shows at least this many.
+    /// A run that shows at least this count.
     Replay(Box<Schedule>),
-    /// The algorithm itself was asked.
+    /// The algorithm itself, without an exploration.
     Algorithm,
 }
 
 impl Count<'_> {
     pub fn size(&self) -> String {
         let Count { n, k, c, .. } = self;
-        // A process on its own is one at every n and k.
+        // A process without contention costs the same at every n and k.
         match &self.origin {
             Origin::Atlas(_) if *c == 1 => String::new(),
             Origin::Atlas(_) if c < n => format!(" at ({n},{k}) c = {c}"),
@@ -58,7 +58,7 @@ impl Count<'_> {
         match self.origin {
             Origin::Atlas(model) => sizes.add(model),
             Origin::Algorithm => sizes.add_whole(self.n, self.k),
-            // One run is not a size.
+            // A single run does not cover a size.
             Origin::Replay(_) => {}
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
     }
 }
 
-/// All counts there are.
+/// Returns all counts of the quantity for the algorithms of the evidence.
 pub(super) fn all<'a>(
     algorithm: &str,
     quantity: Quantity,
@@ -122,14 +122,14 @@ pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), Strin
     Ok((quantity, Count { n, k, c: n, value, origin: Origin::Replay(Box::new(schedule)) }))
 }
 
-/// The most processes for which an algorithm is built only to be looked at.
+/// The largest number of processes for which an algorithm is built to count its variables.
 const MOST: usize = 8;
 
 fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Count<'a>> {
     let sizes = (2..=MOST).flat_map(|n| (1..n).map(move |k| (n, k)));
     let sizes = sizes.filter(|&(n, k)| evidence.is_about(n, k));
     let count = |(n, k)| {
-        // Not every size exists of every algorithm.
+        // Some algorithms do not exist at every size.
         let machine = machine::build(algorithm, n, k).ok()?;
         let value = match quantity {
             Quantity::Variables => Some(machine.layout().decls().len()),
@@ -149,12 +149,12 @@ fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Co
     sizes.filter_map(count).collect()
 }
 
-/// The bits of all variables; none if no number is enough.
+/// Returns the number of bits of all variables, or `None` if a variable is unbounded.
 fn bits(machine: &dyn Machine) -> Option<usize> {
     machine.layout().decls().iter().map(|decl| decl.bits().map(|bits| bits as usize)).sum()
 }
 
-/// Shared accesses of process 0 until it is in, while nobody else moves.
+/// Counts the shared accesses of process 0 until it enters, while no other process moves.
 fn solo(algorithm: &str, machine: &dyn Machine) -> Option<usize> {
     let schedule = Schedule {
         algorithm: algorithm.into(),

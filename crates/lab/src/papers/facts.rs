@@ -1,16 +1,16 @@
-//! Statements about numbers and sets, which need no model: looked at one by one, up to a size.
+//! Statements about numbers and sets, which need no model. They are checked case by case, up to a size.
 
 use std::collections::BTreeSet;
 
 /// The result of a computation.
 pub(super) struct Fact {
-    /// How far was looked.
+    /// The cases that were checked.
     pub covers: &'static str,
     /// The first case that contradicts the statement.
     pub against: Option<String>,
 }
 
-/// Computes a fact, or nothing if there is none of this name.
+/// Returns the computation of the fact with this name.
 pub(super) fn find(name: &str) -> Option<fn() -> Fact> {
     Some(match name {
         "choi-p1" => || sets(|s| s.both().find(|x| *x >= s.k).map(|x| format!("{x}"))),
@@ -44,7 +44,8 @@ fn bits(k: usize) -> u32 {
 
 impl Sets {
     fn new(k: usize, i: usize) -> Self {
-        // A prefix of i, its other bits 0; in the wait set the first of these is 1 instead.
+        // Both sets contain prefixes of i whose other bits are 0; in the wait set the first of these bits
+        // is 1 instead.
         let kept = |dropped: u32| i >> dropped << dropped;
         let raised = (1..=bits(k)).map(|dropped| kept(dropped) | 1 << (dropped - 1));
         let wait = raised.filter(|b| (i..k).contains(b)).chain([k - 1]).collect();
@@ -80,7 +81,7 @@ fn shown(set: &BTreeSet<usize>) -> String {
     format!("{{{}}}", elements.join(", "))
 }
 
-/// Wait-Set(i) and Release-Set(j) have in common what they should.
+/// Checks the common elements of Wait-Set(i) and Release-Set(j), for all pairs.
 fn pairs(wrong: impl Fn(usize, usize, &BTreeSet<usize>) -> bool) -> Fact {
     let all = (1..=MOST_K).flat_map(|k| (0..k).flat_map(move |i| (0..k).map(move |j| (k, i, j))));
     let against = all.into_iter().find_map(|(k, i, j)| {
@@ -108,7 +109,7 @@ fn ordered() -> Fact {
     Fact { covers: UP_TO_K, against }
 }
 
-/// parse(t) = (e, i, j) has t = (e - 1) N + i k + j.
+/// Checks that parse(t) = (e, i, j) satisfies t = (e - 1) N + i k + j.
 fn parse_inverts() -> Fact {
     let sizes = (1..=8).flat_map(|k| (k + 1..=16_usize).map(move |n| (k, n.next_multiple_of(k))));
     let against = sizes.into_iter().find_map(|(k, blocks)| {
@@ -121,12 +122,12 @@ fn parse_inverts() -> Fact {
     Fact { covers: "k ≤ 8, n ≤ 16, t < 256", against }
 }
 
-/// The depth of Omori's tournament tree: the largest d with 2^d (k + 1) <= n.
+/// Returns the depth of Omori's tournament tree: the largest d with 2^d (k + 1) <= n.
 fn levels(n: usize, k: usize) -> u32 {
     (n / (k + 1)).checked_ilog2().unwrap_or(0)
 }
 
-/// The sizes of the leaves' groups.
+/// Checks the sizes of the groups at the leaves of Omori's tournament tree.
 fn groups(wrong: impl Fn(usize, usize, usize) -> bool) -> Fact {
     let all = (2..=256_usize).flat_map(|n| (1..n).map(move |k| (n, k)));
     let against = all.into_iter().find_map(|(n, k)| {
@@ -140,7 +141,7 @@ fn groups(wrong: impl Fn(usize, usize, usize) -> bool) -> Fact {
     Fact { covers: "every k < n ≤ 256", against }
 }
 
-/// f_s(n, k) is at most (n/k)^(k+1), with n = 2k 2^t.
+/// Checks that f_s(n, k) is at most (n/k)^(k+1), with n = 2k 2^t.
 fn sums() -> Fact {
     let all = (1..=6_u32).flat_map(|k| (0..=6_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {
@@ -151,7 +152,7 @@ fn sums() -> Fact {
     Fact { covers: "k ≤ 6, t ≤ 6, constant 1", against }
 }
 
-/// turn(x, q) takes as many values as the group of x has processes: 2^|x|, it is said.
+/// Checks the statement that turn(x, q) takes 2^|x| values: as many as the group of x has processes.
 fn turn_values() -> Fact {
     let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {

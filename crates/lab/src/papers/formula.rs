@@ -1,4 +1,4 @@
-//! Bounds as the statement files write them: `7*k*log(n, k) + 8`.
+//! Parses and evaluates the bounds of statement files: `7*k*log(n, k) + 8`.
 //!
 //! Numbers, n, k, c (the contention), `+ - * ^`, brackets, and
 //!
@@ -9,7 +9,7 @@
 //!   alone(a, b)  a if c = 1, else b
 //! ```
 
-/// The size a bound is taken at.
+/// The size at which a bound is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     pub n: usize,

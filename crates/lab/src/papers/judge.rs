@@ -1,6 +1,6 @@
 //! Judges statements by the expectations of the atlas.
 //!
-//! Continuous integration holds every quick model to these expectations.
+//! Continuous integration compares every quick model with these expectations.
 
 use hallpass_algorithms::registry;
 
@@ -14,18 +14,18 @@ use crate::{
     schedule::{MemoryModel, Schedule},
 };
 
-/// How a statement turned out. The order is that of importance: the last decides.
+/// The verdict on a statement. Verdicts are ordered by importance; the last one decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// Every size that was looked at agrees, and where there is a bound, some run reaches it.
+    /// Every checked size agrees and, if the statement gives a bound, some run reaches it.
     Confirmed,
-    /// Every size that was looked at agrees, and no run reaches the bound.
+    /// Every checked size agrees, and no run reaches the bound.
     NotTight,
-    /// There is no evidence yet.
+    /// No evidence exists yet.
     Unmeasured,
-    /// The available evidence does not decide it.
+    /// The available evidence does not decide the statement.
     Undecided,
-    /// A run, a count or a case contradicts it.
+    /// A run, a count or a case contradicts the statement.
     Refuted,
 }
 
@@ -36,21 +36,21 @@ pub enum Shows {
     Violation(Listed),
     /// The number of remote references on a cache-coherent machine.
     Cc,
-    /// The same with distributed shared memory.
+    /// The number of remote references with distributed shared memory.
     Dsm,
 }
 
-/// A run that a page is written of.
+/// A run that gets a page of its own.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// One that is found anew in the model.
+    /// A run that is searched again in the model.
     Found(AtlasModel, Shows),
-    /// One that is given.
+    /// A run that is given as a schedule.
     Given(Box<Schedule>, Shows),
 }
 
 impl Run {
-    /// The name of its page.
+    /// Returns the file name of the run's page.
     pub fn file(&self) -> String {
         let (algorithm, n, k, contention, shows) = match self {
             Run::Found(model, shows) => {
@@ -68,7 +68,7 @@ impl Run {
     }
 }
 
-/// One piece of evidence, looked at.
+/// One piece of evidence with its verdict.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub verdict: Option<Verdict>,
@@ -76,11 +76,11 @@ pub(super) struct Piece {
     pub text: String,
     pub sizes: Sizes,
     pub run: Option<Run>,
-    /// The algorithm it is about.
+    /// The algorithm of the evidence.
     pub algorithm: String,
 }
 
-/// A statement, looked at.
+/// A statement with its verdict.
 #[derive(Clone, Debug)]
 pub(super) struct Judged<'a> {
     pub statement: &'a Statement,
@@ -92,7 +92,7 @@ pub(super) struct Judged<'a> {
 pub struct Sources<'a> {
     /// The atlas.
     pub manifest: &'a Manifest,
-    /// Whether there is such a test, given as `path/of/file.rs::name`.
+    /// Returns whether the test exists, given as `path/of/file.rs::name`.
     pub has_test: &'a dyn Fn(&str) -> bool,
 }
 
@@ -119,7 +119,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         return facts::find(fact).map(|compute| fact_piece(&compute())).into_iter().collect();
     }
     if let Some(run) = &evidence.run {
-        // Confirmed when the statement file was read.
+        // The run was confirmed when the statement file was read.
         return atlas::violation(run).map(run_piece).into_iter().collect();
     }
     if let Some(test) = &evidence.test {
@@ -147,7 +147,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         }
         for (quantity, bound) in evidence.counts() {
             let mut counts = count::all(algorithm, quantity, &models, evidence);
-            // The statement file's runs were confirmed when it was read.
+            // The runs of the statement file were confirmed when it was read.
             let runs = evidence.replay.iter().filter_map(|run| count::replayed(run).ok());
             counts.extend(runs.filter(|run| run.0 == quantity).map(|(_, count)| count));
             pieces.push(bounds::counted(algorithm, quantity, bound, &counts));
@@ -156,7 +156,8 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// Whether the property could fail in the model: nobody has to wait where at most k compete.
+/// Returns whether the property could fail in the model. If at most k processes compete, no process has to
+/// wait.
 fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     let about_waiting = matches!(
         listed,
@@ -166,7 +167,7 @@ fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     !about_waiting || asked || model.contention() > model.k
 }
 
-/// Whether the model is one of those the evidence is about.
+/// Returns whether the evidence covers the model.
 fn meant(model: &AtlasModel, algorithm: &str, evidence: &Evidence) -> bool {
     let contention = match evidence.contention {
         None => true,
@@ -206,14 +207,14 @@ fn test_piece(test: &str, exists: bool) -> Piece {
 }
 
 impl Piece {
-    /// One that is not about an algorithm.
+    /// Creates a piece that is not about an algorithm.
     fn plain(verdict: Verdict, text: String) -> Self {
         let (sizes, algorithm) = (Sizes::default(), String::new());
         Piece { verdict: Some(verdict), text, sizes, run: None, algorithm }
     }
 }
 
-/// The words for a property that holds, and for its violation.
+/// Returns the words for a property that holds, and for its violation.
 fn words(listed: Listed) -> (&'static str, &'static str) {
     match listed {
         Listed::Exclusion => ("exclusion", "more than k inside"),
@@ -229,8 +230,8 @@ fn words(listed: Listed) -> (&'static str, &'static str) {
     }
 }
 
-/// The expected answer about a property. Whatever a paper promises, *no starvation* is asked here with
-/// k - 1 processes stopped.
+/// Returns the expected answer about a property. Here *no starvation* always means with k - 1 processes
+/// stopped, no matter what the paper promises.
 pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     let expected = model.check.get(&listed)?;
     match expected.resilience {
@@ -241,13 +242,13 @@ pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     }
 }
 
-/// The run that shows that a property is violated, as [`answer`] means it.
+/// Returns a run that violates a property in the sense of [`answer`].
 pub(super) fn violation(model: AtlasModel, listed: Listed) -> Run {
     let crashes = model.k.checked_sub(1);
     Run::Found(AtlasModel { crashes, ..model }, Shows::Violation(listed))
 }
 
-/// The smallest of the models: fewest processes, then fewest states.
+/// Returns the smallest of the models: fewest processes, then fewest states.
 fn smallest<'a>(models: impl Iterator<Item = &'a AtlasModel>) -> Option<AtlasModel> {
     models.min_by_key(|model| (model.n, model.states)).cloned()
 }
@@ -277,7 +278,7 @@ fn property(algorithm: &str, models: &[&AtlasModel], listed: Listed, want: Answe
     }
 }
 
-/// Whether the registry knows the algorithm, so that a statement about it ought to be decided.
+/// Returns whether the registry has the algorithm, so that a statement about it should be decided.
 pub(super) fn is_known(algorithm: &str) -> bool {
     !algorithm.is_empty() && registry::entry(algorithm).is_ok()
 }

@@ -1,4 +1,4 @@
-//! The document.
+//! Writes `docs/papers.md`.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -9,14 +9,14 @@ use super::{
     tables,
 };
 
-/// The page and what goes with it.
+/// The page and its runs.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The page.
     pub markdown: String,
-    /// The runs it links, in the order of their pages' names.
+    /// The runs that the page links, ordered by the names of their pages.
     pub runs: Vec<Run>,
-    /// Statements without evidence although their algorithms are there: a line each.
+    /// Statements without evidence although their algorithms are registered, one line each.
     pub gaps: Vec<String>,
     /// The number of statements without evidence.
     pub unmeasured: usize,
@@ -87,7 +87,7 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
     }
 }
 
-/// Whether an algorithm that a piece without a model is about is there.
+/// Returns whether the registry has the algorithm of a piece without a model.
 fn is_due(judged: &Judged<'_>) -> bool {
     let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();
@@ -96,7 +96,7 @@ fn is_due(judged: &Judged<'_>) -> bool {
 
 pub(super) fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
     for cell in cells {
-        // A bar would end the cell, and so would the end of a line.
+        // A bar or a line break would end the cell.
         let cell = cell.replace('|', "\\|");
         let _ = write!(text, "| {} ", cell.split_whitespace().collect::<Vec<_>>().join(" "));
     }
@@ -164,7 +164,7 @@ fn heading(paper: &Paper) -> String {
     format!("{} ({})", paper.authors, paper.year)
 }
 
-/// Where a link to the paper's heading goes, by GitHub's rules.
+/// Returns the anchor of the paper's heading, by GitHub's rules.
 fn anchor(paper: &Paper) -> String {
     let kept = heading(paper).to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'));

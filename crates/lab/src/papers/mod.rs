@@ -1,9 +1,8 @@
-//! The papers' statements, each with its verdict: what `docs/papers.md` is made of.
+//! The papers' statements with their verdicts, from which `docs/papers.md` is generated.
 //!
-//! A paper's folder in the algorithms crate holds `statements.toml`, which says what the paper states
-//! and which models of the [atlas](crate::atlas) decide it. The verdict is computed from what the
-//! manifest expects of these models, so the file cannot say that something is confirmed where a run
-//! shows otherwise.
+//! A paper's folder in the algorithms crate holds `statements.toml`, which lists the paper's statements and
+//! the models of the [atlas](crate::atlas) that decide them. The verdict is computed from the manifest's
+//! expectations of these models, so the file cannot call a statement confirmed if a run shows otherwise.
 //!
 //! ```
 //! use hallpass_lab::{atlas::Manifest, papers::{self, Sources}};
@@ -37,7 +36,7 @@ pub use statements::{
 
 use std::{fs, path::Path};
 
-/// Whether the sources under `root` have the test, given as `path/of/file.rs::name`.
+/// Returns whether the sources under `root` have the test, given as `path/of/file.rs::name`.
 pub fn has_test(root: &Path, test: &str) -> bool {
     let Some((file, name)) = test.split_once("::") else { return false };
     let source = fs::read_to_string(root.join(file)).unwrap_or_default();

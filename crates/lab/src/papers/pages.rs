@@ -1,4 +1,4 @@
-//! A run as a page, found anew.
+//! Finds a run again and writes it as a page.
 
 use super::judge::{Run, Shows};
 use crate::{
@@ -9,11 +9,10 @@ use crate::{
     trace,
 };
 
-/// Finds the run again and writes it as a page; what it shows is confirmed on the algorithm's own
-/// code.
+/// Finds the run again and writes it as a page, confirmed on the algorithm's own code.
 pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
     let schedule = match run {
-        // With one thread the run that is found is always the same.
+        // With one thread the search always finds the same run.
         Run::Found(model, shows) => find(model, *shows, &Resources { threads: 1, ..*resources })?,
         Run::Given(schedule, _) => (**schedule).clone(),
     };

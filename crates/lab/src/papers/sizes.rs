@@ -1,18 +1,18 @@
-//! Sizes in few words: `n ≤ 3, (4,2), (4,3)`.
+//! Formats sizes in a few words: `n ≤ 3, (4,2), (4,3)`.
 
 use std::collections::BTreeMap;
 
 use crate::{atlas::AtlasModel, space::Initial};
 
-/// How much of a size was looked at.
+/// The covered part of a size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Extent {
     contention: usize,
-    /// With every initial value that the paper leaves open.
+    /// Whether every initial value that the paper leaves open is covered.
     every_start: bool,
 }
 
-/// The sizes something was looked at, and how much of each.
+/// Covered sizes, and the covered part of each.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Sizes(BTreeMap<(usize, usize), Extent>);
 
@@ -22,7 +22,7 @@ impl Sizes {
         self.insert(model.n, model.k, Extent { contention: model.contention(), every_start });
     }
 
-    /// A size at which nothing is left out.
+    /// Adds a size that is covered completely.
     pub fn add_whole(&mut self, n: usize, k: usize) {
         self.insert(n, k, Extent { contention: n, every_start: true });
     }
@@ -32,7 +32,7 @@ impl Sizes {
         *old = (*old).max(new);
     }
 
-    /// The sizes in both, and of each what was looked at in both.
+    /// Returns the sizes in both sets, each with the part that both cover.
     pub fn common(&self, other: &Sizes) -> Sizes {
         let both = self.0.iter().filter_map(|(size, extent)| {
             let other = other.0.get(size)?;
@@ -43,9 +43,9 @@ impl Sizes {
         Sizes(both.collect())
     }
 
-    /// `n ≤ 3` if every k below n was seen, then what else there is.
+    /// Formats the sizes: `n ≤ 3` if every k below n is covered, then the other sizes.
     pub fn text(&self) -> String {
-        // A process on its own says little about n; it is said once.
+        // A process without contention does not depend on n, so its size is mentioned once.
         let alone = !self.0.is_empty() && self.0.values().all(|extent| extent.contention == 1);
         let whole =
             |n: usize, extent: &Extent| extent.every_start && (alone || extent.contention == n);

@@ -1,7 +1,7 @@
 //! Statements of the papers, and the models that decide them: `statements.toml` in a paper's folder.
 //!
-//! A statement says in our own words what a paper states, and names its evidence. It never says how
-//! it turned out: that is computed. In the file, `[[claim]]` begins a statement:
+//! A statement says in our own words what a paper states, and names its evidence. It contains no verdict;
+//! the lab computes that. In the file, `[[claim]]` begins a statement:
 //!
 //! | key | meaning |
 //! |---|---|
@@ -18,9 +18,8 @@
 //! | `error` | the error in one line; only if the statement is refuted |
 //! | `note` | a remark, in Markdown |
 //!
-//! A figure is held against `"7*(n-k)"` (never above it; tight if some run reaches it), `"= ..."`
-//! (equal everywhere), `"<= ..."` (never above it), `"finite"`, `"unbounded"` or `"measured"` (only
-//! shown).
+//! A figure is compared with `"7*(n-k)"` (never above it; tight if some run reaches it), `"= ..."` (equal
+//! everywhere), `"<= ..."` (never above it), `"finite"`, `"unbounded"` or `"measured"` (only shown).
 
 use hallpass_algorithms::registry;
 use serde::Deserialize;
@@ -39,9 +38,9 @@ pub struct Paper {
     pub authors: String,
     /// Its title.
     pub title: String,
-    /// When it appeared.
+    /// The year of publication.
     pub year: u16,
-    /// Where it appeared.
+    /// The place of publication.
     pub published: Option<String>,
     /// Its subject, in two lines.
     pub intro: String,
@@ -89,26 +88,26 @@ pub struct Evidence {
     pub violated: Vec<Listed>,
     /// Remote references of the worst passage on a cache-coherent machine.
     pub cc: Option<Bound>,
-    /// The same with distributed shared memory.
+    /// Remote references of the worst passage with distributed shared memory.
     pub dsm: Option<Bound>,
-    /// Own steps of the longest exit.
+    /// The process's own steps in the longest exit section.
     pub exit: Option<Bound>,
-    /// How many have to stop until somebody starves.
+    /// The smallest number of stopped processes that starves another.
     pub resilience: Option<Bound>,
-    /// Shared accesses of an entry section that nobody else disturbs.
+    /// Shared accesses of an entry section while no other process moves.
     pub solo: Option<Bound>,
     /// Shared variables.
     pub variables: Option<Bound>,
-    /// Bits of shared memory, each variable by itself.
+    /// Bits of shared memory, summed over the variables.
     pub bits: Option<Bound>,
-    /// Of the algorithms' models, only those with or without contention.
+    /// Restricts the evidence to models with or without contention.
     pub contention: Option<Contention>,
-    /// Of the algorithms' models, only those with at least this k.
+    /// Restricts the evidence to models with at least this k.
     pub least_k: Option<usize>,
-    /// Only sizes n = 2k 2^t: a tournament of whole groups.
+    /// Restricts the evidence to sizes n = 2k 2^t: a tournament of whole groups.
     #[serde(default)]
     pub whole_groups: bool,
-    /// Runs beyond the sizes of the atlas, as replay strings: what they show is a lower bound.
+    /// Runs beyond the sizes of the atlas, as replay strings. Their counts are lower bounds.
     #[serde(default)]
     pub replay: Vec<String>,
     /// A run that contradicts the statement, as a replay string.
@@ -122,7 +121,7 @@ pub struct Evidence {
 /// A quantity that can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // the fields of Evidence say it
+#[allow(missing_docs)] // the fields of Evidence document them
 pub enum Quantity {
     Cc,
     Dsm,
@@ -134,7 +133,7 @@ pub enum Quantity {
 }
 
 impl Evidence {
-    /// Whether it is about this size.
+    /// Returns whether the evidence covers this size.
     pub fn is_about(&self, n: usize, k: usize) -> bool {
         let whole = n.is_multiple_of(2 * k) && (n / (2 * k)).is_power_of_two();
         k >= self.least_k.unwrap_or(1) && (whole || !self.whole_groups)
@@ -159,17 +158,17 @@ impl Evidence {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(from = "String")]
 pub enum Bound {
-    /// It never exceeds this; reaching it somewhere is tight.
+    /// The count never exceeds this, and is tight if it reaches it at some size.
     AtMost(String),
-    /// `<= ...`: it never exceeds this, and nobody asks whether it reaches it.
+    /// `<= ...`: the count never exceeds this. Whether it reaches it does not matter.
     Within(String),
-    /// `= ...`: it is this everywhere.
+    /// `= ...`: the count is this everywhere.
     Is(String),
-    /// `finite`: at every size there is a bound.
+    /// `finite`: the count has a bound at every size.
     Finite,
-    /// `unbounded`: at some size there is none.
+    /// `unbounded`: the count has no bound at some size.
     Unbounded,
-    /// `measured`: it is only shown.
+    /// `measured`: the count is only shown.
     Measured,
 }
 
@@ -189,7 +188,7 @@ impl From<String> for Bound {
 }
 
 impl Bound {
-    /// Its formula.
+    /// Returns the formula, if the bound has one.
     pub fn formula(&self) -> Option<&str> {
         match self {
             Bound::AtMost(formula) | Bound::Within(formula) | Bound::Is(formula) => Some(formula),
@@ -198,17 +197,17 @@ impl Bound {
     }
 }
 
-/// Which models of an algorithm are meant.
+/// The models of an algorithm that the evidence covers, by contention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
     /// At most one process outside its remainder.
     Alone,
-    /// More than one.
+    /// More than one process outside its remainder.
     Some,
-    /// As many as there are.
+    /// All processes outside their remainder.
     Full,
-    /// No more than may be in.
+    /// At most k processes outside their remainder.
     AtMostK,
 }
 
@@ -216,9 +215,9 @@ pub enum Contention {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperTable {
-    /// `Table 1`, and what it is about.
+    /// The table's number and subject, such as `Table 1`.
     pub title: String,
-    /// The paper's columns, but for the first.
+    /// The paper's columns except the first.
     pub columns: Vec<String>,
     /// The measured columns beside them.
     pub measured: Vec<Column>,
@@ -235,13 +234,13 @@ pub struct PaperTable {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Column {
-    /// Remote references with all competing, on the row's kind of machine.
+    /// Remote references with all processes competing, on the row's kind of machine.
     Contended,
-    /// Remote references of a process on its own.
+    /// Remote references of a process without contention.
     Alone,
-    /// Whether nobody starves.
+    /// Whether no process starves.
     Starvation,
-    /// Whether who is first in is first enabled.
+    /// Whether the algorithm is first-in-first-enabled.
     Fife,
 }
 
@@ -249,11 +248,11 @@ pub enum Column {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Whose algorithm.
+    /// The authors of the algorithm.
     pub name: String,
     /// The paper's columns.
     pub claimed: Vec<String>,
-    /// The algorithm here; none: it is not implemented.
+    /// The identifier of the algorithm; `None` if it is not implemented.
     pub algorithm: Option<String>,
     /// The kinds of machine that are counted: cc, dsm.
     #[serde(default)]
@@ -273,7 +272,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
     })
 }
 
-/// The papers, in the order of the document.
+/// Returns the papers, in the order of the document.
 pub fn standard() -> Result<Vec<Paper>, String> {
     registry::families()
         .filter_map(|family| Some((family.folder, family.statements?)))
@@ -303,7 +302,7 @@ pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     Ok(paper)
 }
 
-/// Returns what is wrong with a statement itself, if anything.
+/// Returns the mistake in a statement, if it has one.
 fn fault(statement: &Statement) -> Option<String> {
     if statement.evidence.is_empty() && statement.undecided.is_none() {
         return Some("it has neither evidence nor a reason why it is undecided".into());
@@ -334,7 +333,7 @@ fn fault(statement: &Statement) -> Option<String> {
             return Some(format!("there is no fact `{fact}`"));
         }
         let formulas = evidence.counts().filter_map(|(_, bound)| bound.formula());
-        // At any size a formula can be read or cannot.
+        // Whether a formula is valid does not depend on the size.
         formulas.map(|formula| evaluate(formula, At { n: 8, k: 2, c: 8 })).find_map(Result::err)
     })
 }

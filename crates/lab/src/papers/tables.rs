@@ -12,7 +12,7 @@ use crate::{
     schedule::MemoryModel,
 };
 
-/// The table as Markdown, and the runs it links.
+/// Returns the table as Markdown, and the runs it links.
 pub(super) fn write(text: &mut String, table: &PaperTable, manifest: &Manifest) -> Vec<Run> {
     let mut runs = Vec::new();
     let sizes: Vec<String> = table.sizes.iter().map(|(n, k)| format!("({n},{k})")).collect();

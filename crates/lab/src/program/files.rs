@@ -29,7 +29,7 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The permissions of a new file, before the umask.
+/// Returns the permissions of a new file, before the umask.
 #[cfg(unix)]
 fn usual_permissions() -> Option<Permissions> {
     Some(std::os::unix::fs::PermissionsExt::from_mode(0o666))

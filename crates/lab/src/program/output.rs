@@ -28,7 +28,7 @@ pub fn say(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}: {text}", name());
 }
 
-/// The name under which the program was started.
+/// Returns the name under which the program was started.
 fn name() -> String {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);

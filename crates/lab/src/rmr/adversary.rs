@@ -60,7 +60,7 @@ impl Run<'_> {
         (false, state.counts[p].of(self.model))
     }
 
-    /// The other processes that may move, starting with a random one.
+    /// Returns the other processes that may move, starting with a random one.
     fn others(&self, rng: &mut Rng) -> Vec<Pid> {
         let n = self.setting.n();
         let first = rng.usize(..n);

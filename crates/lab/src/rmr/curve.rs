@@ -36,7 +36,7 @@ pub enum Over {
 }
 
 impl Over {
-    /// The sizes in order, as pairs of n and k.
+    /// Returns the sizes in order, as pairs of n and k.
     fn sizes(&self) -> Vec<(usize, usize)> {
         let mut sizes: Vec<(usize, usize)> = match self {
             Over::N { k, ns } => ns.iter().map(|&n| (n, *k)).collect(),

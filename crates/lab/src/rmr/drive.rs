@@ -48,7 +48,7 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// All processes move with the same probability, step by step.
+    /// Creates the style in which all processes move with the same probability, step by step.
     pub fn uniform(n: usize) -> Self {
         let eager = 1.0 / n as f32;
         let none = 0.0;
@@ -65,7 +65,8 @@ impl Style {
         }
     }
 
-    /// The others do not move, except the one that does the most harm or has to release the observed process.
+    /// Creates the style in which the others do not move, except the one that does the most harm or has to
+    /// release the observed process.
     pub fn adversary() -> Self {
         let always = 1.0;
         Style {
@@ -127,7 +128,7 @@ pub(super) struct Run<'a> {
     recurs: Option<usize>,
 }
 
-/// How many steps one process may take without having to wait, so that no run is endless.
+/// The largest number of steps of one process without having to wait, so that no run is endless.
 const LONGEST_BURST: usize = 4096;
 
 impl<'a> Run<'a> {
@@ -151,7 +152,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the run cannot be extended.
+    /// Returns whether the run cannot be extended.
     pub fn is_over(&self) -> bool {
         self.recurs.is_some() || self.now.fault
     }
@@ -251,7 +252,8 @@ impl<'a> Run<'a> {
             .find(|&q| !self.now.rests(q) || refill && !full)
     }
 
-    /// How many processes may be outside their remainders, if one place is kept for the observed process.
+    /// Returns the largest number of processes outside their remainders if one place is kept for the
+    /// observed process.
     fn room(&self) -> usize {
         let kept = usize::from(self.now.rests(self.observed));
         self.setting.contention.saturating_sub(kept).max(1)
@@ -304,12 +306,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether `q` is known to wait.
+    /// Returns whether `q` is known to wait.
     pub fn is_stuck(&self, q: Pid) -> bool {
         self.stuck >> q & 1 == 1
     }
 
-    /// Whether the observed process reads `var` while it waits.
+    /// Returns whether the observed process reads `var` while it waits.
     pub fn awaits(&self, var: usize) -> bool {
         self.trail.iter().any(|&(_, seen)| seen == Some(var))
     }
@@ -366,7 +368,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the observed process has completed a passage and begun none since.
+    /// Returns whether the observed process has completed a passage and begun none since.
     pub fn has_ended_passage(&self) -> bool {
         self.best.1 > 0 && self.now.rests(self.observed)
     }

@@ -68,7 +68,7 @@ fn run<const W: usize>(
     }
 }
 
-/// The report when there is no memory for the graph.
+/// Returns the report when there is no memory for the graph.
 fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: Instant) -> Report {
     let figure = |model| Figure {
         worst: Bound::Most(0),
@@ -132,7 +132,8 @@ impl<const W: usize> Count<'_, W> {
         }
     }
 
-    /// Distributed shared memory: an access counts unless the variable is at home with the process.
+    /// Finds the worst passage in distributed shared memory: an access counts unless the variable is at
+    /// home with the process.
     fn dsm(&self, process: Pid) -> Option<Passage> {
         let tables = self.states.tables;
         let decls = self.machine.layout().decls();
@@ -151,7 +152,8 @@ impl<const W: usize> Count<'_, W> {
         Some(Passage { bound, exact: true, run })
     }
 
-    /// Cache-coherent: a read counts unless the process has a valid copy.
+    /// Finds the worst passage on a cache-coherent machine: a read counts unless the process has a valid
+    /// copy.
     fn cc(&self, process: Pid) -> Option<Passage> {
         let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
         // The other half is for the graph.

@@ -181,7 +181,7 @@ impl Hunt<'_> {
         }
     }
 
-    /// The limit on steps of a passage before the run is given up.
+    /// Returns the limit on steps of a passage before the run is given up.
     fn longest(&self) -> u64 {
         let n = self.setting.n() as u64;
         (4096 + 64 * n * n).min(self.left)

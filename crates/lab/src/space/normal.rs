@@ -10,12 +10,12 @@ use crate::{
 /// Brings states into the normal form that the algorithm defines.
 pub struct Normal<'a> {
     machine: &'a dyn Machine,
-    /// For each process and private state, whether a step from or to it may call for it.
+    /// For each process and private state, whether a step from it or to it may change the normal form.
     counts: Vec<Vec<bool>>,
 }
 
 impl<'a> Normal<'a> {
-    /// The normal form that `machine` needs, if it needs one.
+    /// Returns the normal form of `machine`, or `None` if it does not count without bound.
     pub fn of(machine: &'a dyn Machine, tables: &Tables) -> Option<Self> {
         let counts = |codes: &Vec<Local>| codes.iter().map(|&at| machine.counts(at)).collect();
         machine
@@ -23,8 +23,7 @@ impl<'a> Normal<'a> {
             .then(|| Normal { machine, counts: tables.codes.iter().map(counts).collect() })
     }
 
-    /// Replaces `to` by its normal form if the step of `p` that led there from a normal state may
-    /// have left it.
+    /// Replaces `to` by its normal form, if the step of `p` from a normal state to `to` may have left it.
     #[inline]
     pub fn after_step<const W: usize>(
         &self,
@@ -39,7 +38,7 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` by its normal form. One that the tables have no room for is a fault.
+    /// Replaces `state` by its normal form. A normal form that does not fit into the tables is a fault.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);

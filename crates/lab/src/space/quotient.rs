@@ -1,13 +1,13 @@
-//! States that are the same but for the names of processes, taken for one.
+//! Merges states that differ only in the names of processes.
 //!
-//! A process's key is all that tells it from others: its private state, its buffer if there are
-//! buffers, and where each variable names it (which place of a queue, for instance). The
-//! representative is the state in which the keys go down from process to process.
+//! A process's key is everything that distinguishes it from others: its private state, its buffer if there
+//! are buffers, and the places where variables name it (a place of a queue, for instance). The
+//! representative is the state in which the keys descend from process to process.
 //!
-//! This is exact. States that are renamings of each other have the same keys, hence the same keys
-//! in order, and those say everything there is in a state, up to variables that name nobody. And
-//! there is only one way to get there: processes with equal keys are named nowhere, since no place
-//! of a variable names two, so it makes no difference which of them comes first.
+//! This is exact. States that are renamings of each other have the same keys, and so the same keys in
+//! order. The ordered keys determine the state, except for variables that name no process. The order is
+//! unique: no place of a variable names two processes, so processes with equal keys are named nowhere, and
+//! their order makes no difference.
 
 use std::collections::HashMap;
 
@@ -20,15 +20,15 @@ use crate::{
     tables::Tables,
 };
 
-/// How to find the representative of a state.
+/// The renamings of a machine's processes, prepared to find the representative of a state.
 pub struct Symmetry {
     n: usize,
     fixed: usize,
     locals: Vec<Field>,
-    /// A further field for each process, or none at all.
+    /// An additional field for each process, or empty.
     extra: Vec<Field>,
     extra_bits: u32,
-    /// A key is private state, extra field, marks, from the top.
+    /// A key consists of private state, additional field and marks, from the top bit down.
     mark_bits: u32,
     naming: Vec<Naming>,
 }
@@ -36,16 +36,17 @@ pub struct Symmetry {
 /// A variable that names processes.
 struct Naming {
     field: Field,
-    /// For each value, where its part of `marks` begins; and the end of the last.
+    /// For each value, the start of its part of `marks`; and the end of the last part.
     first: Vec<u32>,
-    /// The process that is named, and the bits of its key that say where.
+    /// The named process, and the bits of its key for this place.
     marks: Vec<(u8, u64)>,
-    /// `swapped[p]`: for each value, the value after p and p + 1 have changed names.
+    /// `swapped[p]`: for each value, the value after p and p + 1 have exchanged their names.
     swapped: Vec<Vec<u32>>,
 }
 
 impl Naming {
-    /// None if no value names anybody. The marks begin at bit `shift`; the number is their width.
+    /// Returns `None` if no value names a process. The marks begin at bit `shift`; the returned number is
+    /// their width.
     fn new(n: usize, decl: &Decl, field: Field, shift: u32) -> Option<(Self, u32)> {
         let named: Vec<Vec<Pid>> =
             decl.domain.listed().iter().map(|&x| decl.processes(x)).collect();
@@ -54,7 +55,11 @@ impl Naming {
         let mut marks = Vec::new();
         for named in &named {
             for (place, &p) in named.iter().enumerate() {
-                assert!(p < n && !named[..place].contains(&p), "{}: who is named, once", decl.name);
+                assert!(
+                    p < n && !named[..place].contains(&p),
+                    "{}: each place names one process",
+                    decl.name
+                );
                 marks.push((p as u8, (place as u64 + 1) << shift));
             }
             first.push(marks.len() as u32);
@@ -82,19 +87,19 @@ impl Naming {
 }
 
 impl Symmetry {
-    /// The renamings of all processes but the first `fixed`. None if `machine` does not treat its
-    /// processes alike, or if the keys do not fit into a word.
+    /// Prepares the renamings of all processes except the first `fixed`. Returns `None` if `machine` does
+    /// not treat its processes alike, or if the keys do not fit into a word.
     ///
     /// # Panics
-    /// If the machine cannot be what it says it is: a variable has a home, say.
+    /// If the machine declares to be symmetric and cannot be, for example because a variable has a home.
     pub fn new(machine: &dyn Machine, tables: &Tables, fixed: usize) -> Option<Self> {
         if !machine.is_symmetric() {
             return None;
         }
         let n = tables.n;
         let decls = machine.layout().decls();
-        // A variable at home with one process would have to move with it. No machine that treats
-        // processes alike has any so far.
+        // A variable at home with one process would have to move with it. No symmetric machine has such a
+        // variable so far.
         assert!(decls.iter().all(|decl| decl.home.is_none()), "a variable has a home");
         assert!(
             tables.codes.iter().all(|codes| *codes == tables.codes[0]),
@@ -143,15 +148,14 @@ impl Symmetry {
         keys
     }
 
-    /// The representative of `state`.
+    /// Returns the representative of `state`.
     #[inline]
     pub fn canonical<const W: usize>(&self, mut state: [u64; W]) -> [u64; W] {
         let mut keys = self.keys(&state);
         let keys = &mut keys[..self.n];
         let marks = (1 << self.mark_bits) - 1;
         let mut sorted = true;
-        // By exchanging neighbours, since for that there are tables. Mostly one process is out of
-        // place: the one that has just moved.
+        // The tables exchange neighbours. Usually one process is out of place: the one that has just moved.
         for index in self.fixed + 1..self.n {
             let mut p = index;
             while p > self.fixed && keys[p - 1] < keys[p] {
@@ -179,14 +183,14 @@ impl Symmetry {
     }
 }
 
-/// `S` with one state for all that are the same but for the names of processes.
+/// The quotient of `S`: one state for all states that differ only in the names of processes.
 ///
-/// For what every process must satisfy in every state, that is enough. What one process must
-/// satisfy along a run needs that process fixed (see [`Symmetry::new`]).
+/// The quotient is enough for properties that every process must satisfy in every state. A property of one
+/// process along a run needs that process fixed (see [`Symmetry::new`]).
 pub struct Quotient<'a, S> {
     /// The space.
     pub space: S,
-    /// Which states are the same.
+    /// The renamings.
     pub symmetry: &'a Symmetry,
 }
 

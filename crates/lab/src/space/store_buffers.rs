@@ -5,26 +5,25 @@ use hallpass_algorithms::Pid;
 use super::{Agent, Sequential, Space};
 use crate::{buffers::Buffers, tables::Access};
 
-/// Total store order: a write waits in a first-in-first-out buffer of its process until the buffer
-/// moves it to memory, which may be at any time.
+/// Total store order: a write waits in a first-in-first-out buffer of its process. The buffer may move it
+/// to memory at any time.
 ///
-/// - A read is answered by the process's own buffer if that holds a store to the variable (the
-///   youngest counts), else by memory.
-/// - A read-modify-write waits until the own buffer is empty and then takes effect at once.
+/// - The process's own buffer answers a read if it holds a store to the variable (the youngest one counts);
+///   otherwise memory does.
+/// - A read-modify-write waits until its process's buffer is empty and then takes effect at once.
 /// - Agents `0..n` are the processes, `n..2n` their buffers.
-/// - A process in its remainder does not count as contending, whatever its buffer still holds.
-/// - What [`Sequential`] looks for, it looks for in memory and private states; what waits in a
-///   buffer is not in memory.
+/// - A process in its remainder does not count as contending, even if its buffer holds stores.
+/// - Properties are checked on memory and private states. A store that waits in a buffer is not in memory.
 pub struct StoreBuffers<'a> {
-    /// The rest of what there is to say: initial states, contention, what to look for. Its tables
-    /// must be those that [`Buffers::compile`] made.
+    /// The initial states, the contention and the properties to look for. Its tables must come from
+    /// [`Buffers::compile`].
     pub base: Sequential<'a>,
     /// The compiled buffers.
     pub buffers: &'a Buffers,
 }
 
 impl StoreBuffers<'_> {
-    /// Whether no store of `p` waits.
+    /// Returns whether the buffer of `p` is empty.
     #[inline]
     pub fn buffer_is_empty(&self, state: &[u64], p: Pid) -> bool {
         self.content(state, p) == 0
@@ -35,7 +34,7 @@ impl StoreBuffers<'_> {
         self.base.tables.extra[p].get(state)
     }
 
-    /// The step of `p`, if it can move.
+    /// Returns the state after the step of `p`, if it can move.
     #[inline]
     fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.base.tables;
@@ -66,7 +65,7 @@ impl StoreBuffers<'_> {
         Some(next)
     }
 
-    /// The step of `p`'s buffer, if it holds anything.
+    /// Returns the state after the step of `p`'s buffer, if it holds a store.
     #[inline]
     fn flush<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.base.tables;

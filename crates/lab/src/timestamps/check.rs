@@ -92,7 +92,7 @@ impl std::error::Error for Error {}
 pub struct Outcome {
     /// The part.
     pub part: Part,
-    /// What runs, in words.
+    /// A description of the runs.
     pub what: String,
     /// The number of states seen, or of steps for random runs.
     pub states: u64,
@@ -102,9 +102,9 @@ pub struct Outcome {
     pub complete: bool,
     /// The duration.
     pub seconds: f64,
-    /// What was checked.
+    /// The checked properties.
     pub promises: Vec<Fault>,
-    /// What is violated, with a shortest run that shows it, one line per step. For random runs, the end of
+    /// The violated properties, each with a shortest run that shows it, one line per step. For random runs, the end of
     /// the run.
     pub violated: BTreeMap<&'static str, Vec<String>>,
 }

@@ -74,7 +74,7 @@ pub struct State {
     pub memory: Vec<Word>,
 }
 
-/// What happened in a step.
+/// The events of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Happened {
     /// The procedure whose first step it was.
@@ -85,11 +85,11 @@ pub struct Happened {
     pub accesses: Vec<(Var, Op, Word)>,
     /// Whether another coin could have led elsewhere.
     pub tossed: bool,
-    /// What the Scan inside Label has seen, if this step ended it.
+    /// The view of the Scan inside Label, if this step ended it.
     pub decided: Option<Seen>,
     /// The procedure whose last step it was.
     pub ended: Option<Procedure>,
-    /// What Scan returned, if this step ended it.
+    /// The result of Scan, if this step ended it.
     pub scanned: Option<Seen>,
 }
 

@@ -66,7 +66,7 @@ type MarkedLinear<L = FiveDigits, F = Fitting> = Linear<All<Stamp>, WithMarks<L>
 /// [`Quadratic`] as the lab checks it.
 type MarkedQuadratic<L = FiveDigits> = Quadratic<All<Stamp>, WithMarks<L>>;
 
-/// A [`Linear`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+/// Registers a [`Linear`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
 const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
@@ -79,7 +79,7 @@ const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> 
     }
 }
 
-/// A [`Quadratic`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+/// Registers a [`Quadratic`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
 const fn quadratic<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
@@ -134,7 +134,7 @@ macro_rules! changed_quadratic {
     };
 }
 
-/// An entry of [`Linear`] with registers of another form.
+/// Creates an entry of [`Linear`] with registers of another form.
 const fn formed<F: Registers>(id: &'static str, title: &'static str) -> Entry {
     linear::<MarkedLinear<FiveDigits, F>, MarkedLinear<AlwaysFirst, F>>(id, title)
 }

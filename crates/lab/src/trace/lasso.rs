@@ -29,7 +29,7 @@ pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether `p` is in a section that `allowed` accepts in every state of the cycle.
+/// Returns whether `p` is in a section that `allowed` accepts in every state of the cycle.
 fn all_along(run: &Evidence<'_>, p: Pid, allowed: impl Fn(Section) -> bool) -> bool {
     allowed(run.section(p, run.stem.len()))
         && run.cycle.iter().filter(|s| s.process == p).all(|s| allowed(s.after.section))

@@ -49,7 +49,7 @@ fn access(step: &Step) -> String {
     step.access.as_ref().map_or_else(String::new, words::access)
 }
 
-/// Whether two steps look the same and change nothing, so that one line can stand for both.
+/// Returns whether two steps look the same and change nothing, so that one line can stand for both.
 fn same(one: &Step, other: &Step) -> bool {
     one == other && one.stays && one.events.is_empty()
 }

@@ -143,13 +143,13 @@ fn steps_commute<S: Space<{ super::support::W }>>(
 }
 
 /// The number of states, nearest to the initial ones, from which the check of declarations takes its sample.
-const MOST_STATES: u64 = 100_000;
+const MOST_STATES: u64 = 50_000;
 
 /// Checks a machine that counts without bound, on the first normal forms of its states.
 fn check_unbounded(id: &str, machine: &dyn Machine) {
     let tables = Tables::new(machine).unwrap();
     let space = Sequential { normal: Normal::of(machine, &tables), ..sequential(&tables) };
-    for state in some_of(&explore_some(&space, MOST_STATES), 500) {
+    for state in some_of(&explore_some(&space, MOST_STATES), 200) {
         for to in transpositions(tables.n) {
             let same = steps_commute(machine, &tables, &space, &state, &to);
             assert!(same, "{id} n = {} {to:?} {state:?}", tables.n);
@@ -170,11 +170,11 @@ fn machines_that_declare_symmetry_have_it() {
         let (tables, buffers) = Buffers::compile(&*machine, CAPACITY).unwrap();
         let sequential = sequential(&tables);
         let initial: HashSet<State> = sequential.initial().collect();
-        let states = some_of(&explore_some(&sequential, MOST_STATES), 500);
+        let states = some_of(&explore_some(&sequential, MOST_STATES), 200);
         let buffered =
             StoreBuffers { base: super::support::sequential(&tables), buffers: &buffers };
         let with_stores = if size.0 < 4 {
-            some_of(&explore_some(&buffered, MOST_STATES), 300)
+            some_of(&explore_some(&buffered, MOST_STATES), 100)
         } else {
             Vec::new()
         };

@@ -76,7 +76,7 @@ fn size(text: &str) -> Result<(usize, usize), String> {
     size.ok_or_else(|| "a size is written as N,K, such as 3,1".into())
 }
 
-/// The files that models are read from and, with --bless, written to.
+/// Returns the files that models are read from and, with --bless, written to.
 fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
     Ok(match &args.manifest {
         Some(path) => vec![ManifestFile::read(path.clone())?],
@@ -88,7 +88,7 @@ fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
 pub fn run(args: Args) -> program::Result {
     let old_files = files(&args)?;
     let mut files = old_files.clone();
-    // A manifest of one's own lists what its author wants.
+    // A manifest of the user's own lists only the models that its author wants.
     if args.bless && (args.manifest.is_none() || !args.size.is_empty()) {
         for added in atlas::add_models(&mut files, &args.only, &args.size)? {
             eprintln!("added: {added}");
@@ -132,7 +132,7 @@ pub fn run(args: Args) -> program::Result {
 }
 
 fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
-    // A model that is named runs, however long it takes.
+    // A model that is named runs, no matter how long it takes.
     let tier = match args.tier {
         Some(tier) => tier.into(),
         None if args.only.is_empty() => atlas::Tier::Quick,
@@ -176,8 +176,8 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
     report
 }
 
-/// One line per model, and the results that are not as expected. In a pipe, only the models that are
-/// not as expected.
+/// Formats one line per model, and the results that are not as expected. In a pipe, lists only the models
+/// that are not as expected.
 fn table(report: &AtlasReport) -> String {
     let terminal = io::stdout().is_terminal();
     let width = report.entries.iter().map(|entry| entry.model.id().len()).max().unwrap_or(0);

@@ -108,14 +108,14 @@ pub fn run(args: Args) -> program::Result {
     }))
 }
 
-/// The properties, in the order of the list.
+/// Returns the properties, in the order of the list.
 fn outcomes(report: &Report) -> impl Iterator<Item = (&str, &Outcome)> {
     let listed = Property::ALL.iter().map(|property| property.name());
     let order = ["range"].into_iter().chain(listed);
     order.filter_map(|name| report.properties.get(name).map(|outcome| (name, outcome)))
 }
 
-/// The run to show step by step: the one that was asked for, or the first violation of a promise.
+/// Returns the run to show step by step: the one that was asked for, or the first violation of a promise.
 fn shown(report: &Report, wanted: Option<Property>) -> Option<&Schedule> {
     if let Some(property) = wanted {
         return report.outcome(property).run.as_ref();

@@ -35,7 +35,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// The algorithm's identifier, with the timestamp system in it: `afek@linear`.
+    /// Returns the algorithm's identifier, with the timestamp system in it: `afek@linear`.
     pub fn id(&self) -> String {
         with_timestamps(&self.algorithm, self.timestamps)
     }
@@ -70,7 +70,7 @@ pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> Strin
 /// The rules for counting remote references.
 #[derive(Args, Clone)]
 pub struct Counting {
-    /// What a write does to the writer's own cached copy
+    /// The effect of a write on the writer's own cached copy
     #[arg(long, value_enum, default_value_t = OwnCopy::AsItWas)]
     writer_copy: OwnCopy,
     /// How to count a compare-and-swap or test-and-set that changes nothing
@@ -166,7 +166,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The memory limit in bytes.
+    /// Returns the memory limit in bytes.
     pub fn bytes(&self) -> u64 {
         self.memory.map_or_else(|| available_memory() / 5 * 4, |mib| mib.saturating_mul(1 << 20))
     }
@@ -193,7 +193,7 @@ impl Effort {
     }
 }
 
-/// Memory that can be used without swapping; a guess if the system does not report it.
+/// Returns the memory that can be used without swapping, or a guess if the system does not report it.
 fn available_memory() -> u64 {
     const GUESS: u64 = 4 << 30;
     let Ok(text) = fs::read_to_string("/proc/meminfo") else {

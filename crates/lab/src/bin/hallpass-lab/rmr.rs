@@ -82,7 +82,7 @@ pub fn run(args: Args) -> program::Result {
     Ok(ExitCode::from(status(&report)))
 }
 
-/// A run that exceeds the paper's bound is a violation.
+/// Returns the exit status. A run that exceeds the paper's bound is a violation.
 fn status(report: &Report) -> u8 {
     let figures = [&report.cc, &report.dsm];
     let exceeded = |figure: &&Figure| {

@@ -24,7 +24,7 @@ pub struct Args {
     /// The number of processes
     #[arg(short, value_name = "N")]
     n: usize,
-    /// What to check
+    /// The parts to check
     #[arg(long = "part", value_name = "PART", value_delimiter = ',', value_parser = part())]
     #[arg(default_value = "snapshot,refinement,properties")]
     parts: Vec<Part>,
