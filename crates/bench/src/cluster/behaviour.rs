@@ -28,9 +28,11 @@ const STOPPED: Duration = Duration::from_secs(3 * TTL);
 const ATTEMPTS: usize = 5;
 /// Prints its process id, and outlasts every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
-/// Prints `term` when it gets SIGTERM, and outlasts the trial.
+/// Prints its process id, and `term` when it gets SIGTERM. It outlasts the trial.
 const HEAR: [&str; 3] =
-    ["sh", "-c", "trap 'echo term; exit' TERM; echo in; while true; do sleep 0.05; done"];
+    ["sh", "-c", "trap 'echo term; exit' TERM; echo $$; while true; do sleep 0.05; done"];
+/// How long a signal may take to reach the command on a busy machine.
+const SIGNAL: Duration = Duration::from_secs(15);
 /// The kernel's flag for a process that executes no more instructions of its own (`PF_EXITING`). Its state is Z
 /// only some time later.
 const EXITING: u32 = 4;
@@ -209,7 +211,7 @@ fn await_waiter(
     Ok(false)
 }
 
-/// The command of the holder. Some wrappers leave it behind; dropping this kills it.
+/// The command of a holder. Some wrappers leave it behind; dropping this kills it.
 struct Holder(OwnedFd);
 
 impl Holder {
@@ -252,9 +254,10 @@ fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Str
 
 fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
     let run = Run::start(wrapper.command(&cluster.url(), LONG_TTL, "term", &HEAR))?;
-    run.line(PATIENCE).ok_or("a command did not get in")?;
+    let pid = run.line(PATIENCE).ok_or("a command did not get in")?;
+    let _command = Holder::find(&pid)?;
     run.signal(Signal::TERM)?;
-    let arrived = run.line(PATIENCE).as_deref() == Some("term");
+    let arrived = run.line(SIGNAL).as_deref() == Some("term");
     Ok((arrived, if arrived { "it arrived" } else { "it did not arrive" }.into()))
 }
 
