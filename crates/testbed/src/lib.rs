@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod cluster;
+pub mod documents;
 mod gate;
 mod http;
 pub mod judge;

@@ -1,0 +1,16 @@
+//! The commands of `hallpass-bench` that the documents print run as printed.
+
+use hallpass_testbed::documents::{Scratch, blocks};
+
+#[test]
+fn printed_commands_run_as_printed() {
+    let scratch = Scratch::new(env!("CARGO_BIN_EXE_hallpass-bench"));
+    let blocks = blocks();
+    let ours: Vec<_> = blocks.iter().filter(|block| block.is_run_with("hallpass-bench")).collect();
+    assert!(!ours.is_empty());
+    for block in ours {
+        let output = scratch.run(&block.lines.join("\n"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {}\n{said}", block.place(), output.status);
+    }
+}

@@ -1,0 +1,25 @@
+//! The commands of `hallpass` that the documents print run as printed.
+
+use hallpass_testbed::documents::{Scratch, blocks};
+
+#[test]
+fn printed_commands_run_as_printed() {
+    let blocks = blocks();
+    let ours: Vec<_> = blocks.iter().filter(|block| block.is_run_with("hallpass")).collect();
+    assert!(!ours.is_empty());
+    // The blocks of a document follow each other: a later one looks at the hall of an earlier one.
+    for document in ours.chunk_by(|one, other| one.file == other.file) {
+        let scratch = Scratch::new(env!("CARGO_BIN_EXE_hallpass"));
+        // The commands that examples run, which this machine need not have.
+        scratch.script("bin/python", "test -f \"$1\" && echo \"slot $HALLPASS_SLOT\"");
+        scratch.script("train.py", "");
+        scratch.script("backup.sh", "");
+        scratch.script("configs/small.yaml", "");
+        scratch.script("configs/large.yaml", "");
+        for block in document {
+            let output = scratch.run(&block.lines.join("\n"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {}\n{said}", block.place(), output.status);
+        }
+    }
+}

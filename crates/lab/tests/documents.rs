@@ -1,0 +1,31 @@
+//! The commands of `hallpass-lab` that the documents print run as printed, and find what they should.
+
+use std::collections::HashSet;
+
+use hallpass_testbed::documents::{Scratch, blocks};
+
+const HOLDS: i32 = 0;
+const VIOLATED: i32 = 1;
+
+#[test]
+fn printed_commands_run_as_printed() {
+    let scratch = Scratch::new(env!("CARGO_BIN_EXE_hallpass-lab"));
+    let mut done = HashSet::new();
+    for block in blocks().iter().filter(|block| block.is_run_with("hallpass-lab")) {
+        for command in block.commands().filter(|command| done.insert(command.to_string())) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            // A wrong variant has a colon in its name, and the lab must reject it.
+            let is_wrong = words[1] == "check" && words[2].contains(':');
+            let expected = if is_wrong { VIOLATED } else { HOLDS };
+            let output = scratch.run(command);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(expected),
+                "{}: {command}\n{said}",
+                block.place()
+            );
+        }
+    }
+    assert!(!done.is_empty());
+}

@@ -1,0 +1,222 @@
+//! The commands that README, CONTRIBUTING, the pages in `docs` and the READMEs of the crates print.
+//!
+//! A [`Block`] is a fenced block marked `sh` or `console`. Each crate with a program has a test that runs
+//! the blocks with its commands. A block that cannot run in a test has a comment before it, which readers
+//! of the rendered page do not see:
+//!
+//! ```text
+//! <!-- not run: needs the machines etcd-1 and etcd-2 -->
+//! ```
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+const NOT_RUN: &str = "<!-- not run: ";
+
+/// The programs of this project.
+pub const PROGRAMS: [&str; 3] = ["hallpass", "hallpass-lab", "hallpass-bench"];
+
+/// A block of commands in a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The document, relative to the root of the checkout.
+    pub file: String,
+    /// The line of its first command.
+    pub line: usize,
+    /// Its lines; of a `console` block, those after the prompt.
+    pub lines: Vec<String>,
+    /// Why no test runs it.
+    pub not_run: Option<String>,
+}
+
+/// Returns the root of the checkout.
+pub fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the blocks of all documents, in order.
+///
+/// # Panics
+/// If a document cannot be read.
+pub fn blocks() -> Vec<Block> {
+    let root = checkout();
+    let mut files: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(PathBuf::from).into();
+    files.extend(names(&root.join("docs")).map(|name| Path::new("docs").join(name)));
+    files.extend(
+        names(&root.join("crates")).map(|name| Path::new("crates").join(name).join("README.md")),
+    );
+    files.retain(|file| {
+        file.extension().is_some_and(|ending| ending == "md") && root.join(file).is_file()
+    });
+    files.sort();
+    let read = |file: &PathBuf| {
+        let text = fs::read_to_string(root.join(file)).expect("the document can be read");
+        blocks_of(&file.to_string_lossy(), &text)
+    };
+    files.iter().flat_map(read).collect()
+}
+
+fn names(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    entries.map(|entry| entry.expect("the entry can be read").file_name().into())
+}
+
+fn blocks_of(file: &str, text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut not_run = None;
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_start()));
+    while let Some((number, line)) = lines.next() {
+        if let Some(reason) = line.strip_prefix(NOT_RUN) {
+            not_run = Some(reason.trim_end_matches("-->").trim().to_string());
+            continue;
+        }
+        if let Some(kind) = line.strip_prefix("```") {
+            let inner: Vec<&str> = lines
+                .by_ref()
+                .map(|(_, line)| line)
+                .take_while(|line| !line.starts_with("```"))
+                .collect();
+            let prompt = if kind == "console" { "$ " } else { "" };
+            let commands = inner.iter().filter_map(|line| line.strip_prefix(prompt));
+            let lines = commands.map(String::from).collect();
+            if matches!(kind, "sh" | "console") {
+                blocks.push(Block {
+                    file: file.into(),
+                    line: number + 1,
+                    lines,
+                    not_run: not_run.take(),
+                });
+            }
+        }
+        if !line.is_empty() {
+            not_run = None;
+        }
+    }
+    blocks
+}
+
+impl Block {
+    /// Returns the place of the block: `README.md:12`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
+    /// Returns the programs of this project, and cargo, that its lines start with.
+    pub fn programs(&self) -> Vec<&str> {
+        let words = self.lines.iter().filter_map(|line| line.split_whitespace().next());
+        let mut programs: Vec<&str> =
+            words.filter(|word| PROGRAMS.contains(word) || *word == "cargo").collect();
+        programs.dedup();
+        programs
+    }
+
+    /// Returns the lines without comments.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let commands = self.lines.iter().map(|line| match line.split_once(" # ") {
+            Some((command, _)) => command.trim(),
+            None => line.trim(),
+        });
+        commands.filter(|command| !command.is_empty() && !command.starts_with('#'))
+    }
+
+    /// Returns `true` if a test of the crate of `program` has to run the block.
+    pub fn is_run_with(&self, program: &str) -> bool {
+        self.not_run.is_none() && self.programs() == [program]
+    }
+}
+
+/// A directory to run commands in, with the files that they mention.
+#[derive(Debug)]
+pub struct Scratch {
+    folder: tempfile::TempDir,
+    path: String,
+}
+
+impl Scratch {
+    /// Creates a directory in which `program`, the path of a built program, is found first.
+    ///
+    /// # Panics
+    /// If the directory cannot be created.
+    pub fn new(program: &str) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let bin = folder.path().join("bin");
+        fs::create_dir(&bin).expect("a folder can be created");
+        let own = Path::new(program).parent().expect("a program is in a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{}:{path}", bin.display(), own.display());
+        Scratch { folder, path }
+    }
+
+    /// Creates an executable shell script; `name` is a path in the directory.
+    ///
+    /// # Panics
+    /// If the script cannot be written.
+    pub fn script(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a script is in a folder"))
+            .expect("folders can be created");
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("permissions can be set");
+    }
+
+    /// Runs `text` with bash, which stops at the first command that fails.
+    ///
+    /// # Panics
+    /// If there is no bash.
+    pub fn run(&self, text: &str) -> Output {
+        let mut bash = Command::new("bash");
+        bash.args(["-euo", "pipefail", "-c", text]).current_dir(self.folder.path());
+        bash.env("PATH", &self.path).env("HALLPASS_DIR", self.folder.path().join("halls"));
+        bash.env_remove("HALLPASS_ON").env_remove("HALLPASS_SLOT").stdin(Stdio::null());
+        bash.output().expect("bash runs")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+Text
+```sh
+hallpass list   # the halls
+```
+<!-- not run: builds for minutes -->
+```console
+$ cargo test
+ok
+```
+<!-- not run: belongs to no block -->
+Text
+```rust
+let x = 1;
+```
+  ```sh
+  hallpass-lab list
+  ```
+";
+
+    #[test]
+    fn blocks_have_commands_and_reasons() {
+        let blocks = blocks_of("a.md", TEXT);
+        let lines: Vec<_> = blocks.iter().map(|block| (block.line, block.lines.clone())).collect();
+        assert_eq!(
+            lines,
+            [
+                (3, vec!["hallpass list   # the halls".to_string()]),
+                (7, vec!["cargo test".to_string()]),
+                (16, vec!["hallpass-lab list".to_string()]),
+            ]
+        );
+        let reasons: Vec<_> = blocks.iter().map(|block| block.not_run.as_deref()).collect();
+        assert_eq!(reasons, [None, Some("builds for minutes"), None]);
+        assert_eq!(blocks[0].commands().collect::<Vec<_>>(), ["hallpass list"]);
+        assert!(blocks[2].is_run_with("hallpass-lab") && !blocks[1].is_run_with("cargo"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Every block of commands in the documents runs in a test or says why not, and what cargo is told to run
+//! exists.
+
+use std::path::Path;
+
+use hallpass_testbed::documents::{Block, PROGRAMS, blocks, checkout};
+
+#[test]
+fn every_block_runs_in_a_test_or_says_why_not() {
+    let blocks = blocks();
+    let is_settled = |block: &&Block| {
+        block.not_run.as_ref().is_some_and(|reason| !reason.is_empty())
+            || PROGRAMS.iter().any(|program| block.is_run_with(program))
+    };
+    let open: Vec<String> =
+        blocks.iter().filter(|block| !is_settled(block)).map(Block::place).collect();
+    assert!(
+        open.is_empty(),
+        "put commands of one program ({}) into a block, or `<!-- not run: REASON -->` before it: {}",
+        PROGRAMS.join(", "),
+        open.join(", ")
+    );
+    for program in PROGRAMS {
+        assert!(blocks.iter().any(|block| block.is_run_with(program)), "no test runs {program}");
+    }
+}
+
+#[test]
+fn subcommands_of_other_programs_are_printed_as_these_programs() {
+    for block in blocks().iter().filter(|block| block.not_run.is_none()) {
+        for command in block.commands() {
+            let other =
+                ["hallpass lab ", "hallpass bench "].iter().any(|other| command.starts_with(other));
+            assert!(!other, "{}: write hallpass-lab or hallpass-bench: {command}", block.place());
+        }
+    }
+}
+
+#[test]
+fn cargo_is_told_to_run_what_exists() {
+    let mut seen = 0;
+    for block in blocks() {
+        for command in block.commands().filter(|command| command.contains("cargo ")) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let values = |option: &str| -> Vec<&str> {
+                words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1]).collect()
+            };
+            let place = format!("{}: {command}", block.place());
+            let packages: Vec<&Path> = values("-p")
+                .into_iter()
+                .map(|name| Path::new(name.strip_prefix("hallpass-").unwrap_or(name)))
+                .collect();
+            for package in &packages {
+                assert!(
+                    checkout().join("crates").join(package).join("Cargo.toml").is_file(),
+                    "{place}"
+                );
+            }
+            let folder = packages.first().map(|package| checkout().join("crates").join(package));
+            for (option, kind) in [("--test", "tests"), ("--example", "examples")] {
+                for name in values(option) {
+                    let folder = folder.as_ref().expect("a package is named").join(kind);
+                    let file = folder.join(format!("{name}.rs"));
+                    assert!(
+                        file.is_file() || folder.join(name).join("main.rs").is_file(),
+                        "{place}"
+                    );
+                }
+            }
+            for path in values("--path") {
+                assert!(checkout().join(path).join("Cargo.toml").is_file(), "{place}");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 0, "the documents print no cargo command");
+}
