@@ -1,4 +1,4 @@
-//! The manifest that comes along, and that whatever is wrong in one is noticed.
+//! The built-in manifest, and mistakes in a manifest that the atlas must notice.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use hallpass_algorithms::registry::{ENTRIES, Standing};
 use hallpass_lab::{
     atlas::{
         AtlasModel, AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models,
-        bless, html, markdown, run,
+        bless, html, markdown, run, run_pages,
     },
     check::Resources,
 };
@@ -247,7 +247,7 @@ fn contention_of_n_is_the_same_model_as_none() {
 }
 
 #[test]
-fn pages_say_what_differs_and_what_catches_a_variant() {
+fn pages_show_differences_and_the_run_that_rejects_a_variant() {
     let wrong = r#"
 [[model]]
 algorithm = "am-fig3:no-take"
@@ -266,4 +266,25 @@ exclusion = "?"
         assert!(text.contains("7 of 7 tight"));
     }
     assert!(!page.contains("http"), "it needs nothing from elsewhere");
+    let pages = run_pages(&report).unwrap();
+    assert_eq!(pages.len(), 1);
+    assert_eq!(pages[0].0, "runs/am-fig3-no-take-n2-k1-exclusion.html");
+    assert!(page.contains(&format!("href=\"{}\"", pages[0].0)), "the page links to the run");
+}
+
+#[test]
+fn variants_that_fail_only_beyond_explorable_sizes_are_shown_with_their_recorded_runs() {
+    let report =
+        run_all(&Manifest::standard().unwrap(), &["choi:once", "am-fig3:no-take"], 1 << 20);
+    assert!(!report.known_runs.is_empty());
+    let page = html(&report);
+    assert!(
+        page.contains("only at sizes that are too large to explore"),
+        "the sentence at the top"
+    );
+    assert!(page.contains("too large to explore, shown by a recorded run"));
+    assert!(!page.contains("No violation at"), "every variant is rejected");
+    for (file, _) in run_pages(&report).unwrap() {
+        assert!(page.contains(&file), "{file} is linked");
+    }
 }

@@ -31,7 +31,7 @@ pub(super) struct Cell {
     pub kind: CellKind,
     /// The sentence that explains the cell.
     pub hint: String,
-    /// The share of the claimed bound that the figure reaches, in percent.
+    /// The share of the paper's bound that the figure reaches, in percent.
     pub share: Option<u64>,
 }
 
@@ -168,7 +168,7 @@ fn counted(figure: &Figure) -> Cell {
         Bound::Unbounded => "∞".into(),
     };
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
-        let hint = format!("worst passage: {}; no claim", figure.worst);
+        let hint = format!("worst passage: {}; the paper states no bound", figure.worst);
         return Cell::new(worst, CellKind::Plain, hint);
     };
     let (word, kind) = match comparison {
@@ -184,7 +184,7 @@ fn counted(figure: &Figure) -> Cell {
         Bound::Unbounded => Some(100),
     };
     let text = format!("{worst} of {} {word}", claim.bound);
-    let hint = format!("{} claims {} = {}", claim.source, claim.formula, claim.bound);
+    let hint = format!("{} states {} = {}", claim.source, claim.formula, claim.bound);
     Cell { share: share.map(|share| share.min(100)), ..Cell::new(text, kind, hint) }
 }
 

@@ -16,7 +16,7 @@ pub fn markdown(report: &AtlasReport) -> String {
     let mut text = String::from("# Atlas\n\n");
     let _ = writeln!(text, "{}\n", report.summary());
     list(&mut text, "Not as expected", &report.differences());
-    list(&mut text, "Not seen to the end", &report.unseen());
+    list(&mut text, "Not explored to the end", &report.unseen());
     for family in sections::families(report) {
         family_table(&mut text, &family);
     }
@@ -25,7 +25,7 @@ pub fn markdown(report: &AtlasReport) -> String {
     for (mark, meaning) in LEGEND {
         let _ = writeln!(text, "- **{mark}**: {meaning}.");
     }
-    text.push_str("\n## In what sense\n\n");
+    text.push_str("\n## Scope of these results\n\n");
     for limit in LIMITS {
         let _ = writeln!(text, "- {limit}");
     }
@@ -87,6 +87,19 @@ fn family_table(text: &mut String, family: &Family<'_>) {
     text.push('\n');
 }
 
+/// Returns the last five cells of a variant in which exploring finds no fault.
+fn uncaught(group: &Group<'_>) -> [String; 5] {
+    if let Some(run) = group.recorded.first() {
+        let size = format!("n={} k={} (recorded run)", run.n, run.k);
+        let steps = (run.stem.len() + run.cycle.len()).to_string();
+        let replay = format!("`{}`", trace::encode(run).unwrap_or_default());
+        return [size, "too many".into(), trace::describe(run), steps, replay];
+    }
+    let sizes: Vec<String> = group.entries.iter().map(|entry| entry.model.id()).collect();
+    let nowhere = format!("**no violation found** ({})", sizes.join(", "));
+    [nowhere, "–".into(), "–".into(), "–".into(), "–".into()]
+}
+
 fn wrong(text: &mut String, groups: &[Group<'_>]) {
     if groups.is_empty() {
         return;
@@ -100,10 +113,7 @@ fn wrong(text: &mut String, groups: &[Group<'_>]) {
         let what = format!("{}: {}", group.about.figure, group.about.title);
         let name = format!("`{}`{}", group.id, if printed { " (as printed)" } else { "" });
         let Some((entry, catches)) = group.caught() else {
-            let sizes = group.entries.iter().map(|entry| entry.model.id()).collect::<Vec<_>>();
-            let nothing = ["–", "–", "–", "–"].map(String::from);
-            let nowhere = format!("**not caught** ({})", sizes.join(", "));
-            row(text, [name, what, nowhere].into_iter().chain(nothing));
+            row(text, [name, what].into_iter().chain(uncaught(group)));
             continue;
         };
         let model = &entry.model;

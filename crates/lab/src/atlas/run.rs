@@ -7,6 +7,7 @@ use super::{
     compare::{Comparison, Remark, compare},
     manifest::{AtlasModel, Manifest},
     select::Selection,
+    wrong::violation,
 };
 use crate::{
     check::{self, Resources, Verdict},
@@ -92,6 +93,9 @@ pub struct AtlasReport {
     pub unreached: Vec<String>,
     /// The number of models of the manifest that were not selected.
     pub not_selected: usize,
+    /// The manifest's recorded runs of algorithms among these models. Each shows what is wrong with a
+    /// variant at a size that is too large to explore.
+    pub known_runs: Vec<Schedule>,
     /// The duration in seconds.
     pub seconds: f64,
 }
@@ -142,6 +146,10 @@ pub fn run(
         on_progress(Step::Ends(&entry));
         report.entries.push(entry);
     }
+    let is_shown =
+        |run: &Schedule| report.entries.iter().any(|entry| entry.model.algorithm == run.algorithm);
+    let known = manifest.runs.iter().filter_map(|run| violation(&run.replay).ok());
+    report.known_runs = known.map(|(run, _)| run).filter(is_shown).collect();
     report.seconds = begun.elapsed().as_secs_f64();
     report
 }

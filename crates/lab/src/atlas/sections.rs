@@ -1,4 +1,4 @@
-//! A report's models by family, and the wrong variants with the model that catches each.
+//! A report's models by family, and the wrong variants with the runs that show their faults.
 
 use hallpass_algorithms::registry::{self, Standing};
 
@@ -15,6 +15,8 @@ pub(super) struct Group<'a> {
     pub about: &'static registry::Entry,
     pub names: bool,
     pub entries: Vec<&'a Entry>,
+    /// Recorded runs at sizes that are too large to explore.
+    pub recorded: Vec<&'a Schedule>,
 }
 
 /// The algorithms that are built from one figure.
@@ -54,7 +56,10 @@ fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<
         }
         match groups.iter_mut().find(|group| group.id == id) {
             Some(group) => group.entries.push(entry),
-            None => groups.push(Group { id, about, names, entries: vec![entry] }),
+            None => {
+                let recorded = report.known_runs.iter().filter(|run| run.algorithm == id).collect();
+                groups.push(Group { id, about, names, entries: vec![entry], recorded });
+            }
         }
     }
     groups
@@ -74,7 +79,7 @@ impl Family<'_> {
 
 impl Group<'_> {
     /// Returns the smallest size, by processes and then by states, at which something the paper promises
-    /// is violated, and what.
+    /// is violated, and the violations.
     pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
         self.entries
             .iter()
@@ -99,17 +104,21 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
             }
         }
     }
-    if let Some(report) = entry.measured.rmr_report() {
-        for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
-            if exceeds(figure) {
-                catches.extend(figure.run.as_ref().map(|run| (name, run)));
-            }
-        }
-    }
+    catches.extend(exceeded(entry));
     // Violated properties come before broken invariants, and the shortest run first.
     let inner = |name: &str| matches!(name, "invariants" | "range");
     catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
     catches
+}
+
+/// The machines, CC or DSM, on which the worst passage exceeds the paper's bound, each with its run.
+pub(super) fn exceeded(entry: &Entry) -> impl Iterator<Item = (&'static str, &Schedule)> {
+    let report = entry.measured.rmr_report();
+    let figures = report.map(|report| [("CC", &report.cc), ("DSM", &report.dsm)]);
+    let figures = figures.into_iter().flatten();
+    figures
+        .filter(|(_, figure)| exceeds(figure))
+        .filter_map(|(name, figure)| Some((name, figure.run.as_ref()?)))
 }
 
 fn exceeds(figure: &Figure) -> bool {

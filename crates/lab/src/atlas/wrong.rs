@@ -25,16 +25,23 @@ pub struct KnownRun {
 pub fn violation(replay: &str) -> Result<(Schedule, Listed), String> {
     let schedule = trace::decode(replay).map_err(|error| format!("`{replay}`: {error}"))?;
     trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
-    let listed = match &schedule.finding {
+    match violated(&schedule) {
+        Some(listed) => Ok((schedule, listed)),
+        None => Err(format!("`{replay}` violates nothing that an algorithm promises")),
+    }
+}
+
+/// Returns the property that a run violates.
+pub(super) fn violated(run: &Schedule) -> Option<Listed> {
+    Some(match &run.finding {
         Finding::Exclusion => Listed::Exclusion,
         Finding::Names => Listed::Names,
         Finding::Invariant(_) => Listed::Invariants,
         Finding::Deadlock { .. } => Listed::Deadlock,
-        Finding::Starvation { stopped, .. } if stopped.len() < schedule.k => Listed::Starvation,
+        Finding::Starvation { stopped, .. } if stopped.len() < run.k => Listed::Starvation,
         Finding::Fife { .. } => Listed::Fife,
-        _ => return Err(format!("`{replay}` violates nothing that an algorithm promises")),
-    };
-    Ok((schedule, listed))
+        _ => return None,
+    })
 }
 
 impl Manifest {

@@ -1,4 +1,4 @@
-//! The papers' claims about remote references, each with a dot for every size it was held against.
+//! The papers' bounds on remote references, each with a mark for every size it was compared at.
 
 use std::fmt::Write as _;
 
@@ -15,19 +15,19 @@ use super::{
 
 pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
     let groups = families.iter().flat_map(|family| &family.groups);
-    let claims: Vec<_> = groups
-        .flat_map(|group| group.about.bounds().filter_map(move |of| claim(group, of)))
+    let bounds: Vec<_> = groups
+        .flat_map(|group| group.about.bounds().filter_map(move |of| bound(group, of)))
         .collect();
-    if claims.is_empty() {
+    if bounds.is_empty() {
         return;
     }
     page.push_str(
-        "<section id=\"claims\"><h2>The claims, against the worst passage of all schedules</h2>\n\
-         <p>One mark for each size, from the smallest: the worst passage there, as a share of what the \
-         paper allows. A full mark is tight: some run needs that many.</p>\n\
-         <div class=\"wide\"><table class=\"claims\"><tbody>\n",
+        "<section id=\"bounds\"><h2>The papers' bounds, against the worst passage of all schedules</h2>\n\
+         <p>One mark for each size, the smallest first: the worst passage at that size, as a share of the \
+         paper's bound. A full mark is tight: some run needs that many remote references.</p>\n\
+         <div class=\"wide\"><table class=\"bounds\"><tbody>\n",
     );
-    for Claim { group, machine, source, formula, dots } in &claims {
+    for Bound { group, machine, source, formula, dots } in &bounds {
         let _ = write!(
             page,
             "<tr data-id=\"{id}\"><th scope=\"row\">{}</th><td><code>{id}</code></td><td>{machine} ≤ {}</td>\
@@ -51,7 +51,7 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
     page.push_str("</tbody></table></div></section>\n");
 }
 
-struct Claim<'a> {
+struct Bound<'a> {
     group: &'a Group<'a>,
     machine: &'static str,
     source: String,
@@ -60,15 +60,15 @@ struct Claim<'a> {
     dots: Vec<(String, Cell)>,
 }
 
-fn claim<'a>(group: &'a Group<'a>, claim: registry::RmrBound) -> Option<Claim<'a>> {
-    let machine = match claim.model {
+fn bound<'a>(group: &'a Group<'a>, stated: registry::RmrBound) -> Option<Bound<'a>> {
+    let machine = match stated.model {
         CostModel::Cc => "CC",
         CostModel::Dsm => "DSM",
     };
     let dots: Vec<_> = group
         .entries
         .iter()
-        .map(|entry| (entry, cells::figure(entry, claim.model)))
+        .map(|entry| (entry, cells::figure(entry, stated.model)))
         .filter(|(_, cell)| cell.kind != CellKind::Unlisted)
         .map(|(entry, cell)| {
             let model = &entry.model;
@@ -79,11 +79,11 @@ fn claim<'a>(group: &'a Group<'a>, claim: registry::RmrBound) -> Option<Claim<'a
         return None;
     }
     let (source, formula) = if group.names {
-        (format!("{}, Lemma 1", claim.source), format!("({}) + min(k, c) + 1", claim.formula))
+        (format!("{}, Lemma 1", stated.source), format!("({}) + min(k, c) + 1", stated.formula))
     } else {
-        (claim.source.to_string(), claim.formula.to_string())
+        (stated.source.to_string(), stated.formula.to_string())
     };
-    Some(Claim { group, machine, source, formula, dots })
+    Some(Bound { group, machine, source, formula, dots })
 }
 
 /// `tight at 3 of 5 sizes`, or what is worse than that.

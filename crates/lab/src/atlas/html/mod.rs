@@ -1,7 +1,7 @@
-//! The report as one HTML page that needs nothing else: no fonts, scripts or styles from elsewhere,
-//! readable without its script, light or dark as the reader's system is.
+//! The report as one HTML page: no fonts, scripts or styles from elsewhere, readable without its script,
+//! light or dark as the reader's system is. It links to the pages of [`run_pages`](super::run_pages).
 
-mod claims;
+mod bounds;
 mod tables;
 mod wrong;
 
@@ -16,7 +16,7 @@ use super::{
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The report as an HTML page.
+/// Renders the report as an HTML page.
 pub fn html(report: &AtlasReport) -> String {
     let families = sections::families(report);
     let wrong = sections::wrong(report);
@@ -29,23 +29,23 @@ pub fn html(report: &AtlasReport) -> String {
     );
     header(&mut page, report, &families, &wrong);
     page.push_str("<main>\n");
+    reading(&mut page);
     remarks(&mut page, report);
-    claims::section(&mut page, &families);
+    bounds::section(&mut page, &families);
     for (number, family) in families.iter().enumerate() {
         tables::section(&mut page, number, family);
     }
     wrong::section(&mut page, &wrong);
-    reading(&mut page);
     page.push_str("</main>\n");
     let _ = write!(
         page,
-        "<footer>hallpass {} &middot; <code>hallpass lab atlas</code></footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        "<footer>hallpass {} &middot; <code>hallpass-lab atlas</code></footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     );
     page
 }
 
-/// `text` where it stands between tags or in an attribute.
+/// Escapes text for HTML elements and quoted attributes.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -61,7 +61,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// A formula of the registry's with a mathematician's signs.
+/// Writes a formula of the registry with mathematical signs.
 fn formula(text: &str) -> String {
     text.replace("ceil(log2(n/k))", "⌈log₂(n/k)⌉").replace('-', "−")
 }
@@ -81,39 +81,43 @@ fn verdict(report: &AtlasReport) -> (&'static str, String) {
         }
         Status::Partial => {
             let unseen = report.count(Status::Partial) + report.unreached.len();
-            ("partial", format!("Partial: {} not seen to the end", counted(unseen, "model")))
+            ("partial", format!("Partial: {} not explored to the end", counted(unseen, "model")))
         }
     }
 }
 
 fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wrong: &[Group<'_>]) {
     let (class, sentence) = verdict(report);
-    let caught = wrong.iter().filter(|group| group.caught().is_some()).count();
+    let count = wrong::Count::of(wrong);
     let algorithms: usize = families.iter().map(|family| family.groups.len()).sum();
     let _ = write!(
         page,
         "<header>\n<h1>Atlas of k-exclusion</h1>\n<p class=\"lead\">Every interleaving of every \
-         algorithm here, at the sizes listed: what holds, what does not, how many remote memory \
-         references the worst passage makes, and whether that is what the paper says.</p>\n\
+         algorithm, at the sizes listed: which properties hold, how many remote memory references the \
+         worst passage makes, and whether both are as the paper states.</p>\n\
          <p class=\"verdict {class}\">{sentence}</p>\n<dl class=\"tiles\">"
     );
     for (what, value) in [
         ("algorithms", algorithms.to_string()),
         ("models", report.entries.len().to_string()),
         ("states", cells::thousands(report.states())),
-        ("wrong variants caught", format!("{caught} of {}", wrong.len())),
+        ("wrong variants rejected", format!("{} of {}", count.rejected(), count.all)),
         ("time", duration(report.seconds)),
     ] {
         let _ = write!(page, "<div><dd>{value}</dd><dt>{what}</dt></div>");
     }
-    page.push_str("</dl>\n<nav><a href=\"#claims\">Claims</a>");
+    page.push_str("</dl>\n");
+    if count.all > 0 {
+        let _ = writeln!(page, "<p class=\"lead\">{}</p>", count.sentence());
+    }
+    page.push_str("<nav><a href=\"#bounds\">Bounds</a>");
     let one_paper = families.iter().all(|family| family.paper == families[0].paper);
     for (number, family) in families.iter().enumerate() {
         let name = if one_paper { family.figure.to_string() } else { family.title() };
         let _ = write!(page, "<a href=\"#family-{number}\">{}</a>", escape(&name));
     }
     page.push_str(
-        "<a href=\"#wrong\">Wrong variants</a><a href=\"#reading\">How to read this</a>\
+        "<a href=\"#wrong\">Wrong variants</a>\
          <input id=\"filter\" type=\"search\" placeholder=\"filter: fig8 n=3 …\" \
          aria-label=\"Show only rows with these words\" hidden></nav>\n</header>\n",
     );
@@ -127,7 +131,7 @@ fn duration(seconds: f64) -> String {
 fn remarks(page: &mut String, report: &AtlasReport) {
     for (heading, class, lines) in [
         ("Not as expected", "bad", report.differences()),
-        ("Not seen to the end", "partial", report.unseen()),
+        ("Not explored to the end", "partial", report.unseen()),
     ] {
         if lines.is_empty() {
             continue;
@@ -140,26 +144,29 @@ fn remarks(page: &mut String, report: &AtlasReport) {
     }
 }
 
-/// Writes the legend, and the scope of the verdicts.
+/// Writes the legend, and the scope of the results.
 fn reading(page: &mut String) {
-    page.push_str("<section id=\"reading\"><h2>How to read this</h2>\n<div class=\"columns\"><div>\n<p class=\"key\">");
+    page.push_str("<section id=\"reading\">\n<p class=\"key\">");
     for (class, words) in [
-        ("holds", "holds"),
-        ("violated", "violated"),
-        ("unpromised", "violated, and not promised"),
-        ("tight", "tight"),
-        ("loose", "loose"),
-        ("exceeded", "exceeded"),
-        ("partial", "partial"),
+        ("holds", "✓ holds"),
+        ("violated", "✗ violated"),
+        ("unpromised", "✗ violated, but the paper does not promise it"),
+        ("tight", "tight: some run reaches the paper's bound"),
+        ("loose", "loose: no run reaches it"),
+        ("exceeded", "exceeded: some run needs more"),
+        ("partial", "partial: not explored to the end"),
         ("differs", "not as expected"),
     ] {
         let _ = write!(page, "<span class=\"{class}\">{words}</span>");
     }
-    page.push_str("</p>\n<dl class=\"legend\">");
+    page.push_str(
+        "</p>\n<details><summary>All marks, and the scope of these results</summary>\n\
+         <div class=\"columns\"><div>\n<dl class=\"legend\">",
+    );
     for (mark, meaning) in LEGEND {
         let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", escape(mark), escape(meaning));
     }
-    page.push_str("</dl>\n</div><div><h3>In what sense</h3>\n<ul class=\"limits\">");
+    page.push_str("</dl>\n</div><div><h3>Scope of these results</h3>\n<ul class=\"limits\">");
     for limit in LIMITS {
         let (what, rest) = limit.split_once(": ").unwrap_or(("", limit));
         if what.is_empty() || what.len() > 40 {
@@ -168,5 +175,5 @@ fn reading(page: &mut String) {
             let _ = write!(page, "<li><b>{}</b>: {}</li>", escape(what), escape(rest));
         }
     }
-    page.push_str("</ul></div></div></section>\n");
+    page.push_str("</ul></div></div></details></section>\n");
 }

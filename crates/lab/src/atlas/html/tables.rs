@@ -8,7 +8,8 @@ use super::super::{
     cells::{self, Cell, CellKind, PROPERTIES},
     manifest::Listed,
     run::{Entry, Status},
-    sections::{Family, Group},
+    runs,
+    sections::{self, Family, Group},
 };
 use super::{escape, formula};
 
@@ -55,21 +56,21 @@ pub(super) fn section(page: &mut String, number: usize, family: &Family<'_>) {
 fn body(page: &mut String, group: &Group<'_>, shown: &[(Listed, &str)], columns: usize) {
     let about = group.about;
     let names = if group.names { ", with names (Fig. 1, Lemma 1)" } else { "" };
-    let claim = |claim: hallpass_algorithms::registry::RmrBound| {
-        let machine = match claim.model {
+    let bound = |bound: hallpass_algorithms::registry::RmrBound| {
+        let machine = match bound.model {
             CostModel::Cc => "CC",
             CostModel::Dsm => "DSM",
         };
         let names = if group.names { " + min(k, c) + 1" } else { "" };
-        format!(" · {} claims {machine} ≤ {}{names}", claim.source, formula(claim.formula))
+        format!(" · {} states {machine} ≤ {}{names}", bound.source, formula(bound.formula))
     };
-    let claim: String = about.bounds().map(claim).collect();
+    let bounds: String = about.bounds().map(bound).collect();
     let _ = writeln!(
         page,
         "<tbody data-algorithm=\"{id}\"><tr class=\"group\"><th colspan=\"{columns}\" scope=\"rowgroup\">\
          <code>{id}</code> {} <small>{}</small></th></tr>",
         escape(&format!("{}{names}", about.title)),
-        escape(&format!("{} · uses {}{claim}", about.figure, about.primitives)),
+        escape(&format!("{} · uses {}{bounds}", about.figure, about.primitives)),
         id = escape(group.id),
     );
     for entry in &group.entries {
@@ -92,27 +93,37 @@ fn row(page: &mut String, entry: &Entry, shown: &[(Listed, &str)]) {
     }
     page.push_str("</td>");
     let states = entry.measured.states().unwrap_or_default();
-    cell(page, &cells::states(entry), Some(magnitude(states)), "states ");
+    cell(page, &cells::states(entry), Some(magnitude(states)), "states ", None);
     for &(property, _) in shown {
-        cell(page, &cells::property(entry, property), None, "");
+        let name = property.name();
+        let has_run = runs::violations(entry).any(|(violated, _)| violated == name);
+        let link = has_run.then(|| runs::link(entry, name));
+        cell(page, &cells::property(entry, property), None, "", link);
     }
     for model in [CostModel::Cc, CostModel::Dsm] {
         let found = cells::figure(entry, model);
         let share = found.share;
-        cell(page, &found, share, "figure ");
+        let machine = match model {
+            CostModel::Cc => "CC",
+            CostModel::Dsm => "DSM",
+        };
+        let has_run = sections::exceeded(entry).any(|(exceeded, _)| exceeded == machine);
+        let link = has_run.then(|| runs::link(entry, machine));
+        cell(page, &found, share, "figure ", link);
     }
     let _ = writeln!(page, "<td class=\"time\">{:.1} s</td></tr>", entry.measured.seconds);
 }
 
-/// How long the bar of a number of states is, in percent: a hundred million fill it, and each
-/// tenth of that takes an eighth away.
+/// Returns the length of the bar of a number of states, in percent: a hundred million states fill it, and
+/// a tenth of the states takes an eighth away.
 fn magnitude(states: u64) -> u64 {
     let digits = (states.max(1) as f64).log10();
     ((digits / 8.0).min(1.0) * 100.0) as u64
 }
 
-/// `share`, in percent, is the length of a bar behind the text.
-fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str) {
+/// Writes a cell. `share`, in percent, is the length of a bar behind the text; `link` is the page of the
+/// run behind it.
+fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str, link: Option<String>) {
     let _ = write!(page, "<td class=\"{more}{}\"", class(cell.kind));
     if let Some(share) = share {
         let _ = write!(page, " style=\"--share:{share}%\"");
@@ -120,5 +131,8 @@ fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str) {
     if !cell.hint.is_empty() {
         let _ = write!(page, " title=\"{}\"", escape(&cell.hint));
     }
-    let _ = write!(page, ">{}</td>", escape(&cell.text));
+    let _ = match link {
+        Some(link) => write!(page, "><a href=\"{link}\">{}</a></td>", escape(&cell.text)),
+        None => write!(page, ">{}</td>", escape(&cell.text)),
+    };
 }

@@ -1,26 +1,74 @@
-//! The wrong variants: what is wrong with each, and what catches it.
+//! The wrong variants: the fault of each, and the runs that show it.
 
 use std::fmt::Write as _;
 
 use hallpass_algorithms::registry::Standing;
 
 use super::{
-    super::{cells::thousands, run::Entry, sections::Group},
+    super::{
+        cells::thousands, manifest::Listed, run::Entry, runs, sections::Group, wrong::violated,
+    },
     counted, escape,
 };
 use crate::{schedule::Schedule, trace};
+
+/// How the wrong variants were rejected.
+pub(super) struct Count {
+    pub all: usize,
+    /// By exploring a model.
+    explored: usize,
+    /// By a recorded run.
+    recorded: usize,
+}
+
+impl Count {
+    pub fn of(groups: &[Group<'_>]) -> Self {
+        let explored = groups.iter().filter(|group| group.caught().is_some()).count();
+        let recorded = groups.iter().filter(|group| is_recorded_only(group)).count();
+        Count { all: groups.len(), explored, recorded }
+    }
+
+    pub fn rejected(&self) -> usize {
+        self.explored + self.recorded
+    }
+
+    /// Explains the numbers.
+    pub fn sentence(&self) -> String {
+        let Count { all, explored, recorded } = self;
+        let mut text =
+            format!("{explored} of {all} wrong variants fail at a size that was explored here.");
+        if *recorded > 0 {
+            let fail = if *recorded == 1 { "fails" } else { "fail" };
+            let _ = write!(
+                text,
+                " {recorded} {fail} only at sizes that are too large to explore: for each of them a recorded \
+                 run shows the fault, executed again on the algorithm's own code."
+            );
+        }
+        let open = all - self.rejected();
+        if open > 0 {
+            let _ = write!(text, " {open} were not rejected in this run of the atlas.");
+        }
+        text
+    }
+}
+
+fn is_recorded_only(group: &Group<'_>) -> bool {
+    group.caught().is_none() && !group.recorded.is_empty()
+}
 
 pub(super) fn section(page: &mut String, groups: &[Group<'_>]) {
     if groups.is_empty() {
         return;
     }
     page.push_str(
-        "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that finds nothing wrong may be \
-         looking at nothing. These are wrong as printed, or were made wrong on purpose in one place; \
-         each is shown at the smallest size (fewest processes, then fewest states) at which something \
-         the paper promises is violated. \
-         <code>hallpass lab replay</code> steps through a run.</p>\n<div class=\"cards\">\n",
+        "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that never finds a fault proves \
+         nothing. These variants are wrong as printed in a paper, or wrong on purpose in one place. Each is \
+         shown at the smallest size (fewest processes, then fewest states) at which it violates \
+         a promise of the paper. Click a violation to see its run; <code>hallpass-lab \
+         replay</code> steps through it in a terminal.</p>\n",
     );
+    let _ = writeln!(page, "<p>{}</p>\n<div class=\"cards\">", Count::of(groups).sentence());
     for group in groups {
         card(page, group);
     }
@@ -42,10 +90,11 @@ fn card(page: &mut String, group: &Group<'_>) {
     );
     match group.caught() {
         Some((entry, catches)) => caught(page, group, entry, &catches),
+        None if is_recorded_only(group) => recorded(page, group),
         None => {
             let _ = write!(
                 page,
-                "<p class=\"uncaught\">Not caught at {}.</p>",
+                "<p class=\"uncaught\">No violation at {}.</p>",
                 sizes(group.entries.iter().copied())
             );
         }
@@ -69,12 +118,29 @@ fn caught(page: &mut String, group: &Group<'_>, entry: &Entry, catches: &[(&str,
     }
     page.push_str("</p>\n<ul class=\"catches\">");
     for (name, run) in catches {
-        catch(page, name, run);
+        catch(page, name, &runs::link(entry, name), run);
     }
     page.push_str("</ul>");
 }
 
-fn catch(page: &mut String, name: &str, run: &Schedule) {
+/// Writes the recorded runs of a variant that fails only at sizes too large to explore.
+fn recorded(page: &mut String, group: &Group<'_>) {
+    for run in &group.recorded {
+        let _ = write!(
+            page,
+            "<p class=\"size\"><b>n = {}, k = {}</b> · too large to explore, shown by a recorded run \
+             · <span class=\"quiet\">nothing wrong at {}</span></p>\n<ul class=\"catches\">",
+            run.n,
+            run.k,
+            sizes(group.entries.iter().copied())
+        );
+        let name = violated(run).map_or("recorded", Listed::name);
+        catch(page, name, &runs::recorded_link(run), run);
+        page.push_str("</ul>");
+    }
+}
+
+fn catch(page: &mut String, name: &str, link: &str, run: &Schedule) {
     let length = if run.cycle.is_empty() {
         counted(run.stem.len(), "step")
     } else {
@@ -83,7 +149,8 @@ fn catch(page: &mut String, name: &str, run: &Schedule) {
     };
     let _ = write!(
         page,
-        "<li><details><summary><span class=\"violated\">{}</span> {} <small>{length}</small></summary>",
+        "<li><a href=\"{link}\"><span class=\"violated\">{}</span> {}</a> <small>{length}</small>\
+         <details><summary>replay string</summary>",
         escape(name),
         escape(&trace::describe(run)),
     );

@@ -32,7 +32,7 @@ pub struct Args {
     /// Read the models and their expected results from this file [default: the built-in ones]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Write atlas.md and atlas.html to this directory
+    /// Write atlas.md, atlas.html and a page for each run in runs/ to this directory
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
     /// Write the measured results as the expected ones: to the file of --manifest, or at the
@@ -98,7 +98,7 @@ pub fn run(args: Args) -> program::Result {
     let selection = selection(&args, &manifest)?;
     // Fails now rather than after an hour if the directory cannot be written.
     fs::create_dir_all(&args.out)
-        .map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
+        .map_err(|error| format!("cannot create {}: {error}", args.out.display()))?;
     let mut report = measure(&args.effort, &manifest, &selection);
     if report.entries.is_empty() && report.unreached.is_empty() {
         return Err("the manifest has no model of this tier: try --tier full".into());
@@ -117,6 +117,7 @@ pub fn run(args: Args) -> program::Result {
     }
     save(&args.out.join("atlas.md"), &atlas::markdown(&report))?;
     save(&args.out.join("atlas.html"), &atlas::html(&report))?;
+    save_runs(&args.out, &report)?;
     let out = args.out.display();
     let text = if args.json {
         format!("{}\n", report.to_json())
@@ -129,6 +130,14 @@ pub fn run(args: Args) -> program::Result {
         Status::Differs => VIOLATED,
         Status::Partial => PARTIAL,
     }))
+}
+
+/// Writes the pages that atlas.html links to.
+fn save_runs(out: &Path, report: &AtlasReport) -> Result<(), String> {
+    let folder = out.join("runs");
+    fs::create_dir_all(&folder)
+        .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    atlas::run_pages(report)?.iter().try_for_each(|(file, page)| save(&out.join(file), page))
 }
 
 fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
