@@ -95,7 +95,7 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
 /// Returns `true` if two threads continue while this many others are stopped inside. Tries longer and
 /// longer times, because the machine may be busy.
 fn goes_on(contestant: &Contestant, stopped: usize) -> bool {
-    let crew = Crew { threads: 2, victims: stopped, operations: None, size: 10 };
+    let crew = Crew { threads: 2, victims: stopped, operations: None, size: 10, timed: false };
     (5..12).any(|power| {
         let rate = stopped::measure(contestant, &crew, Duration::from_millis(1 << power), LONG);
         rate.expect("all come back").is_some_and(|rate| rate > 0.0)
@@ -117,7 +117,7 @@ fn as_many_may_stop_inside_as_a_resilient_object_is_made_for() {
 
 #[test]
 fn one_stopped_inside_stops_all_others_at_a_lock() {
-    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10 };
+    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10, timed: false };
     let time = Duration::from_millis(30);
     for name in ["resilient-1", "mcs-yield", "std-mutex", "parking-lot"] {
         assert_eq!(stopped::measure(&contestant(name), &crew, time, LONG), Ok(Some(0.0)), "{name}");
@@ -132,7 +132,8 @@ fn one_stopped_inside_stops_all_others_at_a_lock() {
 #[test]
 fn what_does_not_end_is_given_up() {
     for contestant in &field() {
-        let crew = Crew { threads: 6, victims: 0, operations: Some(u64::MAX / 2), size: 10 };
+        let crew =
+            Crew { threads: 6, victims: 0, operations: Some(u64::MAX / 2), size: 10, timed: false };
         let limit = Duration::from_millis(20);
         let sample = curve::measure(contestant, &crew, Weather::Calm, limit, 0);
         assert!(matches!(sample, Ok(Sample::TimeUp { .. })), "{contestant:?}: {sample:?}");
@@ -163,17 +164,18 @@ fn a_stopped_measurement_says_so() {
 fn paused_threads_do_all_their_operations() {
     // Locks that spin take minutes if others use the machine.
     for contestant in field().iter().filter(|one| one.kind != Kind::SpinLock) {
-        let crew = Crew { threads: 2, victims: 0, operations: Some(30_000), size: 10 };
+        let crew =
+            Crew { threads: 2, victims: 0, operations: Some(30_000), size: 10, timed: false };
         let weather = Weather::Pauses(Duration::from_millis(1));
         let sample = curve::measure(contestant, &crew, weather, LONG, 1);
-        assert!(matches!(sample, Ok(Sample::Done(_))), "{contestant:?}: {sample:?}");
+        assert!(matches!(sample, Ok(Sample::Done { .. })), "{contestant:?}: {sample:?}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_seen_at_each_tenth_unless_all_stop() {
-    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10 };
+    let crew = Crew { threads: 2, victims: 1, operations: None, size: 10, timed: false };
     let never = AtomicBool::new(false);
     let seen = memory::measure(&contestant("skip-list"), &crew, 1_000, LONG, &never);
     let seen = seen.expect("all come back");

@@ -8,7 +8,7 @@
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
-//! | [`rmr`] | remote memory references: exact counts, searches, plots |
+//! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
 //! | [`timestamps`], [`objects`] | timestamp systems and objects, checked by the same explorer |
 //! | [`atlas`] | models with their expected results |
@@ -58,6 +58,7 @@ pub mod space;
 pub mod standing;
 pub mod state_index;
 pub mod store;
+pub mod svg;
 pub mod tables;
 pub mod timestamps;
 pub mod trace;

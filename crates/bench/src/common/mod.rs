@@ -7,12 +7,14 @@
 //! | [`sample`] | the passages of one contestant in one round |
 //! | [`rounds`] | rounds over workloads and contestants |
 //! | [`statistics`], [`quartiles`] | medians, spreads and quartiles over rounds |
+//! | [`ranking`] | warnings where the spread makes a ranking meaningless |
 //! | [`select`] | contestants by the names on a command line |
 //! | [`text`] | figures as tables |
 //! | [`plot`] | figures as pictures |
 
 pub mod plot;
 pub mod quartiles;
+pub mod ranking;
 pub mod rounds;
 pub mod sample;
 pub mod select;

@@ -25,8 +25,13 @@ pub enum Weather {
 /// The result of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sample {
-    /// All operations were done in this time.
-    Done(Duration),
+    /// All operations were done.
+    Done {
+        /// The time for all of them.
+        wall: Duration,
+        /// The longest one, if they were timed.
+        longest: Option<Duration>,
+    },
     /// The time was up before all operations were done.
     TimeUp {
         /// Number of operations done.
@@ -53,7 +58,9 @@ pub fn measure(
             Weather::Pauses(pause) => with_pauses(stage, end, pause, Numbers::new(seed)),
         };
         sample = all_done.map(|all_done| match all_done {
-            true => Sample::Done(stage.wall()),
+            true => {
+                Sample::Done { wall: stage.wall(), longest: crew.timed.then(|| stage.longest()) }
+            }
             false => Sample::TimeUp { done: stage.done() },
         });
     })?;
@@ -79,10 +86,12 @@ fn with_pauses(
             return Ok(false);
         }
         let Some(id) = running(stage, &pauser, &mut numbers) else { continue };
+        stage.count_pause(id);
         let paused = pauser.pause(id);
         // Only sleep here: the paused thread may hold the stage's lock or the allocator's.
         thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
         drop(paused);
+        stage.count_pause(id);
     }
 }
 

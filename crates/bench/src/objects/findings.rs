@@ -258,6 +258,7 @@ mod tests {
 
     fn curve(contestant: &'static str, kind: Kind, times: &[Option<f64>]) -> Curve {
         let point = |(threads, ms): (usize, &Option<f64>)| Point {
+            longest_ms: None,
             threads: 1 << threads,
             ms: *ms,
             spread: None,

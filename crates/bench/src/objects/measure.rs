@@ -107,7 +107,8 @@ impl Plan {
                         continue;
                     }
                     let operations = Some(self.operations);
-                    let crew = Crew { threads: *threads, victims: 0, operations, size: self.size };
+                    let (threads, timed) = (*threads, part == Part::Paused);
+                    let crew = Crew { threads, victims: 0, operations, size: self.size, timed };
                     let seed = round as u64;
                     let sample = curve::measure(contestant, &crew, weather, self.limit, seed)?;
                     samples.push(sample);
@@ -202,7 +203,7 @@ impl Plan {
     }
 
     fn crew(&self, victims: usize) -> Crew {
-        Crew { threads: self.active, victims, operations: None, size: self.size }
+        Crew { threads: self.active, victims, operations: None, size: self.size, timed: false }
     }
 }
 
@@ -214,25 +215,31 @@ fn has_places(contestant: &Contestant, threads: usize) -> bool {
 fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
     let fails = |done: Option<u64>, why: &str| {
         let why = Some(why.to_string());
-        Point { threads, ms: None, spread: None, done, why }
+        Point { threads, ms: None, spread: None, longest_ms: None, done, why }
     };
     if let Some(places) = contestant.places().filter(|places| threads > *places) {
         return fails(None, &format!("it has only {places} places"));
     }
     let done = samples.iter().find_map(|sample| match sample {
         Sample::TimeUp { done } => Some(*done),
-        Sample::Done(_) => None,
+        Sample::Done { .. } => None,
     });
     if done.is_some() {
         return fails(done, "it did not finish in time");
     }
     let nanos = samples.iter().map(|sample| match sample {
-        Sample::Done(wall) => Some(wall.as_nanos() as f64),
+        Sample::Done { wall, .. } => Some(wall.as_nanos() as f64),
         Sample::TimeUp { .. } => None,
     });
     match time_and_spread(nanos) {
         Some((ns, spread)) => {
-            Point { threads, ms: Some(ns / 1e6), spread: Some(spread), done: None, why: None }
+            let longest = samples.iter().filter_map(|sample| match sample {
+                Sample::Done { longest, .. } => longest.map(|time| time.as_secs_f64() * 1e3),
+                Sample::TimeUp { .. } => None,
+            });
+            let (ms, spread) = (Some(ns / 1e6), Some(spread));
+            let longest_ms = median(longest.collect());
+            Point { threads, ms, spread, longest_ms, done: None, why: None }
         }
         None => fails(None, "it was not measured"),
     }

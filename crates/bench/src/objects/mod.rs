@@ -11,6 +11,7 @@
 //! | [`stage`] | threads on one queue |
 //! | [`stall`] | stopping a thread inside its operation |
 //! | [`preempt`] | pausing a thread wherever it is |
+//! | [`stopwatch`] | the longest operation of a thread |
 //! | [`curve`] | the time for a number of operations, with pauses or without |
 //! | [`stopped`] | throughput of the other threads while some are stopped |
 //! | [`memory`] | memory in use while some threads are stopped |
@@ -33,4 +34,5 @@ pub mod report;
 pub mod stage;
 pub mod stall;
 pub mod stopped;
+pub mod stopwatch;
 pub mod table;

@@ -1,6 +1,6 @@
 //! The report as pictures: total times as lines, remaining throughput as bars.
 
-use plotters::style::{BLACK, RGBColor};
+use plotters::style::RGBColor;
 
 use super::{
     contestants::Kind,
@@ -9,7 +9,8 @@ use super::{
 };
 use crate::common::plot::{
     Failure, PlotError,
-    canvas::{self, Align, Canvas, FOOT, GREY, HEAD, MARGIN, PALE, Type, WIDTH},
+    bars::{self, Bar, RANGE},
+    canvas,
     lines::{self, Line, Panel},
     scale::Scale,
 };
@@ -82,29 +83,42 @@ fn draw_curves(figure: &Figure, report: &Report) -> Result<String, Failure> {
         Part::Paused => "Figure 11 on this machine: threads are paused while they run",
         _ => "Figure 10 on this machine: more and more threads",
     };
-    let nanos = |point: &Point| match (point.ms, point.done) {
+    let curves: Vec<&Curve> = figure.curves.iter().collect();
+    let total = lines_of(&curves, |point| match (point.ms, point.done) {
         (Some(ms), _) => Some(ms * 1e6),
         (None, done) => done.map(|_| f64::INFINITY),
-    };
-    let curves: Vec<&Curve> = figure.curves.iter().collect();
-    let line = |(index, curve): (usize, &&Curve)| Line {
-        name: curve.contestant,
-        bold: is_ours(curve.kind),
-        colour: colour(curve.kind),
-        shape: alike_before(&curves, index),
-        points: curve.points.iter().map(nanos).collect(),
-    };
-    let lines: Vec<Line<'_>> = curves.iter().enumerate().map(line).collect();
+    });
+    let longest = lines_of(&curves, |point| point.longest_ms.map(|ms| ms * 1e6));
     let places: Vec<String> = figure.threads().iter().map(usize::to_string).collect();
     let (about, beyond) =
         (table::about(figure.part, report), format!("not in {} s", report.limit_s));
-    let panel = Panel { about: &about, places: &places, axis: "threads", beyond: &beyond };
+    let panel = |about| Panel { about, places: &places, axis: "threads", beyond: &beyond };
+    let mut panels = vec![(panel(&about), total)];
+    if longest.iter().any(|line| line.points.iter().any(Option::is_some)) {
+        panels.push((panel(table::LONGEST), longest));
+    }
     let kinds: Vec<Kind> = curves.iter().map(|curve| curve.kind).collect();
     let caption = table::footnote(report);
-    let height = HEAD + lines::height(lines.len()) + FOOT;
-    canvas::picture(height, title, &legend(&kinds), caption.trim_end(), |canvas| {
-        lines::draw(canvas, HEAD, &panel, &lines)
+    let height = panels.iter().map(|(panel, lines)| panel.height(lines.len())).sum();
+    canvas::picture(height, title, &legend(&kinds), &caption, |canvas, mut top| {
+        for (panel, lines) in &panels {
+            lines::draw(canvas, top, panel, lines)?;
+            top += panel.height(lines.len());
+        }
+        Ok(())
     })
+}
+
+/// Returns a line for each curve, with a value in nanoseconds for each of its points.
+fn lines_of<'a>(curves: &[&'a Curve], nanos: impl Fn(&Point) -> Option<f64>) -> Vec<Line<'a>> {
+    let line = |(index, curve): (usize, &&'a Curve)| Line {
+        name: curve.contestant,
+        bold: is_ours(curve.kind),
+        colour: colour(curve.kind),
+        shape: alike_before(curves, index),
+        points: curve.points.iter().map(&nanos).collect(),
+    };
+    curves.iter().enumerate().map(line).collect()
 }
 
 /// Returns how many curves of the same sort come before this one: they have different markers.
@@ -113,31 +127,19 @@ fn alike_before(curves: &[&Curve], index: usize) -> usize {
     curves[..index].iter().filter(is_alike).count()
 }
 
-/// Height of a bar's row.
-const ROW: i32 = 24;
-const BAR: i32 = 15;
-/// Space between title and bars, for the description.
-const ABOVE: i32 = 52;
-/// Space for the values at the axis.
-const BELOW: i32 = 40;
-/// The x position at which names end and bars begin.
-const NAMES: i32 = 210;
-/// Space for the text after a bar.
-const VALUE: i32 = 130;
-
-/// One bar.
-struct Bar {
+/// Throughput that remains while some threads are stopped.
+struct Remains {
     name: String,
     kind: Kind,
     part: f64,
     rate: f64,
 }
 
-fn bars(rows: &[Kept]) -> Vec<Bar> {
+fn remains(rows: &[Kept]) -> Vec<Remains> {
     let of = |kept: &Kept| {
         let bar = |stopped: usize, part: Option<f64>, rate: Option<f64>| {
             let name = format!("{}, {stopped} stopped", kept.contestant);
-            Some(Bar { name, kind: kept.kind, part: part?, rate: rate? })
+            Some(Remains { name, kind: kept.kind, part: part?, rate: rate? })
         };
         let most = kept.most_stopped.unwrap_or(0);
         [bar(1, kept.part_with_one(), kept.one), bar(most, kept.part_with_most(), kept.most)]
@@ -146,46 +148,32 @@ fn bars(rows: &[Kept]) -> Vec<Bar> {
 }
 
 fn draw_kept(report: &Report) -> Result<String, Failure> {
-    let bars = bars(&report.stopped);
+    let remains = remains(&report.stopped);
     let kinds: Vec<Kind> = report.stopped.iter().map(|kept| kept.kind).collect();
     let title = "Throughput of the others while threads are stopped inside an operation";
+    let most = remains.iter().map(|one| one.part).fold(1.0, f64::max);
+    let scale = Scale::of_ratios(0.0, most, RANGE);
+    let bars: Vec<Bar<'_>> = remains.iter().map(bar).collect();
+    let panel = bars::Panel {
+        about: &format!("{} more threads work", report.active),
+        meaning: "operations per second, relative to those with no thread stopped",
+        bars: &bars,
+        scale: &scale,
+        tick: |tick| format!("{:.0} %", tick * 100.0),
+    };
     let caption = table::footnote(report);
-    let height = HEAD + ABOVE + ROW * bars.len() as i32 + BELOW + FOOT;
-    canvas::picture(height, title, &legend(&kinds), caption.trim_end(), |canvas| {
-        let about = format!("{} more threads work", report.active);
-        let look = Type::new(15, BLACK, Align::Left).bold(true);
-        canvas.text((MARGIN, HEAD + 10), &about, look)?;
-        draw_bars(canvas, &bars)
+    canvas::picture(panel.height(), title, &legend(&kinds), &caption, |canvas, top| {
+        panel.draw(canvas, top)
     })
 }
 
-fn draw_bars(canvas: &Canvas<'_>, bars: &[Bar]) -> Result<(), Failure> {
-    let first = HEAD + ABOVE;
-    let end = first + ROW * bars.len() as i32;
-    let most = bars.iter().map(|bar| bar.part).fold(1.0, f64::max);
-    let scale = Scale::of_ratios(0.0, most, (NAMES + 10, WIDTH - MARGIN - VALUE));
-    let heading = "operations per second, relative to those with no thread stopped";
-    canvas.text((NAMES + 10, first - 16), heading, Type::new(13, GREY, Align::Left))?;
-    for tick in scale.ticks() {
-        let (x, text) = (scale.pixel(tick), format!("{:.0} %", tick * 100.0));
-        canvas.line([(x, first), (x, end)], PALE, 1)?;
-        canvas.text((x, end + 12), &text, Type::new(12, GREY, Align::Centre))?;
-    }
-    for (index, bar) in bars.iter().enumerate() {
-        let middle = first + ROW * index as i32 + ROW / 2;
-        let name = Type::new(13, BLACK, Align::Right).bold(is_ours(bar.kind));
-        canvas.text((NAMES, middle), &bar.name, name)?;
-        let (from, to) = (scale.pixel(0.0), scale.pixel(bar.part));
-        if bar.part > 0.0 {
-            canvas.bar((from, middle - BAR / 2), (to, middle + BAR / 2), colour(bar.kind))?;
-        }
-        let value = match bar.part {
-            0.0 => "stops".to_string(),
-            _ => format!("{} ({:.0}/s)", table::percent(Some(bar.part)), bar.rate),
-        };
-        canvas.text((to + 6, middle), &value, Type::new(12, BLACK, Align::Left))?;
-    }
-    Ok(())
+fn bar(remains: &Remains) -> Bar<'_> {
+    let value = match remains.part {
+        0.0 => "stops".to_string(),
+        part => format!("{} ({:.0}/s)", table::percent(Some(part)), remains.rate),
+    };
+    let (name, kind) = (&remains.name, remains.kind);
+    Bar { name, bold: is_ours(kind), colour: colour(kind), end: remains.part, value }
 }
 
 #[cfg(test)]
@@ -194,11 +182,8 @@ mod tests {
     use crate::objects::contestants::field;
 
     #[test]
-    fn the_whole_legend_fits() {
+    fn the_legend_has_one_entry_for_each_sort() {
         let kinds: Vec<Kind> = field().iter().map(|one| one.kind).collect();
-        let legend = legend(&kinds);
-        assert_eq!(legend.len(), 5);
-        let width: i32 = legend.iter().map(|(_, text)| canvas::legend_width(text)).sum();
-        assert!(MARGIN + width <= WIDTH);
+        assert_eq!(legend(&kinds).len(), 5);
     }
 }

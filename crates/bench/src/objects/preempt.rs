@@ -4,9 +4,9 @@
 //! at a time. On Linux only; elsewhere threads cannot be paused.
 
 #[cfg(target_os = "linux")]
-pub use self::linux::{Pauser, own_id};
+pub use self::linux::{Pauser, involuntary_switches, own_id};
 #[cfg(not(target_os = "linux"))]
-pub use self::unsupported::{Pauser, own_id};
+pub use self::unsupported::{Pauser, involuntary_switches, own_id};
 
 /// `true` if threads can be paused on this system.
 pub const POSSIBLE: bool = cfg!(target_os = "linux");
@@ -42,6 +42,15 @@ mod linux {
     pub fn own_id() -> u32 {
         // SAFETY: the call takes no arguments and cannot fail.
         unsafe { libc::gettid() as u32 }
+    }
+
+    /// Returns how often the system has taken the core from this thread although it could go on.
+    pub fn involuntary_switches() -> u64 {
+        // SAFETY: all zeros are a valid `rusage`: numbers throughout.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes to a live local variable.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+        usage.ru_nivcsw as u64
     }
 
     /// Waits until the pause is over. This handler interrupts the paused thread at any instruction, so it uses
@@ -148,6 +157,11 @@ mod unsupported {
 
     /// Returns 0: threads have no numbers here.
     pub fn own_id() -> u32 {
+        0
+    }
+
+    /// Returns 0: this system does not count switches of threads.
+    pub fn involuntary_switches() -> u64 {
         0
     }
 

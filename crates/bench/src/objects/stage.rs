@@ -22,6 +22,7 @@ use super::{
     heap::Ops,
     preempt,
     stall::{self, Gate},
+    stopwatch::Stopwatch,
 };
 use crate::common::Padded;
 
@@ -36,6 +37,8 @@ pub struct Crew {
     pub operations: Option<u64>,
     /// Initial number of elements in the queue.
     pub size: usize,
+    /// `true` if each operation of the counted threads is timed, which costs some tens of nanoseconds.
+    pub timed: bool,
 }
 
 impl Crew {
@@ -69,12 +72,26 @@ pub struct Stage {
 
 /// A worker.
 #[derive(Debug, Default)]
-struct Worker {
+pub struct Worker {
     /// ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact sum.
     done: AtomicU64,
     /// The thread's system identifier, valid from before its start until after its end.
     id: AtomicU32,
     finished: AtomicBool,
+    /// Grows by one when a pause of this thread begins and when it ends.
+    pauses: AtomicU32,
+    /// The longest operation in nanoseconds, if operations are timed. ORDERING: Relaxed, as for `done`.
+    longest: AtomicU64,
+}
+
+impl Worker {
+    pub(super) fn pauses(&self) -> u32 {
+        self.pauses.load(SeqCst)
+    }
+
+    pub(super) fn count_pause(&self) {
+        self.pauses.fetch_add(1, SeqCst);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -135,6 +152,21 @@ impl Stage {
     /// Returns the number of operations done.
     pub fn done(&self) -> u64 {
         self.workers.iter().map(|worker| worker.0.done.load(Relaxed)).sum()
+    }
+
+    /// Returns the longest operation of all workers, if operations are timed: of those during which the
+    /// worker was neither paused nor without a core.
+    pub fn longest(&self) -> Duration {
+        let longest = self.workers.iter().map(|worker| worker.0.longest.load(Relaxed)).max();
+        Duration::from_nanos(longest.unwrap_or(0))
+    }
+
+    /// Records that a pause of the thread with this number begins, or ends.
+    pub fn count_pause(&self, id: u32) {
+        let is_paused = |worker: &&Padded<Worker>| worker.0.id.load(SeqCst) == id;
+        if let Some(worker) = self.workers.iter().find(is_paused) {
+            worker.0.count_pause();
+        }
     }
 
     /// Stops this many victims inside an operation. Returns `false` if the time ran out first.
@@ -206,13 +238,20 @@ fn work<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     let share = crew.share(number);
     stage.start.wait();
     let begun = Instant::now();
+    let mut stopwatch = crew.timed.then(|| Stopwatch::start(worker));
     let mut done = 0;
     while done < share && !stage.over.0.load(Relaxed) {
         std::hint::black_box(queue.apply(&mut handle, ops.next()));
         done += 1;
         worker.done.store(done, Relaxed);
+        if let Some(stopwatch) = &mut stopwatch {
+            stopwatch.lap();
+        }
     }
     let ended = Instant::now();
+    if let Some(stopwatch) = stopwatch {
+        worker.longest.store(stopwatch.longest().as_nanos() as u64, Relaxed);
+    }
     worker.finished.store(true, SeqCst);
     let mut ends = stage.ends();
     if done == share {

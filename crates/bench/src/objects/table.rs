@@ -7,7 +7,14 @@ use super::{
     memory::{Memory, PARTS},
     report::{Curve, Figure, Kept, Part, Point, Report},
 };
-use crate::common::text::{columns, duration, unless_complete};
+use crate::common::{
+    ranking::{self, Measured},
+    text::{columns, duration, unless_complete},
+};
+
+/// Description of the longest operations.
+pub const LONGEST: &str =
+    "longest single operation of a thread that was itself neither paused nor without a core";
 
 /// Returns a table for each part, the conclusions, and a line on how the figures were measured.
 pub fn table(report: &Report) -> String {
@@ -15,7 +22,9 @@ pub fn table(report: &Report) -> String {
     for figure in report.figures.iter().filter(|figure| !figure.is_empty()) {
         let _ = writeln!(text, "{}: {}", figure.part.name(), about(figure.part, report));
         text.push_str(&columns(&curves(figure, report), 1));
+        text.push_str(&longest(figure));
         text.push_str(&unfinished(figure, report));
+        text.push_str(&warnings(figure));
         text.push('\n');
     }
     if !report.stopped.is_empty() {
@@ -43,6 +52,37 @@ pub fn table(report: &Report) -> String {
     }
     text.push_str(&footnote(report));
     text
+}
+
+/// Returns a table of the longest operations, if operations were timed.
+fn longest(figure: &Figure) -> String {
+    let points = figure.curves.iter().flat_map(|curve| &curve.points);
+    if points.filter_map(|point| point.longest_ms).next().is_none() {
+        return String::new();
+    }
+    let counts = figure.threads().into_iter().map(|threads| threads.to_string());
+    let heading = ["threads".to_string()].into_iter().chain(counts).collect();
+    let cell = |point: &Point| point.longest_ms.map_or_else(|| "-".into(), |ms| duration(ms * 1e6));
+    let line = |curve: &Curve| {
+        let name = [curve.contestant.to_string()].into_iter();
+        name.chain(curve.points.iter().map(cell)).collect()
+    };
+    let lines: Vec<_> = std::iter::once(heading).chain(figure.curves.iter().map(line)).collect();
+    format!("  {LONGEST}:\n{}", columns(&lines, 1))
+}
+
+/// Returns warnings about contestants whose order with the most threads says nothing.
+fn warnings(figure: &Figure) -> String {
+    let Some(&threads) = figure.threads().last() else { return String::new() };
+    let measured = |curve: &Curve| {
+        let point = curve.at(threads)?;
+        Some(Measured { contestant: curve.contestant, median: point.ms?, spread: point.spread? })
+    };
+    let mut ranking: Vec<_> = figure.curves.iter().filter_map(measured).collect();
+    ranking.sort_by(|one, other| one.median.total_cmp(&other.median));
+    let heading = format!("  with {threads} threads:\n");
+    let warnings = ranking::warnings(&ranking);
+    if warnings.is_empty() { warnings } else { heading + &warnings }
 }
 
 /// Returns the description of a figure.

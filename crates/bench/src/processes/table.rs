@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::report::{Outcome, Report, Row};
-use crate::common::text::{columns, duration, left_out, short, unless_complete};
+use crate::common::{
+    ranking::{self, Measured},
+    text::{columns, duration, left_out, short, unless_complete},
+};
 
 /// A table for each workload, one of deaths, and a line on waiting.
 pub fn table(report: &Report) -> String {
@@ -11,6 +14,7 @@ pub fn table(report: &Report) -> String {
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
         let _ = writeln!(text, "{}: {}", outcome.workload.name(), outcome.workload);
         text.push_str(&columns(&passages(outcome), 3));
+        text.push_str(&warnings(outcome));
         text.push_str(&left_out(&outcome.left_out));
         text.push('\n');
     }
@@ -72,4 +76,11 @@ fn successions(report: &Report) -> Vec<Vec<String>> {
         counts.into_iter().chain(nanos).collect()
     };
     std::iter::once(heading).chain(report.successions.iter().map(line)).collect()
+}
+
+/// Returns warnings about contestants whose order says nothing.
+fn warnings(outcome: &Outcome) -> String {
+    let measured =
+        |row: &Row| Measured { contestant: row.contestant, median: row.ns, spread: row.spread };
+    ranking::warnings(&outcome.rows.iter().map(measured).collect::<Vec<_>>())
 }

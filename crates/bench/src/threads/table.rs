@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::report::{Outcome, PERCENTILES, Report, Row};
-use crate::common::text::{columns, duration, left_out, short, unless_complete};
+use crate::common::{
+    ranking::{self, Measured},
+    text::{columns, duration, left_out, short, unless_complete},
+};
 
 /// Returns one table for each workload, and a line on how it was measured.
 pub fn table(report: &Report) -> String {
@@ -11,6 +14,7 @@ pub fn table(report: &Report) -> String {
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
         let _ = writeln!(text, "{}: {}", outcome.workload.name(), outcome.workload);
         text.push_str(&columns(&lines(outcome), 2));
+        text.push_str(&warnings(outcome));
         text.push_str(&left_out(&outcome.left_out));
         text.push('\n');
     }
@@ -59,4 +63,15 @@ fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
         line
     };
     std::iter::once(heading).chain(outcome.rows.iter().map(line)).collect()
+}
+
+/// Returns warnings about contestants whose order says nothing. Waits are ranked by a percentile, which has
+/// no spread.
+fn warnings(outcome: &Outcome) -> String {
+    if outcome.workload.measures_waits() {
+        return String::new();
+    }
+    let measured =
+        |row: &Row| Measured { contestant: row.contestant, median: row.ns, spread: row.spread };
+    ranking::warnings(&outcome.rows.iter().map(measured).collect::<Vec<_>>())
 }

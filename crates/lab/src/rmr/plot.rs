@@ -9,6 +9,8 @@ use plotters::{
     series::DashedLineSeries,
 };
 
+use crate::svg::follow_colour_scheme;
+
 /// The meaning of a series, which decides how it is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shows {
@@ -70,12 +72,17 @@ impl fmt::Display for PlotError {
 
 impl std::error::Error for PlotError {}
 
-const SIZE: (u32, u32) = (900, 640);
-const TITLE: u32 = 48;
+/// Narrow, and with large letters: on a phone, a page shows the plot at little more than half its size.
+const SIZE: (u32, u32) = (620, 600);
+const TITLE: u32 = 52;
+/// Sizes of letters.
+const TITLE_FONT: u32 = 25;
+const TEXT_FONT: u32 = 19;
+const CAPTION_FONT: u32 = 17;
 const FONT: &str = "sans-serif";
 /// The number of characters of the caption that fit into a line.
-const CAPTION_WIDTH: usize = 140;
-const CAPTION_LINE: u32 = 18;
+const CAPTION_WIDTH: usize = 82;
+const CAPTION_LINE: u32 = 20;
 /// Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is too pale.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -87,8 +94,7 @@ const COLOURS: [RGBColor; 6] = [
 ];
 const MARKER: u32 = 5;
 const TRIANGLE: i32 = 7;
-const LEGEND_COLUMNS: usize = 2;
-const LEGEND_ROW: u32 = 20;
+const LEGEND_ROW: u32 = 24;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -107,7 +113,7 @@ pub fn plot(plot: &Plot) -> Result<String, PlotError> {
     let drawn = draw(plot, &frame, &area);
     drop(area);
     drawn.map_err(|failure| PlotError::Drawing(failure.to_string()))?;
-    Ok(svg)
+    Ok(follow_colour_scheme(&svg))
 }
 
 /// The range of both axes.
@@ -133,29 +139,26 @@ impl Frame {
 fn draw(plot: &Plot, frame: &Frame, area: &Area<'_>) -> Result<(), Failure> {
     area.fill(&WHITE)?;
     let caption = wrap(&plot.caption, CAPTION_WIDTH);
-    let legend_rows = plot.series.len().div_ceil(LEGEND_COLUMNS) as u32;
-    let above = TITLE + LEGEND_ROW * legend_rows + 12;
+    let above = TITLE + LEGEND_ROW * plot.series.len() as u32 + 12;
     let (upper, rest) = area.split_vertically(above);
     let below = CAPTION_LINE * caption.len() as u32 + 20;
     let (middle, lower) = rest.split_vertically(SIZE.1.saturating_sub(above + below));
     let text = |size: u32, colour: &RGBColor| (FONT, size).into_font().color(colour);
-    upper.draw(&Text::new(plot.title.clone(), (24, 16), text(22, &BLACK)))?;
+    upper.draw(&Text::new(plot.title.clone(), (24, 16), text(TITLE_FONT, &BLACK)))?;
     for (index, series) in plot.series.iter().enumerate() {
-        let (column, row) = (index as u32 / legend_rows, index as u32 % legend_rows);
-        let x = 24 + column * (SIZE.0 - 48) / LEGEND_COLUMNS as u32;
-        let y = TITLE + LEGEND_ROW * row + LEGEND_ROW / 2;
-        draw_legend_entry(&upper, series, (x as i32, y as i32))?;
+        let y = TITLE + LEGEND_ROW * index as u32 + LEGEND_ROW / 2;
+        draw_legend_entry(&upper, series, (24, y as i32))?;
     }
     let grey = RGBColor(90, 90, 90);
     for (index, line) in caption.into_iter().enumerate() {
         let y = (CAPTION_LINE * index as u32) as i32 + 8;
-        lower.draw(&Text::new(line, (24, y), text(14, &grey)))?;
+        lower.draw(&Text::new(line, (24, y), text(CAPTION_FONT, &grey)))?;
     }
     let mut chart = ChartBuilder::on(&middle)
         .margin_right(24)
         .margin_left(8)
-        .x_label_area_size(48)
-        .y_label_area_size(64)
+        .x_label_area_size(56)
+        .y_label_area_size(72)
         .build_cartesian_2d(frame.x.0..frame.x.1, 0.0..frame.top)?;
     let whole = |value: &f64| match value.fract() == 0.0 {
         true => format!("{value:.0}"),
@@ -167,13 +170,13 @@ fn draw(plot: &Plot, frame: &Frame, area: &Area<'_>) -> Result<(), Failure> {
         .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(228, 228, 228))
         .axis_style(RGBColor(120, 120, 120))
-        .x_labels(((frame.x.1 - frame.x.0) as usize).min(20))
+        .x_labels(((frame.x.1 - frame.x.0) as usize).min(16))
         .x_label_formatter(&whole)
         .y_label_formatter(&whole)
         .x_desc(plot.x_label.as_str())
         .y_desc(plot.y_label.as_str())
-        .axis_desc_style((FONT, 16))
-        .label_style((FONT, 14))
+        .axis_desc_style((FONT, TEXT_FONT))
+        .label_style((FONT, TEXT_FONT))
         .draw()?;
     // Draw the bounds first, so that they lie under the measured values.
     for shows in [Shows::Bound, Shows::Searched, Shows::Exact] {
@@ -221,7 +224,8 @@ fn draw_legend_entry(area: &Area<'_>, series: &Series, at: (i32, i32)) -> Result
         label.push_str(" (triangles: no bound)");
     }
     let (x, y) = x(42);
-    area.draw(&Text::new(label, (x, y - 6), (FONT, 14).into_font().color(&BLACK)))?;
+    let font = (FONT, TEXT_FONT).into_font().color(&BLACK);
+    area.draw(&Text::new(label, (x, y - 8), font))?;
     Ok(())
 }
 

@@ -4,21 +4,25 @@ use plotters::style::{BLACK, RGBColor};
 
 use super::{
     Failure,
-    canvas::{Align, Canvas, GREY, MARGIN, PALE, Type, WIDTH},
+    canvas::{self, Align, Canvas, GREY, HEADING, MARGIN, PALE, SMALL, TEXT, Type, WIDTH},
     scale::{Scale, spread_out},
 };
 use crate::common::text;
 
-/// Where lines begin and end.
-const LEFT: i32 = 90;
-const RIGHT: i32 = WIDTH - 210;
+/// The horizontal range of the lines.
+const LEFT: i32 = 94;
+const RIGHT: i32 = WIDTH - 172;
 /// The least height of the lines' area.
-const LEAST: i32 = 420;
-/// Between two names.
-const GAP: i32 = 17;
-/// Above and below the lines of a panel.
-const ABOVE: i32 = 44;
+const LEAST: i32 = 400;
+/// Distance between two names.
+const GAP: i32 = 21;
+/// Height of a line of the heading, and its distance from the lines below.
+const HEADING_LINE: i32 = 22;
+const ABOVE: i32 = 22;
+/// Height of the names of the places.
 const BELOW: i32 = 46;
+/// About the width of a character of the heading.
+const HEADING_CHARACTER: i32 = 10;
 /// Height of the area for values beyond the scale.
 const BEYOND: i32 = 28;
 
@@ -28,14 +32,14 @@ pub struct Line<'a> {
     pub bold: bool,
     pub colour: RGBColor,
     pub shape: usize,
-    /// Nanoseconds at each place. What is infinite lies beyond the scale.
+    /// Nanoseconds at each place. An infinite value lies beyond the scale.
     pub points: Vec<Option<f64>>,
 }
 
 /// The area of the lines.
 pub struct Panel<'a> {
     pub about: &'a str,
-    /// The names of the places, and what they are.
+    /// The names of the places, and the name of their axis.
     pub places: &'a [String],
     pub axis: &'a str,
     /// Label of the area beyond the scale.
@@ -46,9 +50,19 @@ fn area(lines: usize) -> i32 {
     LEAST.max(GAP * lines as i32)
 }
 
-/// The height of a panel with this many lines.
-pub fn height(lines: usize) -> i32 {
-    ABOVE + area(lines) + BELOW
+impl Panel<'_> {
+    fn about_lines(&self) -> Vec<String> {
+        canvas::wrap(self.about, HEADING_CHARACTER)
+    }
+
+    fn head(&self) -> i32 {
+        HEADING_LINE * self.about_lines().len() as i32 + ABOVE
+    }
+
+    /// Returns the height of the panel with this many lines.
+    pub fn height(&self, lines: usize) -> i32 {
+        self.head() + area(lines) + BELOW
+    }
 }
 
 /// Draws a panel from `top` on.
@@ -62,16 +76,19 @@ pub fn draw(
     let seen = || values().copied().filter(|value| value.is_finite());
     let (least, most) = (seen().fold(f64::INFINITY, f64::min), seen().fold(1.0, f64::max));
     let beyond = values().any(|value| value.is_infinite());
-    let (upper, lower) = (top + ABOVE, top + ABOVE + area(lines.len()));
+    let upper = top + panel.head();
+    let lower = upper + area(lines.len());
     let below_strip = if beyond { upper + BEYOND } else { upper };
     let scale = Scale::of_decades(least.min(most), most, (lower, below_strip));
     let y = |value: f64| if value.is_finite() { scale.pixel(value) } else { upper };
-    let title = Type::new(15, BLACK, Align::Left).bold(true);
-    canvas.text((MARGIN, top + 10), panel.about, title)?;
+    for (index, text) in panel.about_lines().iter().enumerate() {
+        let y = top + HEADING_LINE / 2 + HEADING_LINE * index as i32;
+        canvas.text((MARGIN, y), text, Type::new(HEADING, BLACK, Align::Left).bold(true))?;
+    }
     draw_frame(canvas, &scale, panel, (upper, lower))?;
     if beyond {
         canvas.line([(LEFT, upper), (RIGHT, upper)], PALE, 1)?;
-        canvas.text((LEFT - 8, upper), panel.beyond, Type::new(13, GREY, Align::Right))?;
+        canvas.text((LEFT - 8, upper), panel.beyond, Type::new(SMALL, GREY, Align::Right))?;
     }
     let x = |place: usize| x(place, panel.places.len());
     let end = |line: &Line<'_>| {
@@ -92,20 +109,20 @@ pub fn draw(
         for at in points {
             canvas.marker(at, line.shape, line.colour)?;
         }
-        canvas.line([(end.0 + 8, end.1), (RIGHT + 26, name)], line.colour, 1)?;
-        canvas.marker((RIGHT + 34, name), line.shape, line.colour)?;
-        let look = Type::new(13, BLACK, Align::Left).bold(line.bold);
-        canvas.text((RIGHT + 44, name), line.name, look)?;
+        canvas.line([(end.0 + 8, end.1), (RIGHT + 22, name)], line.colour, 1)?;
+        canvas.marker((RIGHT + 30, name), line.shape, line.colour)?;
+        let look = Type::new(TEXT, BLACK, Align::Left).bold(line.bold);
+        canvas.text((RIGHT + 42, name), line.name, look)?;
     }
     Ok(())
 }
 
-/// Where a place is.
+/// Returns the position of a place.
 fn x(place: usize, places: usize) -> i32 {
     LEFT + 20 + (RIGHT - LEFT - 20) * place as i32 / (places as i32 - 1).max(1)
 }
 
-/// Lines at powers of ten and at the places, and what they are.
+/// Draws lines at powers of ten and at the places, with their names.
 fn draw_frame(
     canvas: &Canvas<'_>,
     scale: &Scale,
@@ -116,13 +133,13 @@ fn draw_frame(
         let y = scale.pixel(tick);
         canvas.line([(LEFT, y), (RIGHT, y)], PALE, 1)?;
         let unit = text::duration(tick).replace(".00", "").replace(".0", "");
-        canvas.text((LEFT - 8, y), &unit, Type::new(13, GREY, Align::Right))?;
+        canvas.text((LEFT - 8, y), &unit, Type::new(SMALL, GREY, Align::Right))?;
     }
     for (place, name) in panel.places.iter().enumerate() {
         let x = x(place, panel.places.len());
         canvas.line([(x, area.0), (x, area.1)], PALE, 1)?;
-        canvas.text((x, area.1 + 16), name, Type::new(13, GREY, Align::Centre))?;
+        canvas.text((x, area.1 + 16), name, Type::new(SMALL, GREY, Align::Centre))?;
     }
-    let below = Type::new(13, GREY, Align::Right);
+    let below = Type::new(SMALL, GREY, Align::Right);
     canvas.text((LEFT - 8, area.1 + 16), panel.axis, below)
 }

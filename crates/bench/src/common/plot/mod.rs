@@ -1,7 +1,9 @@
 //! Parts of pictures.
 
+pub(crate) mod bars;
 pub(crate) mod canvas;
 pub(crate) mod lines;
+pub(crate) mod multiples;
 pub(crate) mod scale;
 
 use std::{error::Error, fmt};

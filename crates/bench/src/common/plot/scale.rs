@@ -12,7 +12,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// For ratios from `least` to `most`: from 0, or logarithmic if they differ too much.
+    /// Creates a scale for ratios from `least` to `most`: linear from 0, or logarithmic if they differ much.
     pub fn of_ratios(least: f64, most: f64, pixels: (i32, i32)) -> Self {
         if most <= LINEAR_UP_TO {
             return Scale { log: false, values: (0.0, most), pixels };
@@ -20,7 +20,7 @@ impl Scale {
         Scale { log: true, values: (least.min(1.0), most), pixels }
     }
 
-    /// Logarithmic, between powers of ten.
+    /// Creates a logarithmic scale between powers of ten.
     pub fn of_decades(least: f64, most: f64, pixels: (i32, i32)) -> Self {
         let low = 10f64.powf(least.max(1.0).log10().floor());
         let high = 10f64.powf(most.max(10.0 * low).log10().ceil());
@@ -39,18 +39,18 @@ impl Scale {
         }
     }
 
-    /// Where a value lies; what is outside lies at the edge.
+    /// Returns the pixel of a value; values outside the scale lie at its edge.
     pub fn pixel(&self, value: f64) -> i32 {
         let (from, to) = self.pixels;
         from + (self.part(value).clamp(0.0, 1.0) * f64::from(to - from)).round() as i32
     }
 
-    /// Where bars begin.
+    /// Returns the value at which bars begin.
     pub fn base(&self) -> f64 {
         if self.log { 1.0 } else { 0.0 }
     }
 
-    /// Values to draw lines at: whole steps, or 1, 2, 5, or powers of ten if those are too many.
+    /// Returns the values to draw lines at: whole steps, or 1, 2, 5, or powers of ten if those are too many.
     pub fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.values;
         let within = |value: &f64| *value >= low * 0.999 && *value <= high * 1.001;
@@ -70,12 +70,12 @@ impl Scale {
     }
 }
 
-/// Places for labels that want to be at `wanted`, at least `gap` apart, and within `range` if they
-/// fit. Labels that would meet stand around the middle of where they want to be.
+/// Returns places for labels near `wanted`, at least `gap` apart, and within `range` if they fit. Labels that
+/// would overlap are placed around the middle of their wanted places.
 pub fn spread_out(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
-    // The first place of each run of labels, and the labels.
+    // The first place of each run of adjacent labels, and the labels.
     let mut runs: Vec<(i32, Vec<usize>)> = Vec::new();
     for index in order {
         let mut labels = vec![index];

@@ -1,15 +1,16 @@
-//! Draws the time for each passage as bars, with fairness beside them.
-
-use plotters::style::{BLACK, RGBColor};
+//! Time for each passage as bars, with fairness beside it.
 
 use super::{colour, legend};
 use crate::{
-    common::plot::{
-        Failure,
-        canvas::{self, Align, Canvas, FOOT, GREY, HEAD, MARGIN, PALE, Type, WIDTH},
-        scale::Scale,
+    common::{
+        plot::{
+            Failure,
+            bars::{Bar, Panel, RANGE},
+            canvas,
+            scale::Scale,
+        },
+        text,
     },
-    common::text,
     threads::{
         contestants::Camp,
         report::{Outcome, Report, Row},
@@ -18,111 +19,67 @@ use crate::{
     },
 };
 
-/// Height of a contestant's row.
-const ROW: i32 = 24;
-const BAR: i32 = 15;
-/// Space between the upper edge of a panel and its first row, for the panel's title and the headings.
-const ABOVE: i32 = 52;
-/// Space between the last row and the next panel, for the values at the axis.
-const BELOW: i32 = 40;
-/// The x position at which names end and bars begin.
-const NAMES: i32 = 170;
-/// Space for the text after a bar.
-const VALUE: i32 = 130;
-/// The x positions between which fairness is drawn, in workloads where threads compete.
-const FAIRNESS: (i32, i32) = (730, WIDTH - MARGIN - 30);
-
-const HEADING: Type = Type::new(13, GREY, Align::Left);
-const TRACK: RGBColor = RGBColor(200, 200, 200);
-
 /// Draws one picture with a panel for each workload.
 pub fn draw(group: Group, outcomes: &[&Outcome], report: &Report) -> Result<String, Failure> {
-    let panel = |outcome: &Outcome| ABOVE + ROW * outcome.rows.len() as i32 + BELOW;
-    let panels: i32 = outcomes.iter().map(|outcome| panel(outcome)).sum();
     let title = match group {
-        Group::Alone => "One thread alone: the cost of a passage",
-        Group::Contended => "Twice as many threads as slots",
-        _ => "Eight times as many threads as slots",
+        Group::Alone => "The cost of a passage without competition",
+        Group::Contended => "A few more threads than slots",
+        _ => "Far more threads than slots",
     };
-    let caption = table::footnote(report);
     let scale = scale_of(outcomes);
-    let height = HEAD + panels + FOOT;
-    canvas::picture(height, title, &legend(outcomes), caption.trim_end(), |canvas| {
-        let mut top = HEAD;
-        for outcome in outcomes {
-            draw_panel(canvas, outcome, top, &scale)?;
-            top += panel(outcome);
+    let abouts: Vec<String> = outcomes.iter().map(|outcome| outcome.workload.to_string()).collect();
+    let bars: Vec<Vec<Bar<'_>>> = outcomes.iter().map(|outcome| bars(outcome)).collect();
+    let rows = abouts.iter().zip(&bars).zip(outcomes);
+    let panels: Vec<Panel<'_>> = rows
+        .map(|((about, bars), outcome)| Panel {
+            about,
+            meaning: meaning(outcome, &scale),
+            bars,
+            scale: &scale,
+            tick: |tick| format!("{tick}"),
+        })
+        .collect();
+    let height = panels.iter().map(Panel::height).sum();
+    let caption = table::footnote(report);
+    canvas::picture(height, title, &legend(outcomes), &caption, |canvas, mut top| {
+        for panel in &panels {
+            panel.draw(canvas, top)?;
+            top += panel.height();
         }
         Ok(())
     })
 }
 
-/// Returns the contestants that can be compared with the floor, each with its ratio.
+fn meaning(outcome: &Outcome, scale: &Scale) -> &'static str {
+    match (outcome.workload.has_rivalry(), scale.is_log()) {
+        (true, true) => "time of a passage / floor (logarithmic) · min/mean: fairness",
+        (true, false) => "time of a passage / floor · min/mean: fairness",
+        (false, true) => "time of a passage / floor (logarithmic)",
+        (false, false) => "time of a passage / floor",
+    }
+}
+
+/// Returns the contestants that can be compared with the floor.
 fn ratios(outcome: &Outcome) -> Vec<(&Row, f64)> {
     outcome.rows.iter().filter_map(|row| Some((row, outcome.to_floor(row)?))).collect()
 }
 
 /// Returns one scale for all panels, so that they can be compared.
 fn scale_of(outcomes: &[&Outcome]) -> Scale {
-    let fairness = outcomes.iter().any(|outcome| outcome.workload.has_rivalry());
-    let right = if fairness { FAIRNESS.0 - 40 } else { WIDTH - MARGIN };
     let values = || outcomes.iter().flat_map(|outcome| ratios(outcome)).map(|(_, ratio)| ratio);
     let (least, most) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));
-    Scale::of_ratios(least, most, (NAMES + 10, right - VALUE))
+    Scale::of_ratios(least, most, RANGE)
 }
 
-fn draw_panel(
-    canvas: &Canvas<'_>,
-    outcome: &Outcome,
-    top: i32,
-    scale: &Scale,
-) -> Result<(), Failure> {
-    let ratios = ratios(outcome);
-    let first = top + ABOVE;
-    let end = first + ROW * ratios.len() as i32;
-    let about = outcome.workload.to_string();
-    canvas.text((MARGIN, top + 10), &about, Type::new(15, BLACK, Align::Left).bold(true))?;
-    let log = if scale.is_log() { " (logarithmic)" } else { "" };
-    let heading = format!("time for each passage, times the floor{log}");
-    canvas.text((NAMES + 10, top + 36), &heading, HEADING)?;
-    for tick in scale.ticks() {
-        let x = scale.pixel(tick);
-        canvas.line([(x, first), (x, end)], PALE, 1)?;
-        canvas.text((x, end + 12), &format!("{tick}"), Type::new(12, GREY, Align::Centre))?;
-    }
-    for (index, (row, ratio)) in ratios.iter().enumerate() {
-        let middle = first + ROW * index as i32 + ROW / 2;
-        let name = Type::new(13, BLACK, Align::Right).bold(row.camp == Camp::Hallpass);
-        canvas.text((NAMES, middle), row.contestant, name)?;
-        let (from, to) = (scale.pixel(scale.base()), scale.pixel(*ratio));
-        // A bar is at least 2 pixels long, so that even the floor shows: 1 on a logarithmic scale.
-        let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 2));
-        canvas.bar((from, middle - BAR / 2), (to, middle + BAR / 2), colour(row))?;
-        let value = format!("{}× ({})", text::short(*ratio), text::duration(row.ns));
-        canvas.text((to + 6, middle), &value, Type::new(12, BLACK, Align::Left))?;
-    }
+fn bars(outcome: &Outcome) -> Vec<Bar<'_>> {
+    ratios(outcome).into_iter().map(|(row, ratio)| bar(outcome, row, ratio)).collect()
+}
+
+fn bar<'a>(outcome: &Outcome, row: &'a Row, ratio: f64) -> Bar<'a> {
+    let mut value = format!("{}× ({})", text::short(ratio), text::duration(row.ns));
     if outcome.workload.has_rivalry() {
-        let rows: Vec<&Row> = ratios.iter().map(|(row, _)| *row).collect();
-        draw_fairness(canvas, &rows, first)?;
+        value += &format!(" · min/mean {:.2}", row.fairness);
     }
-    Ok(())
-}
-
-/// Draws a dot between 0 and 1 for each row.
-fn draw_fairness(canvas: &Canvas<'_>, rows: &[&Row], first: i32) -> Result<(), Failure> {
-    let (from, to) = FAIRNESS;
-    let end = first + ROW * rows.len() as i32;
-    canvas.text((from, first - 16), "fairness: least / mean", HEADING)?;
-    let x = |part: f64| from + (part.clamp(0.0, 1.0) * f64::from(to - from)).round() as i32;
-    for tick in [0.0, 0.5, 1.0] {
-        canvas.line([(x(tick), first), (x(tick), end)], PALE, 1)?;
-        let text = format!("{tick}");
-        canvas.text((x(tick), end + 12), &text, Type::new(12, GREY, Align::Centre))?;
-    }
-    for (index, row) in rows.iter().enumerate() {
-        let middle = first + ROW * index as i32 + ROW / 2;
-        canvas.line([(from, middle), (x(row.fairness), middle)], TRACK, 2)?;
-        canvas.disc((x(row.fairness), middle), 5, colour(row))?;
-    }
-    Ok(())
+    let bold = row.camp == Camp::Hallpass;
+    Bar { name: row.contestant, bold, colour: colour(row), end: ratio, value }
 }

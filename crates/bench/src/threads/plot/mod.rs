@@ -1,4 +1,4 @@
-//! Draws the report as pictures: bars for each group of workloads, lines for waits.
+//! Draws the report as pictures: bars for each group of workloads, little plots for waits.
 
 mod bars;
 mod latency;
@@ -104,15 +104,4 @@ fn legend(outcomes: &[&Outcome]) -> Vec<(RGBColor, &'static str)> {
     };
     let present = CATEGORIES.into_iter().filter(|(category, ..)| occurs(*category));
     present.map(|(_, colour, text)| (colour, text)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_whole_legend_fits() {
-        let width: i32 = CATEGORIES.iter().map(|(.., text)| canvas::legend_width(text)).sum();
-        assert!(canvas::MARGIN + width <= canvas::WIDTH);
-    }
 }
