@@ -4,6 +4,8 @@ mod atlas;
 mod by_hand;
 mod choi;
 mod common;
+#[cfg(feature = "cli")]
+mod documents;
 mod engine;
 mod objects;
 mod papers;

@@ -1,4 +1,4 @@
-//! The commands that README, CONTRIBUTING, the pages in `docs` and the READMEs of the crates print.
+//! The commands that README, CONTRIBUTING, the pages in `docs` and the READMEs of crates and bindings print.
 //!
 //! A [`Block`] is a fenced block marked `sh` or `console`. Each crate with a program has a test that runs
 //! the blocks with its commands. A block that cannot run in a test has a comment before it, which readers
@@ -46,9 +46,10 @@ pub fn blocks() -> Vec<Block> {
     let mut files: Vec<PathBuf> =
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(PathBuf::from).into();
     files.extend(names(&root.join("docs")).map(|name| Path::new("docs").join(name)));
-    files.extend(
-        names(&root.join("crates")).map(|name| Path::new("crates").join(name).join("README.md")),
-    );
+    for folder in ["crates", "bindings"] {
+        let readme = |name: PathBuf| Path::new(folder).join(name).join("README.md");
+        files.extend(names(&root.join(folder)).map(readme));
+    }
     files.retain(|file| {
         file.extension().is_some_and(|ending| ending == "md") && root.join(file).is_file()
     });

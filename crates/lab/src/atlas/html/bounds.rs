@@ -9,11 +9,12 @@ use super::{
         cells::{self, Cell, CellKind},
         sections::{Family, Group},
     },
-    escape, formula,
+    counted, escape, formula,
     tables::class,
 };
 
-pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
+/// Writes the section. `not_run` is the number of models that this run of the atlas left out.
+pub(super) fn section(page: &mut String, families: &[Family<'_>], not_run: usize) {
     let groups = families.iter().flat_map(|family| &family.groups);
     let bounds: Vec<_> = groups
         .flat_map(|group| group.about.bounds().filter_map(move |of| bound(group, of)))
@@ -24,9 +25,16 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>]) {
     page.push_str(
         "<section id=\"bounds\"><h2>The papers' bounds, against the worst passage of all schedules</h2>\n\
          <p>One mark for each size, the smallest first: the worst passage at that size, as a share of the \
-         paper's bound. A full mark is tight: some run needs that many remote references.</p>\n\
-         <div class=\"wide\"><table class=\"bounds\"><tbody>\n",
+         paper's bound. A full mark is tight: some run needs that many remote references.",
     );
+    if not_run > 0 {
+        let _ = write!(
+            page,
+            " {} did not run: a bound that is loose here may be tight there.",
+            counted(not_run, "more model")
+        );
+    }
+    page.push_str("</p>\n<div class=\"wide\"><table class=\"bounds\"><tbody>\n");
     for Bound { group, machine, source, formula, dots } in &bounds {
         let _ = write!(
             page,

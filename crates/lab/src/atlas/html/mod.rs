@@ -31,7 +31,7 @@ pub fn html(report: &AtlasReport) -> String {
     page.push_str("<main>\n");
     reading(&mut page);
     remarks(&mut page, report);
-    bounds::section(&mut page, &families);
+    bounds::section(&mut page, &families, report.not_selected);
     for (number, family) in families.iter().enumerate() {
         tables::section(&mut page, number, family);
     }
