@@ -19,6 +19,9 @@ pub trait FastEnvironment {
 /// | queue | one variable | a list that only the server touches, behind a stack of newcomers that everybody can push on |
 /// | waiter | a process | a node on the stack of its thread, or in its future |
 pub trait Environment: FastEnvironment {
+    /// Whether a line calls the next one, as natively, for [`advance`](super::advance). In the lab, each line
+    /// returns to [`step`](super::step).
+    const STRAIGHT: bool = false;
     /// Identifies a waiter.
     type Waiter: Copy + Eq + Hash + Debug;
 
@@ -40,7 +43,8 @@ pub trait Environment: FastEnvironment {
     fn grant(&mut self, waiter: Self::Waiter, op: Op) -> Word;
     /// Wakes `waiter`: now if it sleeps, or else the next time it is about to.
     fn wake(&mut self, waiter: Self::Waiter);
-    /// Returns whether `waiter` was woken since the last call.
+    /// Returns whether `waiter` was woken since the last call. An environment that cannot be sure, because
+    /// other code may have used up the wake-up, returns `true`: the waiter then looks for its grant again.
     fn was_woken(&mut self, waiter: Self::Waiter) -> bool;
     /// Returns whether a sleeper may wake up without having been woken.
     fn may_wake_spuriously(&self) -> bool;

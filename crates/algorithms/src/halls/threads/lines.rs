@@ -1,11 +1,17 @@
 //! The lines, one shared access each: entry, exit, and giving up.
+//!
+//! A line is a function. It ends with the line that follows: [`then!`] calls its function at once if the
+//! environment is [`STRAIGHT`](Environment::STRAIGHT), and returns to [`step`] otherwise. So the lab sees
+//! every line as a step, and natively the lines run as if they were written one below the other: see
+//! [`straight`](super::straight).
 
 use super::{
     environment::{Environment, LineOn},
     fast::{self, Offer},
     manage::manage,
     pool::Pool,
-    serve::serve,
+    serve::*,
+    straight::serve,
     words::{CALLED, CLOSED, HELD, NEWS, SERVE, TRY, Terms, WAITER, waiters},
 };
 use crate::framework::{
@@ -142,124 +148,212 @@ lines! {
 }
 use Line::*;
 
+/// The next step of the caller.
+pub(super) type Step<E> = Next<LineOn<E>>;
+
+/// Goes on at a line: `then!(e, me, s2 = S2 { turn })` calls `s2(e, me, turn)`, or returns `Goto(S2 { turn })`.
+macro_rules! then {
+    ($e:ident, $me:ident, $function:ident = $line:ident $({ $($field:ident $(: $value:expr)?),* })?) => {{
+        $($($(let $field = $value;)?)*)?
+        if E::STRAIGHT {
+            $function::<P, M, E>($e, $me $($(, $field)*)?)
+        } else {
+            Goto($line $({ $($field),* })?)
+        }
+    }};
+}
+pub(super) use then;
+
+/// Starts to serve: calls [`serve`], or returns to [`step`].
+macro_rules! serve {
+    ($e:ident, $me:ident, $after:expr) => {{
+        let turn = Turn { left: $e.grant_limit(), after: $after };
+        if E::STRAIGHT {
+            serve::<P, M, E>($e, $me, turn);
+            turn.after.next()
+        } else {
+            Goto(S1 { turn })
+        }
+    }};
+}
+
 /// Executes the line at which `me` stands.
 #[inline]
 pub fn step<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     me: E::Waiter,
     at: LineOn<E>,
-) -> Next<LineOn<E>> {
+) -> Step<E> {
     match at {
-        L1 => {
-            let need = e.need(me);
-            Goto(match fast::look::<P, M, E>(e, need) {
-                Some(Offer { word, take }) => L2 { word, take },
-                None => L3,
-            })
-        }
-        L2 { word, take } => {
-            if fast::take(e, Offer { word, take }) {
-                Enter(X1 { take })
-            } else {
-                Goto(if M::BARGES { L1 } else { L3 })
-            }
-        }
-        X1 { take } => {
-            if fast::put_back::<M, E>(e, take) {
-                Goto(L5 { job: Job::Serve(After::Leave) })
-            } else {
-                Leave
-            }
-        }
-        _ => queue::<P, M, E>(e, me, at),
+        L1 => l1::<P, M, E>(e, me),
+        L2 { word, take } => l2::<P, M, E>(e, me, word, take),
+        L3 => l3::<P, M, E>(e, me),
+        L4 => l4::<P, M, E>(e, me),
+        L5 { job } => l5::<P, M, E>(e, me, job),
+        L6 => l6::<P, M, E>(e, me),
+        L7 => l7::<P, M, E>(e, me),
+        L8 => l8::<P, M, E>(e, me),
+        L9 { take } => l9::<P, M, E>(e, me, take),
+        L10 => l10::<P, M, E>(e, me),
+        X1 { take } => x1::<P, M, E>(e, me, take),
+        S1 { turn } => s1::<P, M, E>(e, me, turn),
+        S2 { turn } => s2::<P, M, E>(e, me, turn),
+        S3 { turn, terms } => s3::<P, M, E>(e, me, turn, terms),
+        S4 { turn, terms, paid } => s4::<P, M, E>(e, me, turn, terms, paid),
+        S5 { turn, terms, paid } => s5::<P, M, E>(e, me, turn, terms, paid),
+        S6 { turn, terms } => s6::<P, M, E>(e, me, turn, terms),
+        S7 { turn, terms } => s7::<P, M, E>(e, me, turn, terms),
+        S8 { turn, terms, who } => s8::<P, M, E>(e, me, turn, terms, who),
+        S9 { turn, terms, who, take } => s9::<P, M, E>(e, me, turn, terms, who, take),
+        S10 { turn, terms, who, take } => s10::<P, M, E>(e, me, turn, terms, who, take),
+        S11 { turn, terms, who, take } => s11::<P, M, E>(e, me, turn, terms, who, take),
+        S12 { turn, terms, who } => s12::<P, M, E>(e, me, turn, terms, who),
+        S13 { turn, terms, who } => s13::<P, M, E>(e, me, turn, terms, who),
+        S14 { turn, who } => s14::<P, M, E>(e, me, turn, who),
+        S15 { after, who } => s15::<P, M, E>(e, me, after, who),
+        S16 { turn, who } => s16::<P, M, E>(e, me, turn, who),
+        S17 { turn } => s17::<P, M, E>(e, me, turn),
+        S18 { turn } => s18::<P, M, E>(e, me, turn),
+        S19 { turn, who } => s19::<P, M, E>(e, me, turn, who),
+        C1 => c1::<P, M, E>(e, me),
+        C2 => c2::<P, M, E>(e, me),
+        C3 => c3::<P, M, E>(e, me),
+        C4 => c4::<P, M, E>(e, me),
+        C5 => c5::<P, M, E>(e, me),
+        _ => manage::<P, E>(e, at),
     }
 }
 
-/// Executes the lines of a caller that did not get in on the fast path.
-#[inline(never)]
-fn queue<P: Pool, M: Policy, E: Environment>(
+#[inline(always)]
+pub(super) fn l1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    let need = e.need(me);
+    match fast::look::<P, M, E>(e, need) {
+        Some(Offer { word, take }) => then!(e, me, l2 = L2 { word, take }),
+        None => Goto(L3),
+    }
+}
+
+#[inline(always)]
+fn l2<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    _: E::Waiter,
+    word: Word,
+    take: Word,
+) -> Step<E> {
+    if fast::take(e, Offer { word, take }) {
+        Enter(X1 { take })
+    } else {
+        Goto(if M::BARGES { L1 } else { L3 })
+    }
+}
+
+#[inline(always)]
+fn x1<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter, take: Word) -> Step<E> {
+    if fast::put_back::<M, E>(e, take) { Goto(L5 { job: Job::Serve(After::Leave) }) } else { Leave }
+}
+
+#[inline(always)]
+pub(super) fn l3<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    e.word(Op::FetchAdd(WAITER));
+    then!(e, me, l4 = L4)
+}
+
+#[inline(always)]
+fn l4<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    e.push(me);
+    then!(e, me, l5 = L5 { job: Job::Serve(After::Wait) })
+}
+
+#[inline(always)]
+pub(super) fn l5<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     me: E::Waiter,
-    at: LineOn<E>,
-) -> Next<LineOn<E>> {
-    match at {
-        L3 => {
-            e.word(Op::FetchAdd(WAITER));
-            Goto(L4)
-        }
-        L4 => {
-            e.push(me);
-            Goto(L5 { job: Job::Serve(After::Wait) })
-        }
-        L5 { job } => {
-            // Cancelling, resizing and closing retry on their own, so they do not set NEWS.
-            let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
-            let taken = e.lock(Op::Set(HELD | news)) & HELD != 0;
-            match job {
-                // The server looks again, because there is news.
-                Job::Serve(after) if taken => after.next(),
-                Job::Serve(after) => Goto(S1 { turn: Turn { left: e.grant_limit(), after } }),
-                Job::Cancel if taken => Spin(C1),
-                Job::Cancel => Goto(C2),
-                _ if taken => Spin(at),
-                Job::Resize(k) => Goto(R1 { k }),
-                Job::Close => Goto(Z1),
-            }
-        }
-        L6 => match e.grant(me, Op::Read) {
-            0 => Goto(L7),
-            take => Goto(L9 { take }),
-        },
-        L7 => Goto(if e.was_woken(me) { L6 } else { L8 }),
-        L8 if e.expired() => Goto(C1),
-        L8 => Spin(if e.may_wake_spuriously() { L6 } else { L7 }),
-        L9 { take } => {
-            e.grant(me, Op::Write(0));
-            match take {
-                CLOSED => Leave,
-                TRY => Goto(L10),
-                SERVE => Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Wait } }),
-                _ => Enter(X1 { take }),
-            }
-        }
-        L10 => {
-            // A holder that left while this waiter was called did not call anybody.
-            let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
-            Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
-        }
-        C1 | C2 | C3 | C4 | C5 => cancel(e, me, at),
-        R1 { .. } | R2 { .. } | R3 { .. } | R4 { .. } | R5 { .. } | R6 { .. } => {
-            manage::<P, E>(e, at)
-        }
-        Z1 | Z2 { .. } | Z3 { .. } => manage::<P, E>(e, at),
-        _ => serve::<P, M, E>(e, at),
+    job: Job,
+) -> Step<E> {
+    // Cancelling, resizing and closing retry on their own, so they do not set NEWS.
+    let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
+    let taken = e.lock(Op::Set(HELD | news)) & HELD != 0;
+    match job {
+        // The server looks again, because there is news.
+        Job::Serve(after) if taken => after.next(),
+        Job::Serve(after) => serve!(e, me, after),
+        Job::Cancel if taken => Spin(C1),
+        Job::Cancel => then!(e, me, c2 = C2),
+        _ if taken => Spin(L5 { job }),
+        Job::Resize(k) => Goto(R1 { k }),
+        Job::Close => Goto(Z1),
     }
 }
 
-/// Executes lines C1 to C5: leaves the queue, unless a grant came first.
-fn cancel<E: Environment>(e: &mut E, me: E::Waiter, at: LineOn<E>) -> Next<LineOn<E>> {
-    match at {
-        C1 => match e.grant(me, Op::Read) {
-            0 => Goto(L5 { job: Job::Cancel }),
-            SERVE => Goto(C5),
-            take => Goto(L9 { take }), // too late to give up
-        },
-        C2 => match e.grant(me, Op::Read) {
-            0 => Goto(C3),
-            _ => Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Wait } }),
-        },
-        C3 => {
-            e.remove(me);
-            Goto(C4)
-        }
-        C4 => {
-            e.word(Op::FetchAdd(-WAITER));
-            Goto(S1 { turn: Turn { left: e.grant_limit(), after: After::Leave } })
-        }
-        C5 => {
-            e.grant(me, Op::Write(0));
-            Goto(C3)
-        }
-        _ => unreachable!("not a line of giving up"),
+#[inline(always)]
+pub(super) fn l6<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    match e.grant(me, Op::Read) {
+        0 => Goto(L7),
+        take => then!(e, me, l9 = L9 { take }),
     }
+}
+
+#[inline(always)]
+pub(super) fn l7<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    if e.was_woken(me) { Goto(L6) } else { then!(e, me, l8 = L8) }
+}
+
+#[inline(always)]
+fn l8<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
+    if e.expired() { Goto(C1) } else { Spin(if e.may_wake_spuriously() { L6 } else { L7 }) }
+}
+
+#[inline(always)]
+fn l9<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, take: Word) -> Step<E> {
+    e.grant(me, Op::Write(0));
+    match take {
+        CLOSED => Leave,
+        TRY => then!(e, me, l10 = L10),
+        SERVE => serve!(e, me, After::Wait),
+        _ => Enter(X1 { take }),
+    }
+}
+
+#[inline(always)]
+fn l10<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
+    // A holder that left while this waiter was called did not call anybody.
+    let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
+    Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
+}
+
+// Lines C1 to C5: leave the queue, unless a grant came first.
+
+#[inline(always)]
+pub(super) fn c1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    match e.grant(me, Op::Read) {
+        0 => then!(e, me, l5 = L5 { job: Job::Cancel }),
+        SERVE => then!(e, me, c5 = C5),
+        take => then!(e, me, l9 = L9 { take }), // too late to give up
+    }
+}
+
+#[inline(always)]
+fn c2<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    match e.grant(me, Op::Read) {
+        0 => then!(e, me, c3 = C3),
+        _ => serve!(e, me, After::Wait),
+    }
+}
+
+#[inline(always)]
+fn c3<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    e.remove(me);
+    then!(e, me, c4 = C4)
+}
+
+#[inline(always)]
+fn c4<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    e.word(Op::FetchAdd(-WAITER));
+    serve!(e, me, After::Leave)
+}
+
+#[inline(always)]
+fn c5<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    e.grant(me, Op::Write(0));
+    then!(e, me, c3 = C3)
 }

@@ -50,6 +50,7 @@
 //! | `lines` | L3 to L10 and C1 to C5: waiting and giving up |
 //! | `serve` | S1 to S19: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
+//! | `straight` | the same lines natively, many in one call |
 //! | `slot_bits` | N1, N2: slot numbers of halls with more slots than fit into the word |
 
 mod environment;
@@ -58,6 +59,7 @@ mod manage;
 mod model;
 mod pool;
 mod serve;
+mod straight;
 mod wide;
 mod words;
 
@@ -70,6 +72,7 @@ pub use environment::{Environment, FastEnvironment, LineOn};
 pub use lines::{After, Barging, Fair, Job, Line, Policy, Turn, step};
 pub use model::{Cast, MAX_PROCESSES, Sleep, ThreadsModel, model};
 pub use pool::{Bits, Count, Pool, SLOTS_IN_WORD};
+pub use straight::{Advance, Stage, advance};
 pub use wide::Wide;
 pub use words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, WAITER, waiters};
 

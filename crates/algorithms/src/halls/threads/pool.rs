@@ -46,10 +46,16 @@ impl Pool for Bits {
             return (free != 0).then_some(free & free.wrapping_neg());
         }
         // A slot held above k counts as if it were held below.
-        if free.count_ones() < need + owed.count_ones() {
+        if owed != 0 && free.count_ones() < need + owed.count_ones() {
             return None;
         }
-        let rest = (0..need).fold(free, |rest, _| rest & (rest - 1));
+        let mut rest = free;
+        for _ in 0..need {
+            if rest == 0 {
+                return None;
+            }
+            rest &= rest - 1;
+        }
         Some(free - rest)
     }
 

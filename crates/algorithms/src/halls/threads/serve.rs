@@ -1,145 +1,268 @@
 //! The lines of the server: it gives what is free to the head of the queue, as long as that is enough.
 
 use super::{
-    environment::{Environment, LineOn},
-    lines::{Line::*, Policy},
+    environment::Environment,
+    lines::{After, Line::*, Policy, Step, Turn, then},
     pool::Pool,
     words::{CALLED, CLOSED, FREE, HELD, MARK, SERVE, TRY, Terms, WAITER, waiters},
 };
 use crate::framework::{
-    machine::Next::{self, Goto},
-    memory::Op,
+    machine::Next::Goto,
+    memory::{Op, Word},
 };
 
-/// Executes lines S1 to S19.
-pub(super) fn serve<P: Pool, M: Policy, E: Environment>(
+// Lines S1 to S6: take what is owed out of what is free.
+
+#[inline(always)]
+pub(super) fn s1<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
-    at: LineOn<E>,
-) -> Next<LineOn<E>> {
-    match at {
-        S1 { .. } | S2 { .. } | S3 { .. } | S4 { .. } | S5 { .. } | S6 { .. } => {
-            settle::<P, E>(e, at)
-        }
-        S7 { .. } | S8 { .. } | S9 { .. } | S10 { .. } | S11 { .. } | S12 { .. } | S13 { .. } => {
-            give::<P, M, E>(e, at)
-        }
-        _ => stop(e, at),
+    me: E::Waiter,
+    turn: Turn,
+) -> Step<E> {
+    e.lock(Op::Write(HELD)); // news from here on is seen at S14 or S17
+    then!(e, me, s2 = S2 { turn })
+}
+
+#[inline(always)]
+pub(super) fn s2<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+) -> Step<E> {
+    let terms = Terms::unpack(e.terms(Op::Read));
+    if terms.owed == 0 {
+        then!(e, me, s7 = S7 { turn, terms })
+    } else {
+        then!(e, me, s3 = S3 { turn, terms })
     }
 }
 
-/// Lines S1 to S6: takes what is owed out of what is free.
-fn settle<P: Pool, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
-    match at {
-        S1 { turn } => {
-            e.lock(Op::Write(HELD)); // news from here on is seen at S14 or S17
-            Goto(S2 { turn })
-        }
-        S2 { turn } => {
-            let terms = Terms::unpack(e.terms(Op::Read));
-            Goto(if terms.owed == 0 { S7 { turn, terms } } else { S3 { turn, terms } })
-        }
-        S3 { turn, terms } => match P::settle(e.word(Op::Read) & FREE, terms.owed) {
-            0 => Goto(S7 { turn, terms }),
-            paid => Goto(S4 { turn, terms, paid }),
-        },
-        S4 { turn, terms, paid } => {
-            e.word(Op::FetchAdd(-paid));
-            Goto(S5 { turn, terms, paid })
-        }
-        S5 { turn, mut terms, paid } => {
-            terms.owed -= paid;
-            e.terms(Op::Write(terms.pack()));
-            Goto(if terms.owed == 0 { S6 { turn, terms } } else { S7 { turn, terms } })
-        }
-        S6 { turn, terms } => {
-            e.word(Op::FetchAdd(-MARK));
-            Goto(S7 { turn, terms })
-        }
-        _ => unreachable!("not a line of settling"),
+#[inline(always)]
+pub(super) fn s3<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+) -> Step<E> {
+    match P::settle(e.word(Op::Read) & FREE, terms.owed) {
+        0 => Goto(S7 { turn, terms }),
+        paid => then!(e, me, s4 = S4 { turn, terms, paid }),
     }
 }
 
-/// Lines S7 to S13: gives what is free to the head of the queue, as long as that is enough.
-fn give<P: Pool, M: Policy, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
-    match at {
-        S7 { turn, terms } => match e.head() {
-            None => Goto(S17 { turn }),
-            Some(who) if turn.left == 0 && e.may_serve(who) => Goto(S19 { turn, who }),
-            Some(who) if terms.closed => Goto(S10 { turn, terms, who, take: CLOSED }),
-            Some(who) => Goto(S8 { turn, terms, who }),
-        },
-        S8 { turn, terms, who } => {
-            let word = e.word(Op::Read);
-            // While slots are owed, the word is marked, and no newcomer takes anything.
-            let call = M::BARGES && terms.owed == 0;
-            match P::choose(word & FREE, terms.owed, e.need(who)) {
-                None => Goto(S17 { turn }),
-                Some(_) if call && word & CALLED != 0 => Goto(S17 { turn }),
-                Some(_) if call => Goto(S9 { turn, terms, who, take: TRY }),
-                Some(take) => Goto(S9 { turn, terms, who, take }),
-            }
-        }
-        S9 { turn, terms, who, take } => {
-            e.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
-            Goto(S10 { turn, terms, who, take })
-        }
-        S10 { turn, terms, who, take } => {
-            e.pop();
-            Goto(S11 { turn, terms, who, take })
-        }
-        S11 { turn, terms, who, take } => {
-            e.grant(who, Op::Write(take));
-            Goto(S12 { turn, terms, who })
-        }
-        S12 { turn, terms, who } => {
-            let word = e.word(Op::FetchAdd(-WAITER));
-            let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
-            Goto(if more { S13 { turn, terms, who } } else { S14 { turn, who } })
-        }
-        S13 { turn, terms, who } => {
-            e.wake(who);
-            Goto(S7 { turn: turn.shorter(), terms })
-        }
-        _ => unreachable!("not a line of giving"),
+#[inline(always)]
+pub(super) fn s4<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    paid: Word,
+) -> Step<E> {
+    e.word(Op::FetchAdd(-paid));
+    then!(e, me, s5 = S5 { turn, terms, paid })
+}
+
+#[inline(always)]
+pub(super) fn s5<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    mut terms: Terms,
+    paid: Word,
+) -> Step<E> {
+    terms.owed -= paid;
+    e.terms(Op::Write(terms.pack()));
+    if terms.owed == 0 { then!(e, me, s6 = S6 { turn, terms }) } else { Goto(S7 { turn, terms }) }
+}
+
+#[inline(always)]
+pub(super) fn s6<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    _: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+) -> Step<E> {
+    e.word(Op::FetchAdd(-MARK));
+    Goto(S7 { turn, terms })
+}
+
+// Lines S7 to S13: give what is free to the head of the queue, as long as that is enough.
+
+#[inline(always)]
+pub(super) fn s7<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+) -> Step<E> {
+    match e.head() {
+        None => then!(e, me, s17 = S17 { turn }),
+        Some(who) if turn.left == 0 && e.may_serve(who) => then!(e, me, s19 = S19 { turn, who }),
+        Some(who) if terms.closed => then!(e, me, s10 = S10 { turn, terms, who, take: CLOSED }),
+        Some(who) => then!(e, me, s8 = S8 { turn, terms, who }),
     }
 }
 
-/// Lines S14 to S19: looks for news, and stops serving.
-fn stop<E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
-    match at {
-        S14 { turn, who } => {
-            // Waking takes time, so the lock is released first.
-            if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
-                Goto(S15 { after: turn.after, who })
-            } else {
-                Goto(S16 { turn: turn.shorter(), who })
-            }
-        }
-        S15 { after, who } => {
-            e.wake(who);
-            after.next()
-        }
-        S16 { turn, who } => {
-            e.wake(who);
-            Goto(S1 { turn })
-        }
-        S17 { turn } => {
-            if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
-                turn.after.next()
-            } else if turn.left == 0 {
-                Goto(S18 { turn })
-            } else {
-                Goto(S1 { turn: turn.shorter() })
-            }
-        }
-        S18 { turn } => match e.head() {
-            Some(who) if e.may_serve(who) => Goto(S19 { turn, who }),
-            _ => Goto(S1 { turn }),
-        },
-        S19 { turn, who } => {
-            e.grant(who, Op::Write(SERVE));
-            Goto(S15 { after: turn.after, who })
-        }
-        _ => unreachable!("not a line of serving"),
+#[inline(always)]
+pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+) -> Step<E> {
+    let word = e.word(Op::Read);
+    // While slots are owed, the word is marked, and no newcomer takes anything.
+    let call = M::BARGES && terms.owed == 0;
+    match P::choose(word & FREE, terms.owed, e.need(who)) {
+        Some(_) if call && word & CALLED != 0 => then!(e, me, s17 = S17 { turn }),
+        Some(_) if call => then!(e, me, s9 = S9 { turn, terms, who, take: TRY }),
+        Some(take) => then!(e, me, s9 = S9 { turn, terms, who, take }),
+        None => then!(e, me, s17 = S17 { turn }),
     }
+}
+
+#[inline(always)]
+pub(super) fn s9<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    take: Word,
+) -> Step<E> {
+    e.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
+    then!(e, me, s10 = S10 { turn, terms, who, take })
+}
+
+#[inline(always)]
+pub(super) fn s10<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    take: Word,
+) -> Step<E> {
+    e.pop();
+    then!(e, me, s11 = S11 { turn, terms, who, take })
+}
+
+#[inline(always)]
+pub(super) fn s11<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    take: Word,
+) -> Step<E> {
+    e.grant(who, Op::Write(take));
+    then!(e, me, s12 = S12 { turn, terms, who })
+}
+
+#[inline(always)]
+pub(super) fn s12<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+) -> Step<E> {
+    let word = e.word(Op::FetchAdd(-WAITER));
+    let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
+    if more {
+        then!(e, me, s13 = S13 { turn, terms, who })
+    } else {
+        then!(e, me, s14 = S14 { turn, who })
+    }
+}
+
+#[inline(always)]
+pub(super) fn s13<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    _: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+) -> Step<E> {
+    e.wake(who);
+    Goto(S7 { turn: turn.shorter(), terms })
+}
+
+// Lines S14 to S19: look for news, and stop serving.
+
+#[inline(always)]
+pub(super) fn s14<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    who: E::Waiter,
+) -> Step<E> {
+    // Waking takes time, so the lock is released first.
+    if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
+        then!(e, me, s15 = S15 { after: turn.after, who })
+    } else {
+        then!(e, me, s16 = S16 { turn: turn.shorter(), who })
+    }
+}
+
+#[inline(always)]
+pub(super) fn s15<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    _: E::Waiter,
+    after: After,
+    who: E::Waiter,
+) -> Step<E> {
+    e.wake(who);
+    after.next()
+}
+
+#[inline(always)]
+pub(super) fn s16<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    _: E::Waiter,
+    turn: Turn,
+    who: E::Waiter,
+) -> Step<E> {
+    e.wake(who);
+    Goto(S1 { turn })
+}
+
+#[inline(always)]
+pub(super) fn s17<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+) -> Step<E> {
+    if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
+        turn.after.next()
+    } else if turn.left == 0 {
+        then!(e, me, s18 = S18 { turn })
+    } else {
+        Goto(S1 { turn: turn.shorter() })
+    }
+}
+
+#[inline(always)]
+pub(super) fn s18<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+) -> Step<E> {
+    match e.head() {
+        Some(who) if e.may_serve(who) => then!(e, me, s19 = S19 { turn, who }),
+        _ => Goto(S1 { turn }),
+    }
+}
+
+#[inline(always)]
+pub(super) fn s19<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    who: E::Waiter,
+) -> Step<E> {
+    e.grant(who, Op::Write(SERVE));
+    then!(e, me, s15 = S15 { after: turn.after, who })
 }

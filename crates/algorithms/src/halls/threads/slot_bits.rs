@@ -56,7 +56,8 @@ pub fn step<E: Environment>(e: &mut E, at: Line) -> Search {
     let words = e.words();
     let look = |index, free: Word| {
         Search::Goto(match free {
-            0 => N1 { index: (index + 1) % words }, // never from the last, by I1
+            // Never from the last, by I1.
+            0 => N1 { index: if index + 1 < words { index + 1 } else { 0 } },
             _ => N2 { index, bit: free & free.wrapping_neg() },
         })
     };
@@ -82,6 +83,26 @@ pub fn take<E: Environment>(e: &mut E) -> usize {
             Search::Goto(next) => at = next,
             Search::Taken { index, bit } => {
                 return index * PER_WORD + bit.trailing_zeros() as usize;
+            }
+        }
+    }
+}
+
+/// Takes `count` slot numbers, in one pass over the words, and calls `found` with each.
+///
+/// This is `count` callers that look at the same number at the same moment. One of them takes it, and the
+/// others go past it while that one holds it, so I1 holds for them. They look at the same word again, and may
+/// take a smaller number that has become free there.
+pub fn take_many<E: Environment>(e: &mut E, count: usize, mut found: impl FnMut(usize)) {
+    let mut at = N1 { index: 0 };
+    let mut left = count;
+    while left > 0 {
+        match step(e, at) {
+            Search::Goto(next) => at = next,
+            Search::Taken { index, bit } => {
+                found(index * PER_WORD + bit.trailing_zeros() as usize);
+                at = N1 { index };
+                left -= 1;
             }
         }
     }

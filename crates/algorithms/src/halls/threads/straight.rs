@@ -1,0 +1,126 @@
+//! Runs the lines natively: many in one call, as if they were written one below the other.
+//!
+//! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the caller may have to
+//! wait, or to which a loop leads back. The lines are the functions that [`step`](super::step) executes in the
+//! lab; a test runs both in lockstep.
+
+use super::{
+    environment::{Environment, LineOn},
+    lines::{
+        After, Job,
+        Line::{self, *},
+        Policy, Step, Turn, c1, l1, l3, l5, l6, l7,
+    },
+    manage::manage,
+    pool::Pool,
+    serve::{s1, s7},
+};
+use crate::framework::{
+    machine::Next::{Enter, Goto, Leave, Spin},
+    memory::Word,
+};
+
+/// A line at which [`advance`] begins or ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// L1: try to get in.
+    Look,
+    /// L3: join the queue.
+    Join,
+    /// L5: become the server.
+    Lock(Job),
+    /// L6: look for a grant.
+    Check,
+    /// L7: wait.
+    Wait,
+    /// C1: give up.
+    GiveUp,
+    /// S1: serve, as the server, and leave.
+    Serve,
+}
+
+/// The result of [`advance`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advance {
+    /// The caller goes on at this stage.
+    Goto(Stage),
+    /// The caller pauses, and goes on at this stage.
+    Spin(Stage),
+    /// The caller is inside, with these slots. Its exit section begins at X1.
+    Inside(Word),
+    /// The caller is outside again.
+    Left,
+}
+
+/// Executes the lines from `at` to the next stage.
+#[inline(always)]
+pub fn advance<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, at: Stage) -> Advance {
+    const { assert!(E::STRAIGHT) };
+    let next = match at {
+        Stage::Look => l1::<P, M, E>(e, me),
+        Stage::Join => l3::<P, M, E>(e, me),
+        Stage::Lock(job) => l5::<P, M, E>(e, me, job),
+        Stage::Check => l6::<P, M, E>(e, me),
+        Stage::Wait => l7::<P, M, E>(e, me),
+        Stage::GiveUp => c1::<P, M, E>(e, me),
+        Stage::Serve => {
+            serve::<P, M, E>(e, me, Turn { left: e.grant_limit(), after: After::Leave });
+            Leave
+        }
+    };
+    match next {
+        Goto(line @ (R1 { .. } | Z1)) => {
+            manage_straight::<P, M, E>(e, me, line);
+            Advance::Left
+        }
+        Goto(line) => Advance::Goto(stage(line)),
+        Spin(line) => Advance::Spin(stage(line)),
+        Enter(X1 { take }) => Advance::Inside(take),
+        Enter(_) => unreachable!("the exit section begins at X1"),
+        Leave => Advance::Left,
+    }
+}
+
+/// Returns the stage that begins at a line.
+#[inline(always)]
+fn stage<W>(line: Line<W>) -> Stage {
+    match line {
+        L1 => Stage::Look,
+        L3 => Stage::Join,
+        L5 { job } => Stage::Lock(job),
+        L6 => Stage::Check,
+        L7 => Stage::Wait,
+        C1 => Stage::GiveUp,
+        _ => unreachable!("only the line before it leads there"),
+    }
+}
+
+/// Serves, from S1 until the caller is not the server any more. The caller goes on with `turn.after`.
+#[inline(never)]
+pub(super) fn serve<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, turn: Turn) {
+    let mut next: Step<E> = Goto(S1 { turn });
+    loop {
+        next = match next {
+            Goto(S1 { turn }) => s1::<P, M, E>(e, me, turn),
+            Goto(S7 { turn, terms }) => s7::<P, M, E>(e, me, turn, terms),
+            _ => return, // turn.after.next()
+        }
+    }
+}
+
+/// Resizes or closes, from R1 or Z1 on, and serves.
+#[cold]
+#[inline(never)]
+fn manage_straight<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    mut line: LineOn<E>,
+) {
+    loop {
+        match manage::<P, E>(e, line) {
+            Goto(S1 { turn }) => return serve::<P, M, E>(e, me, turn),
+            Goto(next) => line = next,
+            _ => unreachable!("resizing and closing end with serving"),
+        }
+    }
+}
