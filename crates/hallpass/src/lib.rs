@@ -55,6 +55,8 @@
 //!   stops while it *holds a pass* only keeps its slot; the k-1 others go on. Threads of one process do not
 //!   stop alone, unless a debugger or a signal handler that never returns stops them. Processes do get killed
 //!   alone; they have a hall of their own, `SharedHall` (feature `processes`).
+//! - A blocking call parks the thread. Do not block inside the poll of a future: it stops the executor, and if
+//!   the executor itself parks its thread, the call may consume a wake-up that was meant for the executor.
 //! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself. Ask
 //!   for both at once: [`Hall::acquire_many`].
 //! - At most [`MAX_SLOTS`] slots, and at most 2^27 - 1 waiters.
@@ -102,9 +104,10 @@
 //!
 //! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
 //! read-modify-write. Above 32 slots it is two each, because slot numbers are kept beside the count. There is no
-//! allocation, not even for waiters: a thread waits on its stack, a task in its future. (Above 32 slots, the
-//! first pass allocates the slot numbers, and a request for several slots allocates a list.) A hall takes a few
-//! hundred bytes, because its parts have cache lines of their own.
+//! allocation, not even for waiters: a thread waits on its stack, a task in its future. (There are three
+//! exceptions. Above 32 slots, the first pass allocates the slot numbers, and a request for several slots
+//! allocates a list. A call that lets in several tasks at once allocates a list of their wakers.) A hall takes
+//! 128 bytes: a cache line for callers that find a slot free, and one for callers that queue.
 //!
 //! A waiting thread spins for a moment, in case the holder is about to leave; then yields once, in case there
 //! are more threads than cores; then parks.

@@ -2,11 +2,11 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{After, FREE, Job, Line, Policy, Pool},
+    halls::threads::{After, FREE, Job, Policy, Pool, Stage},
 };
 
 use crate::{
-    environment::{End, NativeEnvironment, Waiter},
+    environment::{End, NativeEnvironment, Stop},
     hall::Hall,
     instruments::Outcome,
     mode::by_mode,
@@ -25,14 +25,14 @@ impl Hall {
         need: u32,
         deadline: Deadline,
     ) -> Option<Word> {
-        let free = Op::Read.apply(&*self.state.word) & FREE;
+        let free = Op::Read.apply(&self.word) & FREE;
         if deadline.is_now() && P::choose(free, 0, need).is_none() {
             return None;
         }
         // A caller that does not wait is not reported.
         let waiting = (!deadline.is_now()).then(|| self.instruments.starts_waiting(need));
         let node = Node::new(need, Some(WakeHandle::Thread(thread::current())));
-        let take = NativeEnvironment::new(&self.state, deadline).wait::<P, M>(&node);
+        let take = NativeEnvironment::new(self, deadline).wait::<P, M>(&node);
         if let Some(waiting) = waiting {
             let outcome = match take {
                 Some(_) => Outcome::Granted,
@@ -47,8 +47,8 @@ impl Hall {
     /// Serves the waiters after a slot was given back (from line L5 on).
     #[cold]
     pub(crate) fn release_contended<P: Pool, M: Policy>(&self) {
-        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
-        environment.work::<P, M>(Line::L5 { job: Job::Serve(After::Leave) });
+        let mut environment = NativeEnvironment::new(self, Deadline::Never);
+        environment.work::<P, M>(Stage::Lock(Job::Serve(After::Leave)));
         if environment.woke_a_thread {
             // Let the woken thread run, if it waits for this core. Otherwise this thread would come back
             // while the other still sleeps on its slot, and queue up behind it; soon every caller would
@@ -59,8 +59,8 @@ impl Hall {
 
     /// Resizes or closes the hall.
     pub(crate) fn manage(&self, job: Job) {
-        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
-        by_mode!(self.mode, environment.work(Line::L5 { job }));
+        let mut environment = NativeEnvironment::new(self, Deadline::Never);
+        by_mode!(self.mode, environment.work(Stage::Lock(job)));
     }
 
     /// Runs the machine for the node of a future.
@@ -68,21 +68,15 @@ impl Hall {
     /// # Safety
     /// As for [`NativeEnvironment::run`].
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn run(
-        &self,
-        node: &Node,
-        deadline: Deadline,
-        at: Line<Waiter>,
-        stops: impl Fn(&Line<Waiter>) -> bool,
-    ) -> End {
-        let mut environment = NativeEnvironment::new(&self.state, deadline);
+    pub(crate) unsafe fn run(&self, node: &Node, deadline: Deadline, at: Stage, stop: Stop) -> End {
+        let mut environment = NativeEnvironment::new(self, deadline);
         // SAFETY: the caller's promise.
-        unsafe { by_mode!(self.mode, environment.run(node.into(), at, stops)) }
+        unsafe { by_mode!(self.mode, environment.run(node.into(), at, stop)) }
     }
 
     /// Replaces the wake handle of a node that is in the queue, or was.
     pub(crate) fn replace_handle(&self, node: &Node, handle: WakeHandle) {
-        let mut environment = NativeEnvironment::new(&self.state, Deadline::Never);
+        let mut environment = NativeEnvironment::new(self, Deadline::Never);
         by_mode!(self.mode, environment.replace_handle(node, handle));
     }
 }

@@ -4,17 +4,18 @@
 use std::ptr::NonNull;
 
 use hallpass_algorithms::{
-    Next, Op, Word,
+    Op, Word,
     halls::threads::{
-        After, Environment, FastEnvironment, HELD, Line, Policy, Pool, SERVE, Turn, step,
+        Advance, Environment, FastEnvironment, HELD, Policy, Pool, SERVE, Stage, advance,
     },
 };
 
 use crate::{
+    hall::Hall,
     parking::{Backoff, Deadline, Parker},
-    state::HallState,
+    sync,
     waiter::{Node, Queue},
-    wake::WakeHandle,
+    wake::{WakeHandle, WakeList},
 };
 
 /// How many grants a server makes before it hands over to the head of the queue.
@@ -25,17 +26,26 @@ pub(crate) type Waiter = NonNull<Node>;
 
 /// One call's view of a hall.
 pub(crate) struct NativeEnvironment<'a> {
-    state: &'a HallState,
+    hall: &'a Hall,
+    /// The caller's node, between lines L4 and L5.
+    joining: Option<Waiter>,
     /// Wakes the waiter that was taken off the queue last.
     handle: Option<WakeHandle>,
-    /// Wake the tasks that were granted something, once this caller no longer serves.
-    later: Vec<WakeHandle>,
-    /// The caller's own handle, after giving up: kept until the lock is released.
-    own: Option<WakeHandle>,
+    /// Wakes the tasks that were granted something, once this caller no longer serves.
+    later: WakeList,
     parker: Parker,
     backoff: Backoff,
     /// Whether this caller has woken a thread.
     pub(crate) woke_a_thread: bool,
+}
+
+/// Where a run of the machine stops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Where the passage ends: a thread waits on the way.
+    AtTheEnd,
+    /// Before it waits or joins the queue again, because a task waits elsewhere.
+    BeforeWaiting,
 }
 
 /// How a run of the machine ended.
@@ -44,61 +54,59 @@ pub(crate) enum End {
     Inside(Word),
     /// The caller is outside again.
     Left,
-    /// The run has stopped at a line that `stops` accepts.
-    Stopped(Line<Waiter>),
+    /// The run has stopped before this stage.
+    Stopped(Stage),
 }
 
 impl<'a> NativeEnvironment<'a> {
-    pub(crate) fn new(state: &'a HallState, deadline: Deadline) -> Self {
+    #[inline]
+    pub(crate) fn new(hall: &'a Hall, deadline: Deadline) -> Self {
         NativeEnvironment {
-            state,
+            hall,
+            joining: None,
             handle: None,
-            later: Vec::new(),
-            own: None,
+            later: WakeList::new(),
             parker: Parker::new(deadline),
             backoff: Backoff::new(),
             woke_a_thread: false,
         }
     }
 
-    /// Runs the machine from `at` until the caller is inside, has left, or reaches a line that `stops`
-    /// accepts.
+    /// Runs the machine from `at` until the caller is inside, has left, or is to stop.
     ///
     /// # Safety
-    /// If `at` is a line of a passage that waits, `me` is the node of that passage, alive and in its place
+    /// If `at` is a stage of a passage that waits, `me` is the node of that passage, alive and in its place
     /// until a run ends in another way than by stopping.
     pub(crate) unsafe fn run<P: Pool, M: Policy>(
         &mut self,
         me: Waiter,
-        mut at: Line<Waiter>,
-        stops: impl Fn(&Line<Waiter>) -> bool,
+        mut at: Stage,
+        stop: Stop,
     ) -> End {
         let end = loop {
-            match step::<P, M, _>(self, me, at) {
-                Next::Goto(next) if stops(&next) => break End::Stopped(next),
-                Next::Goto(next) => at = next,
-                Next::Spin(next) => {
+            match advance::<P, M, _>(self, me, at) {
+                Advance::Goto(next @ (Stage::Join | Stage::Wait))
+                    if stop == Stop::BeforeWaiting =>
+                {
+                    break End::Stopped(next);
+                }
+                Advance::Goto(next) => at = next,
+                Advance::Spin(next) => {
                     self.backoff.rest();
                     at = next;
                 }
-                Next::Enter(Line::X1 { take }) => break End::Inside(take),
-                Next::Enter(_) => unreachable!("the exit section begins at X1"),
-                Next::Leave => break End::Left,
+                Advance::Inside(take) => break End::Inside(take),
+                Advance::Left => break End::Left,
             }
         };
-        self.wake_tasks();
+        self.later.wake_all();
         end
-    }
-
-    /// Wakes the tasks that were granted something. The caller must not be the server.
-    fn wake_tasks(&mut self) {
-        self.later.drain(..).for_each(WakeHandle::wake);
     }
 
     /// Joins the queue, and waits until the caller is in or has given up.
     pub(crate) fn wait<P: Pool, M: Policy>(&mut self, node: &Node) -> Option<Word> {
-        // SAFETY: the node is borrowed until this returns, and the run does not stop anywhere.
-        match unsafe { self.run::<P, M>(node.into(), Line::L3, |_| false) } {
+        // SAFETY: the node is borrowed until this returns, and the run does not stop before its end.
+        match unsafe { self.run::<P, M>(node.into(), Stage::Join, Stop::AtTheEnd) } {
             End::Inside(take) => Some(take),
             End::Left => None,
             End::Stopped(_) => unreachable!("it stops nowhere"),
@@ -106,9 +114,9 @@ impl<'a> NativeEnvironment<'a> {
     }
 
     /// Does a job that does not wait for a grant.
-    pub(crate) fn work<P: Pool, M: Policy>(&mut self, at: Line<Waiter>) {
+    pub(crate) fn work<P: Pool, M: Policy>(&mut self, at: Stage) {
         // SAFETY: none of these jobs accesses the node of its caller.
-        let end = unsafe { self.run::<P, M>(NonNull::dangling(), at, |_| false) };
+        let end = unsafe { self.run::<P, M>(NonNull::dangling(), at, Stop::AtTheEnd) };
         debug_assert!(matches!(end, End::Left));
     }
 
@@ -120,87 +128,141 @@ impl<'a> NativeEnvironment<'a> {
         }
         // SAFETY: this caller is the server.
         let old = unsafe { node.set_handle(handle) };
-        self.work::<P, M>(Line::S1 { turn: Turn { left: MAX_GRANTS, after: After::Leave } });
+        self.work::<P, M>(Stage::Serve);
         drop(old);
     }
 
-    /// Accesses the queue, after all newcomers have joined it.
+    /// Accesses the queue. The caller is the server.
+    #[inline(always)]
     fn queue<R>(&mut self, f: impl FnOnce(&mut Queue) -> R) -> R {
-        self.state.queue.with_mut(|queue| {
-            // SAFETY: the machine calls what needs the queue only while it serves, and there is one server.
-            let queue = unsafe { &mut *queue };
-            // SAFETY: as above.
-            unsafe { self.state.newcomers.join(queue) };
-            f(queue)
-        })
+        // SAFETY: the machine calls what needs the queue only while it serves, and there is one server.
+        self.hall.queue.queue.with_mut(|queue| f(unsafe { &mut *queue }))
     }
 }
 
 impl FastEnvironment for NativeEnvironment<'_> {
-    #[inline]
+    #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
-        op.apply(&*self.state.word)
+        op.apply(&self.hall.word)
     }
 }
 
 impl Environment for NativeEnvironment<'_> {
+    const STRAIGHT: bool = true;
     type Waiter = Waiter;
 
+    /// Accesses the lock, which is one word with the newcomers.
+    ///
+    /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access to HELD does both, as if no
+    /// other came between them. For the same reason L4 and L5 are one access.
+    #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
-        op.apply(&*self.state.lock)
+        let lock = &self.hall.queue.lock;
+        match op {
+            Op::Set(HELD) => Word::from(lock.try_lock()),
+            Op::Set(_) => match self.joining.take() {
+                None => Word::from(lock.announce()),
+                // SAFETY: the machine has called `push` with the node of the running passage; the caller of
+                // `run` promised that the node is alive and stays in its place.
+                Some(me) => match unsafe { lock.queue(me) } {
+                    true => HELD,
+                    false => {
+                        // SAFETY: this caller is the server now, and the node is as above.
+                        self.queue(|queue| unsafe { queue.push(me) });
+                        0
+                    }
+                },
+            },
+            Op::Write(_) => {
+                // SAFETY: this is S1, so the caller is the server.
+                self.queue(|queue| unsafe { lock.clear_news(queue) });
+                0
+            }
+            _ => Word::from(lock.unlock()), // S14 and S17: from HELD to 0, or not
+        }
     }
 
+    #[inline(always)]
     fn terms(&mut self, op: Op) -> Word {
-        op.apply(&self.state.terms)
+        op.apply(&self.hall.terms)
     }
 
+    #[inline(always)]
     fn head(&mut self) -> Option<Waiter> {
-        self.queue(|queue| queue.head())
+        let lock = &self.hall.queue.lock;
+        self.queue(|queue| {
+            // SAFETY: the machine calls this while it serves.
+            unsafe { lock.let_newcomers_join(queue) };
+            queue.head()
+        })
     }
 
+    /// The node joins the queue together with the next line, L5.
+    #[inline(always)]
     fn push(&mut self, waiter: Waiter) {
-        // SAFETY: the machine calls this at L4 with the node of the running passage; the caller of `run`
-        // promised that the node is alive and stays in its place.
-        unsafe { self.state.newcomers.push(waiter) };
+        self.joining = Some(waiter);
     }
 
+    #[inline(always)]
     fn pop(&mut self) {
-        // SAFETY: the machine calls this while it serves, and the head is in the queue.
-        self.handle =
-            self.queue(|queue| queue.head().and_then(|head| unsafe { queue.remove(head) }));
+        self.handle = self.queue(|queue| {
+            let head = queue.head()?;
+            // SAFETY: the machine calls this while it serves, and the head is in the queue.
+            unsafe {
+                queue.remove(head);
+                head.as_ref().take_handle()
+            }
+        });
     }
 
+    #[inline(always)]
     fn remove(&mut self, waiter: Waiter) {
-        // SAFETY: the machine calls this at C3, while it serves, and its own node is in the queue.
-        self.own = self.queue(|queue| unsafe { queue.remove(waiter) });
+        let lock = &self.hall.queue.lock;
+        // The node keeps its handle, which its owner drops.
+        self.queue(|queue| {
+            // SAFETY: the machine calls this at C3, while it serves, and its own node is in the queue, or among
+            // the newcomers.
+            unsafe {
+                lock.let_newcomers_join(queue);
+                queue.remove(waiter)
+            }
+        });
     }
 
+    #[inline(always)]
     fn grant(&mut self, waiter: Waiter, op: Op) -> Word {
         // SAFETY: it is the caller's own node, or at S11 and S19 that of a waiter without a grant.
         let node = unsafe { waiter.as_ref() };
-        if let Op::Write(SERVE) = op {
+        let Op::Write(grant) = op else { return op.apply(&node.grant) };
+        if grant == SERVE {
             // SAFETY: the machine writes this at S19, while it serves.
             self.handle = unsafe { node.thread_handle() };
         }
-        op.apply(&node.grant)
+        // ORDERING: Release. The owner reads the grant and then sees what the server did before. A waiter that
+        // read no grant sleeps until it is woken, which happens after this write (S13, S15, S16) and before
+        // its next read. The owner's own writes (L9, C5) come before it joins the queue again, if it does.
+        sync::set(&node.grant, grant);
+        0 // the machine does not use the old value
     }
 
+    #[inline(always)]
     fn wake(&mut self, _: Waiter) {
         // The node may be gone: its handle was taken out before the grant was written.
         match self.handle.take() {
-            Some(handle @ WakeHandle::Thread(_)) => {
+            Some(WakeHandle::Thread(thread)) => {
                 self.woke_a_thread = true;
-                handle.wake();
+                thread.unpark();
             }
             // A waker is foreign code that may call this hall, so the server does not run it.
-            Some(handle) => self.later.push(handle),
+            Some(WakeHandle::Task(waker)) => self.later.push(waker),
             None => {}
         }
     }
 
     fn was_woken(&mut self, _: Waiter) -> bool {
-        self.wake_tasks();
-        self.parker.rest()
+        // A waker is foreign code that may park, or block in another way. That may consume the wake-up of this
+        // thread, so the thread looks for its grant again before it sleeps.
+        self.later.wake_all() || self.parker.rest()
     }
 
     fn may_wake_spuriously(&self) -> bool {
@@ -211,6 +273,7 @@ impl Environment for NativeEnvironment<'_> {
         self.parker.has_expired()
     }
 
+    #[inline(always)]
     fn need(&self, waiter: Waiter) -> u32 {
         // SAFETY: it is the caller's own node, or one in the queue while the caller serves.
         unsafe { waiter.as_ref().need }
@@ -221,6 +284,7 @@ impl Environment for NativeEnvironment<'_> {
         unsafe { waiter.as_ref().thread_handle().is_some() }
     }
 
+    #[inline(always)]
     fn grant_limit(&self) -> u32 {
         MAX_GRANTS
     }

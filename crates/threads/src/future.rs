@@ -8,17 +8,19 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
+    ptr,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
 
-use hallpass_algorithms::{Word, halls::threads::Line};
+use hallpass_algorithms::{Word, halls::threads::Stage};
 
 use crate::{
-    environment::{End, Waiter},
+    environment::{End, Stop},
     error::AcquireError,
     hall::Hall,
     instruments::{Outcome, Waiting},
+    many::clamp_need,
     parking::Deadline,
     pass::{AsHall, One, OwnedPass, OwnedPasses, Pass, Passes, Several},
     waiter::Node,
@@ -44,8 +46,9 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// # }).unwrap();
     /// ```
+    #[inline]
     pub fn acquire_async(&self) -> Acquire<'_> {
-        Acquire(Entering::new(self, Ok(1)))
+        Acquire(Entering::new(self, 1))
     }
 
     /// Returns a future like [`acquire_async`](Hall::acquire_async), whose pass owns a reference to the
@@ -61,16 +64,17 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// # }).unwrap();
     /// ```
+    #[inline]
     pub fn acquire_owned_async(self: &Arc<Self>) -> AcquireOwned {
-        AcquireOwned(Entering::new(Arc::clone(self), Ok(1)))
+        AcquireOwned(Entering::new(Arc::clone(self), 1))
     }
 
     /// Returns a future that waits until `m` slots are free, and takes all of them at once; see
     /// [`acquire_many`](Hall::acquire_many).
     ///
     /// # Errors
-    /// The future returns [`AcquireError::TooMany`] if the hall had fewer than `m` slots when this was
-    /// called, and [`AcquireError::Closed`] if the hall is closed.
+    /// The future returns [`AcquireError::Closed`] if the hall is closed, and [`AcquireError::TooMany`] if the
+    /// hall has fewer than `m` slots when the future is first polled.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -81,22 +85,22 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// # }).unwrap();
     /// ```
+    #[inline]
     pub fn acquire_many_async(&self, m: usize) -> AcquireMany<'_> {
-        AcquireMany(Entering::new(self, self.check_need(m)))
+        AcquireMany(Entering::new(self, m))
     }
 
     /// Returns a future like [`acquire_many_async`](Hall::acquire_many_async), whose passes own a reference
     /// to the hall.
+    #[inline]
     pub fn acquire_many_owned_async(self: &Arc<Self>, m: usize) -> AcquireManyOwned {
-        AcquireManyOwned(Entering::new(Arc::clone(self), self.check_need(m)))
+        AcquireManyOwned(Entering::new(Arc::clone(self), m))
     }
 }
 
 /// The state of a future.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The request cannot succeed.
-    Refused(AcquireError),
     /// The future was not polled yet.
     New,
     /// The node is in the queue, or was just granted something.
@@ -109,61 +113,91 @@ enum Phase {
 struct Entering<H: AsHall> {
     hall: H,
     phase: Phase,
-    /// The task to wake. The node has a copy of its own for the server.
-    waker: Option<Waker>,
+    /// How many slots the caller asked for.
+    asked: usize,
+    /// The waker in the node.
+    waker: WakerId,
     /// Since when the future has been waiting.
     waiting: Option<Waiting>,
     node: Node,
 }
 
+/// Identifies a waker, like [`Waker::will_wake`], without owning it.
+///
+/// The waker in a node belongs to the server from line S10 on, and lives until it is woken, after the grant was
+/// written. So if a later poll comes with a waker of the same identity, either the waker of the node is alive,
+/// and it wakes the same task; or the poll finds the grant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct WakerId {
+    data: usize,
+    vtable: usize,
+}
+
+impl WakerId {
+    const NONE: WakerId = WakerId { data: 0, vtable: 0 };
+
+    fn of(waker: &Waker) -> Self {
+        WakerId { data: waker.data().addr(), vtable: ptr::from_ref(waker.vtable()).addr() }
+    }
+}
+
 impl<H: AsHall> Entering<H> {
-    fn new(hall: H, need: Result<u32, AcquireError>) -> Self {
-        let (phase, need) = match need {
-            Ok(need) => (Phase::New, need),
-            Err(error) => (Phase::Refused(error), 0),
-        };
-        Entering { hall, phase, waker: None, waiting: None, node: Node::new(need, None) }
+    #[inline]
+    fn new(hall: H, asked: usize) -> Self {
+        let node = Node::new(clamp_need(asked), None);
+        Entering { hall, phase: Phase::New, asked, waker: WakerId::NONE, waiting: None, node }
     }
 
     /// Polls for the grant, and returns it.
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
         // SAFETY: nothing is moved out of it; the node, to which others point, stays in its place.
         let this = unsafe { self.get_unchecked_mut() };
-        let at = match this.phase {
-            Phase::Refused(error) => return Poll::Ready(Err(error)),
+        if this.phase == Phase::New
+            && this.asked != 0
+            && let Some(take) = this.hall.hall().take_any(this.node.need)
+        {
+            this.phase = Phase::Done;
+            return Poll::Ready(Ok(take));
+        }
+        this.poll_contended(context)
+    }
+
+    /// Polls a future that does not get in at once. The future is pinned.
+    #[inline(never)]
+    fn poll_contended(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
+        let at = match self.phase {
             Phase::New => {
-                if let Some(take) = this.hall.hall().take_any(this.node.need) {
-                    this.phase = Phase::Done;
-                    return Poll::Ready(Ok(take));
+                if self.asked != 1
+                    && let done @ (Err(_) | Ok(0)) = self.hall.hall().check_need(self.asked)
+                {
+                    self.phase = Phase::Done;
+                    return Poll::Ready(done.map(Word::from));
                 }
-                this.register_waker(context);
-                this.waiting = Some(this.hall.hall().instruments.starts_waiting(this.node.need));
-                Line::L3
+                self.register_waker(context);
+                self.waiting = Some(self.hall.hall().instruments.starts_waiting(self.node.need));
+                Stage::Join
             }
             Phase::Queued => {
-                this.update_waker(context);
-                Line::L6
+                self.update_waker(context);
+                Stage::Check
             }
             Phase::Done => panic!("the future was polled after it had returned"),
         };
-        this.run(context, at)
+        self.run(context, at)
     }
 
     /// Runs the machine from `at` until it would sleep. The future is pinned.
-    fn run(
-        &mut self,
-        context: &Context<'_>,
-        mut at: Line<Waiter>,
-    ) -> Poll<Result<Word, AcquireError>> {
+    fn run(&mut self, context: &Context<'_>, mut at: Stage) -> Poll<Result<Word, AcquireError>> {
         let given = loop {
-            let stops = |line: &Line<Waiter>| matches!(line, Line::L3 | Line::L7);
+            let (hall, stop) = (self.hall.hall(), Stop::BeforeWaiting);
             // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
-            match unsafe { self.hall.hall().run(&self.node, Deadline::Never, at, stops) } {
+            match unsafe { hall.run(&self.node, Deadline::Never, at, stop) } {
                 // It was told to try again, and failed: it is out of the queue, and joins it again.
-                End::Stopped(Line::L3) => {
+                End::Stopped(Stage::Join) => {
                     self.phase = Phase::New;
                     self.register_waker(context);
-                    at = Line::L3;
+                    at = Stage::Join;
                 }
                 End::Stopped(_) => return Poll::Pending,
                 End::Inside(take) => break Ok(take),
@@ -183,37 +217,40 @@ impl<H: AsHall> Entering<H> {
 
     /// Prepares the node, which is in no queue, for joining one.
     fn register_waker(&mut self, context: &Context<'_>) {
-        // Cloning may panic: the node is in no queue then.
-        let (waker, copy) = (context.waker().clone(), context.waker().clone());
-        self.waker = Some(waker);
+        let waker = context.waker().clone(); // may panic: the node is in no queue then
+        self.waker = WakerId::of(&waker);
         // SAFETY: the node is in no queue.
-        drop(unsafe { self.node.set_handle(WakeHandle::Task(copy)) });
+        drop(unsafe { self.node.set_handle(WakeHandle::Task(waker)) });
         self.phase = Phase::Queued;
     }
 
-    /// Replaces the waker, if it was polled by another task.
+    /// Replaces the waker, if the future is polled by another task than before.
     fn update_waker(&mut self, context: &Context<'_>) {
-        if !self.waker.as_ref().is_some_and(|old| old.will_wake(context.waker())) {
-            // Cloning may panic: both are replaced, or none.
-            let (waker, copy) = (context.waker().clone(), context.waker().clone());
-            let old = self.waker.replace(waker);
-            self.hall.hall().replace_handle(&self.node, WakeHandle::Task(copy));
-            drop(old);
+        if self.waker != WakerId::of(context.waker()) {
+            let waker = context.waker().clone(); // may panic: the old one stays then
+            self.waker = WakerId::of(&waker);
+            self.hall.hall().replace_handle(&self.node, WakeHandle::Task(waker));
         }
+    }
+
+    /// Leaves the queue.
+    #[inline(never)]
+    fn give_up(&mut self) {
+        let hall = self.hall.hall();
+        // SAFETY: the node is still in its place, and in no queue when this returns.
+        let end = unsafe { hall.run(&self.node, Deadline::Now, Stage::GiveUp, Stop::AtTheEnd) };
+        if let End::Inside(take) = end {
+            hall.put_back_any(take); // granted in the meantime: for the next waiter
+        }
+        self.stop_waiting(Outcome::Cancelled);
     }
 }
 
 impl<H: AsHall> Drop for Entering<H> {
+    #[inline]
     fn drop(&mut self) {
         if self.phase == Phase::Queued {
-            let give_up = Line::C1;
-            let hall = self.hall.hall();
-            // SAFETY: the node is still in its place, and in no queue when this returns.
-            let end = unsafe { hall.run(&self.node, Deadline::Now, give_up, |_| false) };
-            if let End::Inside(take) = end {
-                hall.put_back_any(take); // granted in the meantime: for the next waiter
-            }
-            self.stop_waiting(Outcome::Cancelled);
+            self.give_up();
         }
     }
 }
@@ -229,6 +266,7 @@ macro_rules! future {
         impl $(<$life>)? Future for $name $(<$life>)? {
             type Output = Result<$guard, AcquireError>;
 
+            #[inline]
             fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
                 // SAFETY: the field is pinned with the whole.
                 let mut entering = unsafe { self.map_unchecked_mut(|this| &mut this.0) };

@@ -29,7 +29,8 @@ use crate::{
     parking::Deadline,
     pass::{One, OwnedPass, Pass},
     slot_bits::SlotBits,
-    state::HallState,
+    state::QueueState,
+    sync::AtomicI64,
 };
 
 /// The largest number of slots of a hall.
@@ -40,7 +41,7 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 /// A hall has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has a slot of
 /// its own, from 0 to k-1. Threads and tasks wait in one queue, first in, first enabled.
 ///
-/// The guarantees are on the front page of the crate `hallpass`.
+/// The guarantees are on the [front page of the crate `hallpass`](https://docs.rs/hallpass).
 ///
 /// ```
 /// # use hallpass_threads::Hall;
@@ -53,16 +54,25 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 /// assert_eq!(hall.acquire()?.slot(), 0);
 /// # Ok::<(), hallpass_threads::AcquireError>(())
 /// ```
+#[repr(C)]
 pub struct Hall {
-    pub(crate) state: HallState,
+    /// The number of waiters, and what is free: the machine's `word`.
+    pub(crate) word: AtomicI64,
+    /// How many slots there are: the machine's `terms`.
+    pub(crate) terms: AtomicI64,
     /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
     pub(crate) mode: Mode,
     /// The slot numbers that do not fit into the word. Allocated when first needed, so that a static can
     /// have many slots.
     slot_bits: OnceLock<SlotBits>,
+    pub(crate) queue: QueueState,
     pub(crate) instruments: Instruments,
 }
+
+// Two cache lines: one for the fast path, one for callers that queue.
+#[cfg(all(not(loom), not(feature = "metrics"), target_pointer_width = "64"))]
+const _: () = assert!(size_of::<Hall>() == 128);
 
 macro_rules! constructor {
     ($($const:tt)?) => {
@@ -92,10 +102,12 @@ macro_rules! constructor {
             let mode = Mode::new(max > SLOTS_IN_WORD, barging);
             let free = if mode.is_wide() { k as Word } else { (1 << k) - 1 };
             Hall {
-                state: HallState::new(free, Terms::new(k as u16).pack()),
+                word: AtomicI64::new(free),
+                terms: AtomicI64::new(Terms::new(k as u16).pack()),
                 max: max as u32,
                 mode,
                 slot_bits: OnceLock::new(),
+                queue: QueueState::new(),
                 instruments: Instruments::new(),
             }
         }
@@ -127,7 +139,10 @@ impl Hall {
     /// Blocks until a slot is free, and takes it.
     ///
     /// Callers get in first in, first enabled: no later caller overtakes, unless the hall is
-    /// [barging](Builder::barging). To wait in a task, use [`acquire_async`](Hall::acquire_async).
+    /// [barging](Builder::barging).
+    ///
+    /// To wait in a task, use [`acquire_async`](Hall::acquire_async). A call of `acquire` inside the poll of a
+    /// future blocks the executor, and may consume an `unpark` that was meant for an executor that parks.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is [closed](Hall::close), or is closed while the caller
@@ -262,10 +277,10 @@ impl Hall {
 }
 
 /// The environment of the fast path: one word.
-impl FastEnvironment for &HallState {
+impl FastEnvironment for &Hall {
     #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
-        op.apply(&*self.word)
+        op.apply(&self.word)
     }
 }
 
@@ -300,16 +315,26 @@ impl Hall {
 
     /// Lines L1 and L2: takes `need` free slots, if nobody waits.
     #[inline(always)]
-    fn take_free<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
-        let mut state = &self.state;
-        let offer = fast::look::<P, M, _>(&mut state, need)?; // a load
-        let taken = fast::take(&mut state, offer); // a compare-and-swap
+    pub(crate) fn take_free<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
+        let mut hall = self;
+        let offer = fast::look::<P, M, _>(&mut hall, need)?; // a load
+        let taken = fast::take(&mut hall, offer); // a compare-and-swap
         taken.then_some(offer.take)
     }
 
     /// [`take_free`](Hall::take_free) in any mode.
+    #[inline]
     pub(crate) fn take_any(&self, need: u32) -> Option<Word> {
-        if need == 0 { Some(0) } else { by_mode!(self.mode, self.take_free(need)) }
+        match self.mode {
+            Mode::Fair => self.take_free::<Bits, Fair>(need),
+            _ => self.take_by_mode(need),
+        }
+    }
+
+    /// [`take_any`](Hall::take_any) in the less common modes.
+    #[inline(never)]
+    fn take_by_mode(&self, need: u32) -> Option<Word> {
+        by_mode!(self.mode, self.take_free(need))
     }
 
     /// Gives a slot back.
@@ -339,14 +364,24 @@ impl Hall {
     /// Line X1: puts back what was taken, and serves the waiters if there are any.
     #[inline(always)]
     fn put_back<P: Pool, M: Policy>(&self, take: Word) {
-        let others_wait = fast::put_back::<M, _>(&mut &self.state, take); // a fetch-and-add
+        let others_wait = fast::put_back::<M, _>(&mut &*self, take); // a fetch-and-add
         if others_wait {
             self.release_contended::<P, M>();
         }
     }
 
-    /// [`put_back`](Hall::put_back) in any mode. Slot numbers beside the word are the caller's business.
+    /// [`put_back`](Hall::put_back) in any mode. The caller puts back slot numbers beside the word first.
+    #[inline]
     pub(crate) fn put_back_any(&self, take: Word) {
+        match self.mode {
+            Mode::Fair => self.put_back::<Bits, Fair>(take),
+            _ => self.put_back_by_mode(take),
+        }
+    }
+
+    /// [`put_back_any`](Hall::put_back_any) in the less common modes.
+    #[inline(never)]
+    fn put_back_by_mode(&self, take: Word) {
         by_mode!(self.mode, self.put_back(take));
     }
 

@@ -12,8 +12,9 @@
 //! | `pass` | the guards |
 //! | `builder`, `error` | [`Builder`], the errors |
 //! | `mode` | fair or barging, and where the slot numbers are |
-//! | `state` | the shared memory of a hall |
+//! | `state` | the part of a hall's memory that callers need who queue |
 //! | `environment` | what the lines of the machine read and write, on real memory |
+//! | `lock` | the lock of the queue, and the waiters that have not joined it yet |
 //! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |
 //! | `parking` | how a thread waits: spin, yield, park |
 //! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
@@ -30,6 +31,7 @@ mod error;
 mod future;
 mod hall;
 mod instruments;
+mod lock;
 mod manage;
 mod many;
 #[cfg(feature = "metrics")]

@@ -29,7 +29,7 @@ impl Hall {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn available(&self) -> usize {
-        let word = Op::Read.apply(&*self.state.word);
+        let word = Op::Read.apply(&self.word);
         let owed = self.terms().owed;
         let count = if self.mode.is_wide() { Count::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
@@ -37,7 +37,7 @@ impl Hall {
 
     /// Returns the number of waiters; a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
-        waiters(Op::Read.apply(&*self.state.word)) as usize
+        waiters(Op::Read.apply(&self.word)) as usize
     }
 
     /// Closes the hall permanently. Waiters and later callers get an error; holders keep their passes.
@@ -96,7 +96,7 @@ impl Hall {
     }
 
     fn terms(&self) -> Terms {
-        Terms::unpack(Op::Read.apply(&self.state.terms))
+        Terms::unpack(Op::Read.apply(&self.terms))
     }
 
     /// Returns the error of an attempt that got no slot.

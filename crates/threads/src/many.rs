@@ -2,12 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hallpass_algorithms::Word;
+use hallpass_algorithms::{
+    Word,
+    halls::threads::{Bits, Fair},
+};
 
 use crate::{
     error::{AcquireError, TryAcquireError},
-    hall::Hall,
-    mode::by_mode,
+    hall::{Hall, MAX_SLOTS},
+    mode::{Mode, by_mode},
     parking::Deadline,
     pass::{HeldSlots, OwnedPasses, Passes, Several},
 };
@@ -23,8 +26,8 @@ impl Hall {
     /// A request for 0 slots succeeds at once.
     ///
     /// # Errors
-    /// Returns [`AcquireError::TooMany`] if the hall has fewer than `m` slots, and [`AcquireError::Closed`]
-    /// if the hall is closed.
+    /// Returns [`AcquireError::Closed`] if the hall is closed, and [`AcquireError::TooMany`] if the hall has
+    /// fewer than `m` slots.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -34,9 +37,12 @@ impl Hall {
     /// assert!(hall.acquire_many(5).is_err()); // would never succeed
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
+    #[inline]
     pub fn acquire_many(&self, m: usize) -> Result<Passes<'_>, AcquireError> {
-        let need = self.check_need(m)?;
-        let slots = self.acquire_slots(need, Deadline::Never).ok_or(AcquireError::Closed)?;
+        if let Some(bits) = self.take_bits(m) {
+            return Ok(Passes(Several { hall: self, slots: HeldSlots::Bits(bits) }));
+        }
+        let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
         Ok(Passes(Several { hall: self, slots }))
     }
 
@@ -54,7 +60,11 @@ impl Hall {
     /// assert_eq!(hall.try_acquire_many(2).unwrap_err(), TryAcquireError::NoPermits);
     /// # Ok::<(), TryAcquireError>(())
     /// ```
+    #[inline]
     pub fn try_acquire_many(&self, m: usize) -> Result<Passes<'_>, TryAcquireError> {
+        if let Some(bits) = self.take_bits(m) {
+            return Ok(Passes(Several { hall: self, slots: HeldSlots::Bits(bits) }));
+        }
         let slots = self.try_acquire_slots(m, Deadline::Now)?;
         Ok(Passes(Several { hall: self, slots }))
     }
@@ -87,8 +97,7 @@ impl Hall {
     /// # Errors
     /// As for [`acquire_many`](Hall::acquire_many).
     pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
-        let need = self.check_need(m)?;
-        let slots = self.acquire_slots(need, Deadline::Never).ok_or(AcquireError::Closed)?;
+        let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
@@ -105,27 +114,57 @@ impl Hall {
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
+    /// Takes `m` free slots on the fast path, in the mode of most halls.
+    #[inline]
+    fn take_bits(&self, m: usize) -> Option<Word> {
+        if m == 0 || self.mode != Mode::Fair {
+            return None;
+        }
+        self.take_free::<Bits, Fair>(clamp_need(m))
+    }
+
     fn try_acquire_slots(
         &self,
         m: usize,
         deadline: Deadline,
     ) -> Result<HeldSlots, TryAcquireError> {
+        self.acquire_slots(m, deadline)?.ok_or_else(|| self.why_not())
+    }
+
+    /// Takes `m` slots before the deadline.
+    #[inline]
+    fn acquire_slots(
+        &self,
+        m: usize,
+        deadline: Deadline,
+    ) -> Result<Option<HeldSlots>, AcquireError> {
+        if m != 0
+            && let Some(take) = self.take_any(clamp_need(m))
+        {
+            return Ok(Some(self.slots_of(take)));
+        }
+        self.acquire_slots_contended(m, deadline)
+    }
+
+    /// [`acquire_slots`](Hall::acquire_slots) if the slots are not free.
+    #[cold]
+    fn acquire_slots_contended(
+        &self,
+        m: usize,
+        deadline: Deadline,
+    ) -> Result<Option<HeldSlots>, AcquireError> {
         let need = self.check_need(m)?;
-        self.acquire_slots(need, deadline).ok_or_else(|| self.why_not())
+        if need == 0 {
+            return Ok(Some(HeldSlots::Bits(0)));
+        }
+        let take = by_mode!(self.mode, self.acquire_contended(need, deadline));
+        Ok(take.map(|take| self.slots_of(take)))
     }
 
-    /// Takes `need` slots before the deadline.
-    fn acquire_slots(&self, need: u32, deadline: Deadline) -> Option<HeldSlots> {
-        let take = self
-            .take_any(need)
-            .or_else(|| by_mode!(self.mode, self.acquire_contended(need, deadline)))?;
-        Some(self.slots_of(take))
-    }
-
-    /// Checks that the hall has `m` slots.
+    /// Checks that the hall is open and has `m` slots.
     pub(crate) fn check_need(&self, m: usize) -> Result<u32, AcquireError> {
         let slots = self.slots();
-        if m == 0 && self.is_closed() {
+        if self.is_closed() {
             return Err(AcquireError::Closed);
         }
         if m > slots {
@@ -135,24 +174,36 @@ impl Hall {
     }
 
     /// Returns the slots that a grant stands for.
+    #[inline]
     pub(crate) fn slots_of(&self, take: Word) -> HeldSlots {
-        if !self.mode.is_wide() {
-            return HeldSlots::Bits(take);
+        if self.mode.is_wide() {
+            HeldSlots::List(self.slot_bits().take_many(take as usize))
+        } else {
+            HeldSlots::Bits(take)
         }
-        let mut list: Box<[u32]> = (0..take).map(|_| self.slot_bits().take()).collect();
-        list.sort_unstable();
-        HeldSlots::List(list)
     }
 
     /// Gives several slots back.
+    #[inline]
     pub(crate) fn release_slots(&self, slots: &HeldSlots) {
         match slots {
             HeldSlots::Bits(0) => {}
             &HeldSlots::Bits(bits) => self.put_back_any(bits),
-            HeldSlots::List(list) => {
-                list.iter().for_each(|&slot| self.slot_bits().put(slot));
-                self.put_back_any(list.len() as Word);
-            }
+            HeldSlots::List(list) => self.release_list(list),
         }
     }
+
+    #[inline(never)]
+    fn release_list(&self, list: &[u32]) {
+        list.iter().for_each(|&slot| self.slot_bits().put(slot));
+        if !list.is_empty() {
+            self.put_back_any(list.len() as Word);
+        }
+    }
+}
+
+/// Returns how many slots a request for `m` needs. No hall has the largest number that this returns.
+#[inline]
+pub(crate) fn clamp_need(m: usize) -> u32 {
+    m.min(MAX_SLOTS + 1) as u32
 }

@@ -76,6 +76,7 @@ impl<H: AsHall> Drop for One<H> {
 }
 
 impl<H: AsHall> Drop for Several<H> {
+    #[inline]
     fn drop(&mut self) {
         self.hall.hall().release_slots(&self.slots);
     }

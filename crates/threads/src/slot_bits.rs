@@ -32,6 +32,15 @@ impl SlotBits {
         slot_bits::take(&mut &*self) as u32
     }
 
+    /// Takes `count` numbers, the smallest free ones, and returns them in ascending order. The caller was let in
+    /// for as many.
+    pub(crate) fn take_many(&self, count: usize) -> Box<[u32]> {
+        let mut numbers = Vec::with_capacity(count);
+        slot_bits::take_many(&mut &*self, count, |slot| numbers.push(slot as u32));
+        numbers.sort_unstable();
+        numbers.into_boxed_slice()
+    }
+
     /// Puts a number back.
     #[inline]
     pub(crate) fn put(&self, slot: u32) {

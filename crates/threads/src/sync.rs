@@ -63,6 +63,19 @@ pub(crate) mod thread {
     }
 }
 
+/// Stores a word with Release ordering.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn set(word: &AtomicI64, value: i64) {
+    word.store(value, std::sync::atomic::Ordering::Release);
+}
+
+/// Stores a word with Release ordering.
+#[cfg(loom)]
+pub(crate) fn set(word: &AtomicI64, value: i64) {
+    word.0.store(value, std::sync::atomic::Ordering::Release);
+}
+
 /// Loom's word, as [`Op::apply`](hallpass_algorithms::Op::apply) accesses it.
 #[cfg(loom)]
 pub(crate) struct AtomicI64(loom::sync::atomic::AtomicI64);

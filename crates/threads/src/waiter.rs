@@ -1,8 +1,8 @@
 //! The queue: nodes that stay where their owners wait.
 //!
 //! 1. Only the server (the holder of the machine's `lock`) touches the queue, and the links and wake handles
-//!    of nodes in it. Everybody may push its own node on the stack of newcomers, from which the server
-//!    takes them.
+//!    of nodes in it. Every caller may push its own node on the stack of newcomers (see `lock`), from which
+//!    the server takes them.
 //! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does
 //!    not leave before that: line L9 comes after a grant, which comes after S10; giving up ends after C3. The
 //!    node of a future is pinned, and dropping the future gives up.
@@ -10,15 +10,10 @@
 //!    the owner. The same holds for S19, except that the node stays in the queue: its owner serves next.
 #![allow(unsafe_code)]
 
-use std::{
-    marker::PhantomPinned,
-    mem,
-    ptr::{self, NonNull},
-    sync::atomic::Ordering::SeqCst,
-};
+use std::{marker::PhantomPinned, mem, ptr::NonNull};
 
 use crate::{
-    sync::{AtomicI64, AtomicPtr, UnsafeCell},
+    sync::{AtomicI64, UnsafeCell},
     wake::WakeHandle,
 };
 
@@ -39,6 +34,7 @@ struct Links {
 }
 
 impl Node {
+    #[inline]
     pub(crate) fn new(need: u32, handle: Option<WakeHandle>) -> Self {
         Node {
             grant: AtomicI64::new(0),
@@ -50,9 +46,19 @@ impl Node {
 
     /// # Safety
     /// The caller is the server, or owns the node before L4.
+    #[inline(always)]
     unsafe fn links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
         // SAFETY: by 1, nobody else accesses them.
         self.links.with_mut(|links| f(unsafe { &mut *links }))
+    }
+
+    /// Sets the newcomer below this one on the stack.
+    ///
+    /// # Safety
+    /// The caller owns the node before L4.
+    pub(crate) unsafe fn set_below(&self, below: Option<NonNull<Node>>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.links(|links| links.before = below) };
     }
 
     /// Returns a handle that wakes the owner, if the owner is a thread and not a task.
@@ -69,15 +75,41 @@ impl Node {
         }
     }
 
+    /// Takes out the handle that wakes the owner. A thread keeps a copy: in a barging hall it may have to queue
+    /// again. The server neither wakes nor drops a task's handle: the code of a waker may call this hall.
+    ///
+    /// # Safety
+    /// The caller is the server.
+    #[inline]
+    #[must_use = "dropping a waker may call this hall, so the server must not drop it"]
+    pub(crate) unsafe fn take_handle(&self) -> Option<WakeHandle> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.links(|links| match &links.handle {
+                Some(WakeHandle::Thread(thread)) => Some(WakeHandle::Thread(thread.clone())),
+                _ => links.handle.take(),
+            })
+        }
+    }
+
     /// Replaces the handle that wakes the owner. Returns the old one, to be dropped when the caller is no
     /// longer the server.
     ///
     /// # Safety
     /// The caller is the server, or owns the node before L4.
+    #[inline]
     #[must_use = "dropping a waker may call this hall, so the server must not drop it"]
     pub(crate) unsafe fn set_handle(&self, handle: WakeHandle) -> Option<WakeHandle> {
         // SAFETY: the caller's promise.
-        unsafe { self.links(|links| links.handle.replace(handle)) }
+        unsafe {
+            self.links(|links| match links.handle {
+                None => {
+                    links.handle = Some(handle);
+                    None
+                }
+                Some(_) => links.handle.replace(handle),
+            })
+        }
     }
 }
 
@@ -85,61 +117,6 @@ impl Node {
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
-
-/// Waiters that are not in the queue yet: a stack, the latest on top.
-pub(crate) struct Newcomers(AtomicPtr<Node>);
-
-impl Newcomers {
-    #[cfg(not(loom))]
-    pub(crate) const fn new() -> Self {
-        Newcomers(AtomicPtr::new(ptr::null_mut()))
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Newcomers(AtomicPtr::new(ptr::null_mut()))
-    }
-
-    /// Pushes a node.
-    ///
-    /// # Safety
-    /// The caller owns `node`, which is alive, in no queue, and stays where it is until it is out again.
-    pub(crate) unsafe fn push(&self, node: NonNull<Node>) {
-        let mut top = self.0.load(SeqCst);
-        loop {
-            // SAFETY: until the node is pushed, only its owner accesses it.
-            unsafe { node.as_ref().links(|links| links.before = NonNull::new(top)) };
-            match self.0.compare_exchange_weak(top, node.as_ptr(), SeqCst, SeqCst) {
-                Ok(_) => return,
-                Err(found) => top = found,
-            }
-        }
-    }
-
-    /// Moves all of them into the queue, in the order in which they came.
-    ///
-    /// # Safety
-    /// The caller is the server.
-    pub(crate) unsafe fn join(&self, queue: &mut Queue) {
-        if self.0.load(SeqCst).is_null() {
-            return;
-        }
-        let mut top = NonNull::new(self.0.swap(ptr::null_mut(), SeqCst));
-        let mut first: Option<NonNull<Node>> = None;
-        // SAFETY: the caller is the server, and all newcomers are alive (2).
-        unsafe {
-            // Reverse the stack: the bottom node came first.
-            while let Some(node) = top {
-                top = node.as_ref().links(|links| mem::replace(&mut links.before, first));
-                first = Some(node);
-            }
-            while let Some(node) = first {
-                first = node.as_ref().links(|links| links.before);
-                queue.push(node);
-            }
-        }
-    }
-}
 
 /// The queue. Only the server calls its methods.
 pub(crate) struct Queue {
@@ -152,6 +129,7 @@ impl Queue {
         Queue { head: None, tail: None }
     }
 
+    #[inline]
     pub(crate) fn head(&self) -> Option<NonNull<Node>> {
         self.head
     }
@@ -160,6 +138,7 @@ impl Queue {
     ///
     /// # Safety
     /// The caller is the server; `node` is alive, in no queue, and stays where it is until it is out again.
+    #[inline]
     pub(crate) unsafe fn push(&mut self, node: NonNull<Node>) {
         // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
         unsafe {
@@ -172,20 +151,35 @@ impl Queue {
         self.tail = Some(node);
     }
 
-    /// Takes a node out, and returns the handle that wakes its owner. The server neither wakes nor drops a
-    /// task's handle: the code of a waker may call this hall.
+    /// Appends a stack of newcomers in the order in which they came: the bottom of the stack first.
+    ///
+    /// # Safety
+    /// The caller is the server, and has just taken the whole stack.
+    pub(crate) unsafe fn join(&mut self, mut top: Option<NonNull<Node>>) {
+        let mut first: Option<NonNull<Node>> = None;
+        // SAFETY: the caller is the server, and all newcomers are alive (2).
+        unsafe {
+            while let Some(node) = top {
+                top = node.as_ref().links(|links| mem::replace(&mut links.before, first));
+                first = Some(node);
+            }
+            while let Some(node) = first {
+                first = node.as_ref().links(|links| links.before);
+                self.push(node);
+            }
+        }
+    }
+
+    /// Takes a node out. It keeps its handle.
     ///
     /// # Safety
     /// The caller is the server, and the node is in this queue.
-    #[must_use = "dropping a waker may call this hall, so the server must not drop it"]
-    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Option<WakeHandle> {
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) {
         // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
         unsafe {
-            // A thread keeps its handle: in a barging hall it may have to queue again.
-            let kept = node.as_ref().thread_handle();
-            let (before, after, handle) = node.as_ref().links(|links| {
-                (links.before.take(), links.after.take(), kept.or_else(|| links.handle.take()))
-            });
+            let (before, after) =
+                node.as_ref().links(|links| (links.before.take(), links.after.take()));
             match before {
                 Some(before) => before.as_ref().links(|links| links.after = after),
                 None => self.head = after,
@@ -194,7 +188,6 @@ impl Queue {
                 Some(after) => after.as_ref().links(|links| links.before = before),
                 None => self.tail = before,
             }
-            handle
         }
     }
 }

@@ -14,12 +14,14 @@
 //! - A release happens before the acquire that it lets in (again checked by cells).
 //!
 //! Loom treats sequentially consistent accesses as acquire and release, which is weaker than what the code
-//! uses, so a result here does not depend on more. Not covered: time limits (loom has no clock; giving up is
+//! uses, so a result here does not depend on more. A future recognises its waker by its address. Freeing memory
+//! happens before it is allocated again, which loom does not know, so the tests keep old wakers alive. Not covered: time limits (loom has no clock; giving up is
 //! tested with `try_acquire` and dropped futures), and runs with more preemptions than the bound.
 #![cfg(loom)]
 
 use std::{
     future::Future,
+    mem,
     pin::Pin,
     sync::{
         Arc,
@@ -164,8 +166,9 @@ fn poll(future: &mut Pin<Box<AcquireOwned>>, alarm: &Arc<Alarm>) -> Polled {
 fn task(room: &Room, polls: Option<usize>) {
     let mut future = Box::pin(room.hall.acquire_owned_async());
     let mut alarm = Arc::<Alarm>::default();
+    let mut old = Vec::new();
     for _ in 0..polls.unwrap_or(2) {
-        alarm = Arc::<Alarm>::default();
+        old.push(mem::take(&mut alarm)); // see the notes on wakers at the top
         if let Poll::Ready(pass) = poll(&mut future, &alarm) {
             return room.touch(pass.unwrap().slot());
         }
@@ -252,6 +255,50 @@ fn futures_that_barge() {
     });
 }
 
+/// Wakes its task, and then blocks in another hall. The parking there may consume a wake-up of this hall.
+struct Blocks {
+    alarm: Arc<Alarm>,
+    other: Arc<Hall>,
+}
+
+impl Wake for Blocks {
+    fn wake(self: Arc<Self>) {
+        Arc::clone(&self.alarm).wake();
+        drop(self.other.acquire().unwrap());
+    }
+}
+
+/// A thread that waits and has called a task runs the task's waker, which blocks.
+#[test]
+fn a_waker_that_blocks_against_a_call() {
+    model(2, || {
+        let (room, other) = (Room::barging(2), Arc::new(Hall::new(1)));
+        let both = thread::spawn({
+            let room = Arc::clone(&room);
+            move || drop(room.hall.acquire_many(2).unwrap())
+        });
+        let holder = thread::spawn({
+            let other = Arc::clone(&other);
+            move || drop(other.acquire().unwrap())
+        });
+        let pass = room.hall.acquire();
+        let alarm = Arc::<Alarm>::default();
+        let blocks = Arc::new(Blocks { alarm: Arc::clone(&alarm), other: Arc::clone(&other) });
+        let waker = Waker::from(blocks);
+        let mut future = Box::pin(room.hall.acquire_owned_async());
+        let mut polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        drop(pass);
+        while polled.is_pending() {
+            alarm.wait();
+            polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        }
+        drop(polled);
+        both.join().unwrap();
+        holder.join().unwrap();
+        assert_eq!((room.hall.available(), room.hall.waiting()), (2, 0));
+    });
+}
+
 /// Two futures that are dropped or let in: the first hands its grant to the second.
 #[test]
 fn two_futures_against_a_grant() {
@@ -320,7 +367,8 @@ fn closing_against_a_future() {
             let room = Arc::clone(&room);
             move || {
                 let mut future = Box::pin(room.hall.acquire_owned_async());
-                let mut polled = poll(&mut future, &Arc::<Alarm>::default());
+                let old = Arc::<Alarm>::default();
+                let mut polled = poll(&mut future, &old);
                 let alarm = Arc::<Alarm>::default();
                 while polled.is_pending() {
                     polled = poll(&mut future, &alarm);

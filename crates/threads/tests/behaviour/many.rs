@@ -71,3 +71,42 @@ fn one_release_wakes_as_many_tasks_as_fit() {
         }
     }
 }
+
+/// A hall may be resized between the call that makes a future and its first poll.
+#[test]
+fn a_request_for_many_was_judged_when_it_was_made() {
+    for hall in halls(2) {
+        let early = Task::new(hall.acquire_many_async(3));
+        hall.resize(3).unwrap();
+        assert_eq!(early.done().unwrap().len(), 3);
+        let late = Task::new(hall.acquire_many_owned_async(3));
+        hall.resize(2).unwrap();
+        let error = AcquireError::TooMany { asked: 3, slots: 2 };
+        assert_eq!(late.done().unwrap_err(), error);
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn a_large_request_to_a_closed_hall_said_that_it_was_too_large() {
+    for hall in halls(1) {
+        hall.close();
+        assert_eq!(hall.acquire_many(2).unwrap_err(), AcquireError::Closed);
+        assert_eq!(hall.try_acquire_many(2).unwrap_err(), TryAcquireError::Closed);
+        assert_eq!(Task::new(hall.acquire_many_async(2)).done().unwrap_err(), AcquireError::Closed);
+    }
+}
+
+/// Requests for many slots of a large hall take the smallest free numbers, in one pass over them.
+#[test]
+fn large_requests_get_the_smallest_slots_in_order() {
+    let hall = halls(60_000).remove(0);
+    let first = hall.acquire_many(30_000).unwrap();
+    let second = hall.acquire_many(20_000).unwrap();
+    assert!(first.slots().eq(0..30_000) && second.slots().eq(30_000..50_000));
+    drop(first);
+    let third = hall.acquire_many(40_000).unwrap();
+    assert!(third.slots().eq((0..30_000).chain(50_000..60_000)));
+    drop((second, third));
+    assert_eq!(hall.available(), 60_000);
+}

@@ -7,12 +7,14 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
-    task::{Context, Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
+    thread,
+    time::Duration,
 };
 
 use hallpass_threads::{AcquireOwned, Hall};
 
-use crate::support::{Task, assert_whole, halls};
+use crate::support::{Task, assert_whole, halls, queue, wait_until};
 
 /// A waker that owns a future of the same hall, as the waker of a task that owns its futures does.
 struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
@@ -117,7 +119,7 @@ fn waker_that_panics_lost_the_grants_after_it() {
     }
 }
 
-/// Counts its clones. Once armed, it panics when it is cloned the second time.
+/// Panics when it is cloned more often than is left.
 mod fussy {
     use std::{
         sync::atomic::{AtomicI64, Ordering::SeqCst},
@@ -154,12 +156,12 @@ fn waker_half_replaced_was_never_woken() {
         let held = hall.acquire().unwrap();
         let waker = fussy::waker();
         let mut task = Task::new(hall.acquire_async()).waits();
-        fussy::LEFT.store(1, SeqCst);
+        fussy::LEFT.store(0, SeqCst);
         let poll = std::panic::AssertUnwindSafe(|| {
             task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
         });
         assert!(std::panic::catch_unwind(poll).is_err());
-        fussy::LEFT.store(2, SeqCst);
+        fussy::LEFT.store(1, SeqCst);
         fussy::RUNG.store(0, SeqCst);
         let pending = task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
         assert!(pending);
@@ -167,5 +169,48 @@ fn waker_half_replaced_was_never_woken() {
         assert_eq!((fussy::RUNG.load(SeqCst), task.rung()), (1, 0));
         drop(task.done());
         assert_whole(&hall);
+    }
+}
+
+/// Records that it was woken, and then parks, as a send into a full channel does. The park consumes a wake-up
+/// of the thread that runs this waker.
+#[derive(Default)]
+struct Parks(AtomicUsize);
+
+impl Wake for Parks {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+        thread::park_timeout(Duration::from_secs(1));
+    }
+}
+
+/// A called thread that does not get its slots calls the next waiter and queues again. If the next waiter is
+/// a task, the thread runs its waker. If that parks, it consumes the wake-up of the thread itself, which must
+/// look at its grant again before it sleeps.
+#[test]
+fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
+    for _ in 0..20 {
+        let hall = Arc::new(Hall::builder(3).barging().build().unwrap());
+        let held = hall.acquire_many(3).unwrap();
+        let thread = queue(&hall, |hall| drop(hall.acquire_many(2).unwrap()));
+        let parks = Arc::new(Parks::default());
+        let waker = Waker::from(Arc::clone(&parks));
+        let mut task = Box::pin(hall.acquire_async());
+        assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        hall.resize(5).unwrap(); // calls the thread
+        let newcomer = hall.try_acquire();
+        let first = newcomer.is_ok(); // and takes one of the slots of the thread before it wakes up
+        wait_until("the task is called", || parks.0.load(SeqCst) > 0);
+        let pass = match task.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(pass) => pass.unwrap(),
+            Poll::Pending => panic!("a slot is free"),
+        };
+        drop((pass, newcomer, held)); // calls the thread again, which runs the waker
+        wait_until("the thread got its slots", || thread.is_finished());
+        drop(task);
+        assert_whole(&hall);
+        if first {
+            return;
+        }
     }
 }
