@@ -1,0 +1,272 @@
+//! Halls.
+
+use std::{
+    ffi::{CString, c_char},
+    ptr,
+    sync::Arc,
+    time::Duration,
+};
+
+use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
+
+use crate::{
+    pass::{Pass, put},
+    result::{Failure, HallpassResult, border, borrow, text, value},
+};
+
+/// A hall that this process has open. Threads may share it.
+pub struct Hall {
+    pub(crate) hall: Arc<SharedHall>,
+    name: CString,
+}
+
+/// Returns the directory at a path, or this user's for a null pointer.
+///
+/// # Safety
+/// `directory` is null or a text that ends with a zero byte.
+unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
+    if directory.is_null() {
+        return Ok(HallDir::user()?);
+    }
+    // SAFETY: by the contract of this function.
+    Ok(HallDir::at(unsafe { text(directory, "directory") }?))
+}
+
+/// Opens a hall and hands it to the caller.
+///
+/// # Safety
+/// `name` is null or a text that ends with a zero byte; `hall` is null or valid for a write.
+unsafe fn open(
+    dir: &HallDir,
+    name: *const c_char,
+    slots: usize,
+    hall: *mut *mut Hall,
+) -> Result<(), Failure> {
+    // SAFETY: by the contract of this function.
+    unsafe { put(hall, ptr::null_mut()) }?;
+    // SAFETY: by the contract of this function.
+    let name = unsafe { text(name, "name") }?;
+    let opened = if slots == 0 { dir.open_existing(name) } else { dir.open(name, slots) }?;
+    let name = CString::new(name).unwrap_or_default();
+    let opened = Box::new(Hall { hall: Arc::new(opened), name });
+    // SAFETY: by the contract of this function.
+    unsafe { put(hall, Box::into_raw(opened)) }
+}
+
+/// Opens the hall `name`, or creates it with `slots` slots. With 0 slots, it must exist.
+///
+/// `directory` is the directory of the hall; `NULL` stands for this user's. `hallpass_free` closes the handle.
+///
+/// # Safety
+/// The texts end with a zero byte, and `hall` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_open(
+    directory: *const c_char,
+    name: *const c_char,
+    slots: usize,
+    hall: *mut *mut Hall,
+) -> HallpassResult {
+    // SAFETY: by the contract of this function.
+    border(|| unsafe { open(&dir(directory)?, name, slots, hall) })
+}
+
+/// Opens a hall that all users share, in `/run/lock/hallpass`, as `hallpass_open` does.
+///
+/// # Safety
+/// The text ends with a zero byte, and `hall` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_open_system(
+    name: *const c_char,
+    slots: usize,
+    hall: *mut *mut Hall,
+) -> HallpassResult {
+    // SAFETY: by the contract of this function.
+    border(|| unsafe { open(&HallDir::system(), name, slots, hall) })
+}
+
+/// Closes a handle. The hall itself stays, and so do passes of it. Does nothing for `NULL`.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle that was not closed. No other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_free(hall: *mut Hall) {
+    if !hall.is_null() {
+        // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives it up.
+        value((), || drop(unsafe { Box::from_raw(hall) }));
+    }
+}
+
+/// Removes the hall `name`. With `force`, also a hall that is in use or damaged.
+///
+/// # Safety
+/// The texts end with a zero byte; `directory` may be `NULL`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_remove(
+    directory: *const c_char,
+    name: *const c_char,
+    force: bool,
+) -> HallpassResult {
+    border(|| {
+        // SAFETY: by the contract of this function.
+        let (dir, name) = unsafe { (dir(directory)?, text(name, "name")?) };
+        Ok(dir.remove(name, force)?)
+    })
+}
+
+/// Acquires a pass and hands it to the caller.
+///
+/// # Safety
+/// `hall` is null or a handle; `pass` is null or valid for a write.
+unsafe fn enter(
+    hall: *const Hall,
+    pass: *mut *mut Pass,
+    acquire: impl for<'a> FnOnce(&'a SharedHall) -> Result<SharedPass<'a>, Error>,
+) -> HallpassResult {
+    border(|| {
+        // SAFETY: by the contract of this function.
+        unsafe { put(pass, ptr::null_mut()) }?;
+        // SAFETY: by the contract of this function.
+        let hall = unsafe { borrow(hall, "hall") }?;
+        let acquired = Pass::acquire(&hall.hall, acquire)?;
+        // SAFETY: by the contract of this function.
+        unsafe { put(pass, Box::into_raw(acquired)) }
+    })
+}
+
+/// Waits until a slot is free and takes it. Waiters are served in the order of their arrival.
+///
+/// # Safety
+/// `hall` is a handle, and `pass` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_acquire(
+    hall: *const Hall,
+    pass: *mut *mut Pass,
+) -> HallpassResult {
+    // SAFETY: by the contract of this function.
+    unsafe { enter(hall, pass, |hall| hall.acquire()) }
+}
+
+/// Takes a slot if one is free and no one waits. Returns `HALLPASS_NO_SLOT` otherwise.
+///
+/// # Safety
+/// `hall` is a handle, and `pass` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_try_acquire(
+    hall: *const Hall,
+    pass: *mut *mut Pass,
+) -> HallpassResult {
+    // SAFETY: by the contract of this function.
+    unsafe { enter(hall, pass, |hall| hall.try_acquire()) }
+}
+
+/// Waits at most this many milliseconds until a slot is free, and takes it. Returns `HALLPASS_NO_SLOT` if
+/// the time is over.
+///
+/// # Safety
+/// `hall` is a handle, and `pass` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_acquire_for(
+    hall: *const Hall,
+    milliseconds: u64,
+    pass: *mut *mut Pass,
+) -> HallpassResult {
+    let time = Duration::from_millis(milliseconds);
+    // SAFETY: by the contract of this function.
+    unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
+}
+
+/// Returns the name of the hall, which is valid until the handle is closed, or `NULL` for `NULL`.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_name(hall: *const Hall) -> *const c_char {
+    // SAFETY: by the contract of this function.
+    unsafe { hall.as_ref() }.map_or(ptr::null(), |hall| hall.name.as_ptr())
+}
+
+/// Returns the number of slots; 0 if the hall is closed, and for `NULL`.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_slots(hall: *const Hall) -> usize {
+    // SAFETY: by the contract of this function.
+    value(0, || unsafe { hall.as_ref() }.map_or(0, |hall| hall.hall.slots()))
+}
+
+/// Returns the number of free slots; a snapshot that may already be stale. Returns 0 for `NULL`.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_available(hall: *const Hall) -> usize {
+    // SAFETY: by the contract of this function.
+    value(0, || unsafe { hall.as_ref() }.map_or(0, |hall| hall.hall.available()))
+}
+
+/// Returns the number of waiters; a snapshot that may already be stale. Returns 0 for `NULL`.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_waiting(hall: *const Hall) -> usize {
+    // SAFETY: by the contract of this function.
+    value(0, || unsafe { hall.as_ref() }.map_or(0, |hall| hall.hall.waiting()))
+}
+
+/// Changes the number of slots while the hall is in use. Holders of removed slots keep them until they leave.
+///
+/// # Safety
+/// `hall` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_resize(hall: *const Hall, slots: usize) -> HallpassResult {
+    // SAFETY: by the contract of this function.
+    border(|| Ok(unsafe { borrow(hall, "hall") }?.hall.resize(slots)?))
+}
+
+/// Closes the hall for good: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
+/// leave.
+///
+/// # Safety
+/// `hall` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_close(hall: *const Hall) -> HallpassResult {
+    border(|| {
+        // SAFETY: by the contract of this function.
+        unsafe { borrow(hall, "hall") }?.hall.close();
+        Ok(())
+    })
+}
+
+/// Frees the slots of dead processes. Waiters do this by themselves. `dead` gets the number of registrations
+/// that were dead; it may be `NULL`.
+///
+/// # Safety
+/// `hall` is a handle; `dead` is `NULL` or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_reap(hall: *const Hall, dead: *mut usize) -> HallpassResult {
+    border(|| {
+        // SAFETY: by the contract of this function.
+        let found = unsafe { borrow(hall, "hall") }?.hall.reap()?;
+        // SAFETY: by the contract of this function.
+        if dead.is_null() { Ok(()) } else { unsafe { put(dead, found) } }
+    })
+}
+
+/// Sets the command that the status shows for this process. At most 176 bytes are kept.
+///
+/// # Safety
+/// `hall` is a handle, and the text ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_describe_as(
+    hall: *const Hall,
+    command: *const c_char,
+) -> HallpassResult {
+    border(|| {
+        // SAFETY: by the contract of this function.
+        let (hall, command) = unsafe { (borrow(hall, "hall")?, text(command, "command")?) };
+        hall.hall.describe_as(command);
+        Ok(())
+    })
+}

@@ -1,0 +1,170 @@
+//! Results, and the texts of errors.
+
+use std::{
+    cell::RefCell,
+    ffi::{CStr, CString, c_char, c_int},
+    panic::{self, AssertUnwindSafe},
+};
+
+use hallpass_processes::Error;
+
+/// Result of a function that can fail. 0 is success.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HallpassResult {
+    /// The function has done what it should.
+    HallpassOk = 0,
+    /// No slot is free, or others wait for one; with a time limit, the time is over.
+    HallpassNoSlot = 1,
+    /// The hall is closed, or was removed.
+    HallpassClosed = 2,
+    /// There is no hall of this name.
+    HallpassMissing = 3,
+    /// The hall has another number of slots.
+    HallpassSlotsMismatch = 4,
+    /// An argument is not allowed: a null pointer, a name or number that no hall can have, text that is not
+    /// UTF-8.
+    HallpassBadArgument = 5,
+    /// The hall has holders or waiters, so it is not removed.
+    HallpassInUse = 6,
+    /// The hall has no room for another participant.
+    HallpassFull = 7,
+    /// The file is not a hall, is damaged, or has another version.
+    HallpassDamaged = 8,
+    /// The operating system refused something; `hallpass_last_errno` has its reason.
+    HallpassSystem = 9,
+    /// There is a fault in the library.
+    HallpassInternal = 10,
+}
+
+use HallpassResult::*;
+
+/// An error on its way to the caller.
+pub(crate) struct Failure {
+    result: HallpassResult,
+    text: String,
+    errno: c_int,
+}
+
+impl Failure {
+    pub(crate) fn bad_argument(text: impl Into<String>) -> Self {
+        Failure { result: HallpassBadArgument, text: text.into(), errno: 0 }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let mut errno = 0;
+        let result = match &error {
+            Error::NoPermits => HallpassNoSlot,
+            Error::Closed => HallpassClosed,
+            Error::Missing { .. } => HallpassMissing,
+            Error::Slots { .. } => HallpassSlotsMismatch,
+            Error::BadName { .. } | Error::BadSlots { .. } => HallpassBadArgument,
+            Error::InUse { .. } => HallpassInUse,
+            Error::Full { .. } => HallpassFull,
+            Error::System { source, .. } => {
+                errno = source.raw_os_error().unwrap_or(0);
+                HallpassSystem
+            }
+            // `Damaged` and `Version` are the ones that a hall can return; those of cells cannot occur.
+            _ => HallpassDamaged,
+        };
+        Failure { result, text: error.to_string(), errno }
+    }
+}
+
+thread_local! {
+    /// The text and the number of the last error of this thread.
+    static LAST: RefCell<(CString, c_int)> = RefCell::default();
+}
+
+/// Runs the body of an exported function. Panics and errors become results.
+pub(crate) fn border(body: impl FnOnce() -> Result<(), Failure>) -> HallpassResult {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(Failure {
+            result: HallpassInternal,
+            text: format!("fault in hallpass: {text}"),
+            errno: 0,
+        })
+    });
+    match outcome {
+        Ok(()) => HallpassOk,
+        Err(Failure { result, text, errno }) => {
+            let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+            // A thread that ends has no place for the text any more.
+            let _ = LAST.try_with(|last| *last.borrow_mut() = (text, errno));
+            result
+        }
+    }
+}
+
+/// Runs the body of an exported function that returns a value. A panic becomes `otherwise`.
+pub(crate) fn value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
+}
+
+/// Borrows what a pointer of the caller points to, or fails if it is null.
+///
+/// # Safety
+/// The pointer is null or valid for `'a`.
+pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
+    // SAFETY: by the contract of this function.
+    unsafe { pointer.as_ref() }
+        .ok_or_else(|| Failure::bad_argument(format!("{what} must not be NULL")))
+}
+
+/// Borrows a text of the caller, or fails if it is null or not UTF-8.
+///
+/// # Safety
+/// The pointer is null, or points to a text that ends with a zero byte and is valid for `'a`.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    if pointer.is_null() {
+        return Err(Failure::bad_argument(format!("{what} must not be NULL")));
+    }
+    // SAFETY: by the contract of this function.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| Failure::bad_argument(format!("{what} must be UTF-8")))
+}
+
+/// Returns a short text for a result. It is valid forever.
+#[unsafe(no_mangle)]
+pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
+    let known = [
+        (HallpassOk, c"success"),
+        (HallpassNoSlot, c"no slot is free"),
+        (HallpassClosed, c"the hall is closed"),
+        (HallpassMissing, c"there is no hall of this name"),
+        (HallpassSlotsMismatch, c"the hall has another number of slots"),
+        (HallpassBadArgument, c"an argument is not allowed"),
+        (HallpassInUse, c"the hall is in use"),
+        (HallpassFull, c"the hall has no room for another participant"),
+        (HallpassDamaged, c"the file is not a hall or is damaged"),
+        (HallpassSystem, c"the operating system refused something"),
+        (HallpassInternal, c"fault in hallpass"),
+    ];
+    let found = known.iter().find(|(one, _)| *one as c_int == result);
+    found.map_or(c"unknown result", |(_, text)| text).as_ptr()
+}
+
+/// Returns the text of the last error of this thread, which says what to do. It is valid until the next
+/// function of this library fails in this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn hallpass_last_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// Returns the `errno` that belongs to the last error of this thread, or 0 if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn hallpass_last_errno() -> c_int {
+    LAST.try_with(|last| last.borrow().1).unwrap_or(0)
+}
+
+/// Returns the version of the library, such as `0.1.0`.
+#[unsafe(no_mangle)]
+pub extern "C" fn hallpass_version() -> *const c_char {
+    const { CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) }
+        .map_or(c"".as_ptr(), CStr::as_ptr)
+}

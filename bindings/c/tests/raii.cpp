@@ -1,0 +1,51 @@
+// The C++ header: passes and halls free themselves, errors are exceptions. Usage: raii FOLDER.
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "hallpass.hpp"
+
+#define CHECK(condition)                                                                    \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+            std::exit(1);                                                                   \
+        }                                                                                   \
+    } while (0)
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    hallpass::hall hall(argv[1], "raii", 2);
+    {
+        auto first = hall.acquire();
+        auto second = hall.try_acquire();
+        CHECK(second && first.slot() == 0 && second->slot() == 1);
+        CHECK(!hall.try_acquire() && !hall.try_acquire_for(std::chrono::milliseconds(5)));
+        CHECK(hall.holders().size() == 2 && hall.waiters().empty());
+
+        auto moved = std::move(first);
+        CHECK(moved.slot() == 0 && hall.available() == 0);
+        *second = std::move(moved); // frees slot 1
+        CHECK(second->slot() == 0 && hall.available() == 1);
+        std::thread([pass = std::move(*second)]() mutable { pass.release(); }).join();
+        CHECK(hall.available() == 2);
+    }
+    CHECK(hall.available() == 2 && hall.name() == "raii" && hall.slots() == 2);
+    try {
+        hallpass::hall other(argv[1], "raii", 3);
+        CHECK(false);
+    } catch (const hallpass::error &error) {
+        CHECK(error.result() == HALLPASS_SLOTS_MISMATCH && error.what()[0] != 0);
+    }
+    hallpass::hall moved = std::move(hall);
+    moved.resize(1);
+    moved.close();
+    try {
+        (void)moved.acquire();
+        CHECK(false);
+    } catch (const hallpass::error &error) {
+        CHECK(error.result() == HALLPASS_CLOSED);
+    }
+    std::puts("ok  raii");
+}
