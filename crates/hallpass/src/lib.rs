@@ -1,8 +1,8 @@
 //! Fair semaphores that hand out slot numbers.
 //!
 //! A [`Hall`] has k *slots*. At most k callers are inside at the same time, and each of them holds a
-//! [`Pass`] with a slot of its own: a number from 0 to k-1. Use the number as an index: of a device, a
-//! connection, a buffer, a core. Threads and tasks wait in one queue, first in, first enabled.
+//! [`Pass`] with a slot of its own: a number from 0 to k-1. Use the number as an index, for example of a
+//! device, a connection, a buffer or a core. Threads and tasks wait in one queue, first in, first enabled.
 //!
 //! ```
 //! use hallpass::Hall;
@@ -29,19 +29,21 @@
 //! - **At most k holders.** At most [`Hall::slots`] passes are held at any time, except for passes that were
 //!   already held when [`Hall::resize`] made the hall smaller.
 //! - **Distinct slots, smallest first.** No two holders have the same slot. A caller gets the smallest slot
-//!   that is free when it looks, so a few users use a few slots, and the resource behind slot 0 stays warm.
+//!   that is free when it looks. So a few callers use only the first few slots, and the resource behind slot 0
+//!   stays warm.
 //!   A smaller slot may become free just after the look, if the caller had to wait or the hall has more than
 //!   32 slots.
-//! - **First in, first enabled.** A waiter gets in before everybody who joins the queue after it. Nothing
-//!   overtakes: not [`try_acquire`](Hall::try_acquire), which fails while anybody waits; not a small request
-//!   behind a large one; not a holder that has just left and comes back. A slot that becomes free while
-//!   somebody waits is handed to the first waiter, which does not have to win a race when it wakes up.
+//! - **First in, first enabled.** A waiter gets in before every caller that joins the queue after it. No
+//!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
+//!   waiters; not with a small request behind a large one; and not as a holder that has just left and comes
+//!   back. A slot that becomes free while there are waiters is handed to the first one, which does not have to
+//!   win a race when it wakes up.
 //!   ([`Builder::barging`] gives up this guarantee for throughput.)
 //! - **No lost wake-ups.** A waiter is woken when its turn comes, no matter whether other callers give up,
 //!   drop their futures, time out or resize the hall.
 //! - **Memory ordering.** Dropping a pass *happens before* the acquire that it lets in. The next holder
 //!   of a slot sees everything that the last holder of that slot wrote, without atomics of its own.
-//! - **No poisoning.** A holder that panics drops its pass, and the hall goes on. If a waker panics, the panic
+//! - **No poisoning.** A holder that panics drops its pass, and the hall keeps working. If a waker panics, the panic
 //!   hook reports it, and other waiters are served as if it had not.
 //!
 //! The algorithm is model-checked, not only tested. It is a step machine: the project's checker explores
@@ -51,10 +53,10 @@
 //!
 //! # Limits
 //!
-//! - A thread that stops forever *in the middle of a call* can block everybody who has to queue. A thread that
-//!   stops while it *holds a pass* only keeps its slot; the k-1 others go on. Threads of one process do not
-//!   stop alone, unless a debugger or a signal handler that never returns stops them. Processes do get killed
-//!   alone; they have a hall of their own, `SharedHall` (feature `processes`).
+//! - A thread that stops forever *in the middle of a call* can block all callers that have to queue. A thread
+//!   that stops while it *holds a pass* only keeps its slot; the k-1 other slots stay in use. A single thread
+//!   of a process stops only if a debugger stops it, or a signal handler that never returns. A single process,
+//!   in contrast, can be killed at any time: `SharedHall` (feature `processes`) tolerates that.
 //! - A blocking call parks the thread. Do not block inside the poll of a future: it stops the executor, and if
 //!   the executor itself parks its thread, the call may consume a wake-up that was meant for the executor.
 //! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself. Ask
@@ -93,9 +95,10 @@
 //!
 //! # Resizing, closing, forgetting
 //!
-//! [`Hall::resize`] changes the number of slots at once. With more slots, waiters get in. With fewer, holders
-//! keep their passes, nobody gets in before fewer than the new number are held, and later slots are below it.
-//! A waiter that asked for more slots than there are now waits until there are enough again.
+//! [`Hall::resize`] changes the number of slots at once. With more slots, waiters get in. With fewer
+//! slots, holders keep their passes. No caller gets in until fewer passes are held than the hall has slots, and
+//! every slot that is handed out from then on is below the new number. A waiter that asked for more slots than
+//! the hall has now waits until the hall has enough again.
 //!
 //! [`Hall::close`] turns away all waiters and later callers, permanently; holders keep their passes.
 //! [`Pass::forget`] takes a slot out of use permanently.
@@ -134,7 +137,7 @@
 //!
 //! # Features
 //!
-//! By default this crate is [`Hall`] alone. Each feature adds one thing:
+//! By default this crate contains only [`Hall`]. Each feature adds one thing:
 //!
 //! | feature | adds |
 //! |---|---|
@@ -145,7 +148,7 @@
 //! | `metrics` | `Hall::metrics`: how many callers had to wait, how that ended, and how long it took |
 //! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that have to wait |
 //!
-//! `metrics` and `tracing` do not touch the path on which nobody waits.
+//! `metrics` and `tracing` add nothing to a call that does not have to wait.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
