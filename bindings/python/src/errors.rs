@@ -1,4 +1,4 @@
-//! Exceptions. Their classes are written in Python, in `hallpass_slots/_errors.py`.
+//! Conversion of errors into Python exceptions. The exception classes are in `hallpass_slots/_errors.py`.
 
 use hallpass_processes::Error;
 use pyo3::{exceptions::PyValueError, prelude::*};
@@ -20,7 +20,7 @@ pub(crate) fn value_error(text: &'static str) -> PyErr {
     PyValueError::new_err(text)
 }
 
-/// Returns the exception of a caller whose time is over.
+/// Returns the exception for a call that has timed out.
 pub(crate) fn timeout(py: Python<'_>, hall: &str, seconds: f64) -> PyErr {
     let text = format!("no slot of hall `{hall}` was free within {seconds} s");
     new(py, "Timeout", text).unwrap_or_else(|failed| failed)
@@ -40,7 +40,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             let class = py.import("hallpass_slots._errors")?.getattr("SystemFailure")?;
             return Ok(PyErr::from_value(class.call1((errno, error.to_string()))?));
         }
-        // `Damaged` and `Version` are the ones that a hall can raise; those of cells cannot occur.
+        // Of the remaining errors, a hall returns only `Damaged` and `Version`. The others are about cells.
         _ => "Damaged",
     };
     new(py, class, error.to_string())

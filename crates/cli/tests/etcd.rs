@@ -79,7 +79,7 @@ fn another_number_of_slots_is_refused_and_both_are_named() {
     assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
     let other = halls.output("run", &["-k", "3", "x", "true"]);
     assert_eq!(other.status.code(), Some(125));
-    assert!(said(&other).contains("has 2 slots and 3 were asked for"), "{}", said(&other));
+    assert!(said(&other).contains("has 2 slots, but 3 were requested"), "{}", said(&other));
     let few = halls.output("run", &["--env", "GPU=a", "x", "true"]);
     assert_eq!(few.status.code(), Some(125));
     assert!(said(&few).contains("needs 2 values for 2 slots"), "{}", said(&few));
@@ -158,7 +158,7 @@ fn halls_are_resized_reaped_and_removed() {
     assert_eq!(halls.prints("reap", &[]), "x: 0 dead\n");
     let refused = halls.output("rm", &["x"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("in use: 1 inside"), "{}", said(&refused));
+    assert!(said(&refused).contains("in use: 1 holding"), "{}", said(&refused));
     assert_eq!(holder.leave().0, Some(0));
     halls.prints("rm", &["x"]);
     assert_eq!(halls.prints("list", &[]), "");

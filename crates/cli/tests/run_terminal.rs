@@ -39,7 +39,7 @@ fn ctrl_c_ends_a_script_that_runs_hallpass() {
     assert_eq!(terminal.end().signal(), Some(2));
     assert!(!terminal.text().contains("next"), "{}", terminal.text());
     let left = fs::read_dir(halls.path().join("x")).expect("there").count();
-    assert_eq!(left, 1, "the pipe of the holder is removed");
+    assert_eq!(left, 1, "only the hall's file is left; the holder's pipe is removed");
     assert!(halls.is_free("x"));
 }
 
@@ -55,7 +55,7 @@ fn ctrl_z_stops_hallpass_and_the_command_and_fg_continues_both() {
     let pid = fs::read_to_string(halls.path().join("pid")).expect("text");
     let pid: i32 = pid.trim().parse().expect("a number");
     terminal.press(CTRL_Z);
-    // 128 and SIGTSTP.
+    // The shell reports 128 + SIGTSTP (20).
     terminal.shows("stopped 148");
     assert_eq!(state(pid), Some('T'));
     assert!(!halls.is_free("x"), "a stopped command keeps its slot");
@@ -84,7 +84,7 @@ fn a_status_line_shows_the_queue_and_is_cleared_before_the_command_runs() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let ahead = halls.start(&["x", "true"]);
-    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    eventually("the first waiter is in the queue", || halls.status("x")["waiting"] == 1);
     let script = format!("{RUN} x echo got in");
     let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);
     terminal.shows(&format!("hallpass: x: 2nd in line, after {} ", ahead.pid()));
@@ -104,7 +104,7 @@ fn a_status_line_shows_the_queue_and_is_cleared_before_the_command_runs() {
 
 /// Asserts that `top` used the alternate screen and restored the terminal.
 #[track_caller]
-fn restored(terminal: &mut Terminal, before: &Termios) {
+fn assert_restored(terminal: &mut Terminal, before: &Termios) {
     let after = terminal.settings();
     assert_eq!(before.local_modes, after.local_modes);
     assert_eq!(before.input_modes, after.input_modes);
@@ -114,7 +114,7 @@ fn restored(terminal: &mut Terminal, before: &Termios) {
 }
 
 #[test]
-fn top_is_live_and_restores_the_terminal() {
+fn top_follows_changes_and_restores_the_terminal() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "2"], "gpu");
     for leave in [b"q", CTRL_C] {
@@ -129,7 +129,7 @@ fn top_is_live_and_restores_the_terminal() {
         assert_eq!(another.leave().0, Some(0));
         terminal.press(leave);
         assert_eq!(terminal.end().code(), Some(0));
-        restored(&mut terminal, &before);
+        assert_restored(&mut terminal, &before);
     }
 }
 
@@ -144,14 +144,14 @@ fn top_restores_the_terminal_after_sigterm() {
     terminal.shows("gpu: 0 of 2");
     send(terminal.process.id() as i32, Signal::TERM);
     assert_eq!(terminal.end().code(), Some(0));
-    restored(&mut terminal, &before);
+    assert_restored(&mut terminal, &before);
 }
 
 #[test]
 fn top_ends_when_its_terminal_is_closed() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["-k", "2", "gpu", "true"]), Some(0));
-    // Under nohup no signal says that the terminal is gone.
+    // The second program ignores SIGHUP, as under nohup: no signal tells it that the terminal is gone.
     for program in ["$HALLPASS", "env --ignore-signal=HUP $HALLPASS"] {
         let script = format!("exec {program} top --dir $DIR");
         let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);

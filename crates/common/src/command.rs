@@ -1,11 +1,11 @@
-//! What a process shows as its command.
+//! The command line that a hall's status shows for a process.
 
 use std::{env, sync::OnceLock};
 
 /// Returns the command line of this process, its words joined by spaces.
 ///
 /// The first call reads and stores it; later calls take no lock and allocate nothing. A process that
-/// forks while it has other threads should call this once before.
+/// forks while it has other threads should call this function once before it forks.
 pub fn command_line() -> &'static str {
     static LINE: OnceLock<String> = OnceLock::new();
     LINE.get_or_init(|| {

@@ -1,14 +1,14 @@
-//! The error messages that both families print. Each says what happened, and what to do where that is
-//! not obvious.
+//! The error messages that the families `processes` and `cluster` share. Each message says what happened
+//! and, where that is not obvious, what to do.
 
 use std::fmt::{Formatter, Result};
 
 use crate::MAX_SLOTS;
 
-/// No slot is free, or others wait for one, and the time to wait is over.
+/// The message if no slot is free, or waiters are ahead, and the caller does not wait or has timed out.
 pub const NO_PERMITS: &str = "no slot is free";
 
-/// The hall is closed or was removed.
+/// The message if the hall is closed or was removed.
 pub const CLOSED: &str = "the hall is closed or was removed";
 
 /// Writes that no hall can have this name.
@@ -21,29 +21,29 @@ pub fn bad_slots(f: &mut Formatter<'_>, asked: usize) -> Result {
     write!(f, "a hall can have 1 to {MAX_SLOTS} slots, not {asked}")
 }
 
-/// Writes that the hall `name` has `found` slots, and not the `asked` ones.
+/// Writes that the hall `name` has `found` slots, but the caller asked for `asked`.
 pub fn other_slots(f: &mut Formatter<'_>, name: &str, asked: usize, found: usize) -> Result {
     write!(
         f,
-        "hall `{name}` has {found} slots and {asked} were asked for: ask for {found}, or resize it"
+        "hall `{name}` has {found} slots, but {asked} were requested: request {found}, or resize the hall"
     )
 }
 
-/// Writes that `subject` has another version than this program.
+/// Writes that `subject` has a version that this program does not support.
 pub fn other_version(f: &mut Formatter<'_>, subject: &str, found: u32, ours: u32) -> Result {
     write!(
         f,
-        "{subject} has version {found} and this hallpass knows version {ours}: use the hallpass that \
-         made it, or remove the hall"
+        "{subject} has version {found}, but this hallpass supports version {ours}: use the hallpass that \
+         created it, or remove the hall"
     )
 }
 
-/// Writes that the hall `name` cannot be removed while it is used.
+/// Writes that the hall `name` cannot be removed while it is in use.
 pub fn in_use(f: &mut Formatter<'_>, name: &str, holders: usize, waiters: usize) -> Result {
     write!(
         f,
-        "hall `{name}` is in use: {holders} inside, {waiters} waiting; force it to remove it all the \
-         same"
+        "hall `{name}` is in use: {holders} holding a slot, {waiters} waiting; use force to remove it \
+         anyway"
     )
 }
 
@@ -64,13 +64,16 @@ mod tests {
     #[test]
     fn messages_name_the_hall_both_numbers_and_a_remedy() {
         let slots = Shown(|f: &mut Formatter<'_>| other_slots(f, "gpu", 4, 3)).to_string();
-        assert_eq!(slots, "hall `gpu` has 3 slots and 4 were asked for: ask for 3, or resize it");
+        assert_eq!(
+            slots,
+            "hall `gpu` has 3 slots, but 4 were requested: request 3, or resize the hall"
+        );
         let version =
             Shown(|f: &mut Formatter<'_>| other_version(f, "hall `gpu`", 2, 1)).to_string();
         assert!(
             version.starts_with("hall `gpu` has version 2") && version.contains("remove the hall")
         );
         let busy = Shown(|f: &mut Formatter<'_>| in_use(f, "gpu", 2, 5)).to_string();
-        assert!(busy.contains("2 inside, 5 waiting") && busy.contains("force"), "{busy}");
+        assert!(busy.contains("2 holding a slot, 5 waiting") && busy.contains("force"), "{busy}");
     }
 }

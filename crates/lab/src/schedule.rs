@@ -1,4 +1,5 @@
-//! A run as a sequence of agents. The explorer produces it, and a replay string encodes it.
+//! A run as a sequence of agents: the processes, store buffers and other things that take the steps. The
+//! explorer produces runs, and a replay string encodes one.
 
 use hallpass_algorithms::{Pid, Word};
 
@@ -31,13 +32,13 @@ pub use hallpass_algorithms::registry::CostModel;
 /// The violation or count that a run shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finding {
-    /// More than k processes are in their critical sections at the end.
+    /// At the end, more than k processes are in their critical sections.
     Exclusion,
     /// At the end, two processes hold the same name, or one holds a name that is not below k.
     Names,
-    /// The last step leaves a variable's declared range.
+    /// The last step writes a value outside a variable's declared range.
     Range,
-    /// The paper's invariant of this name is broken at the end.
+    /// At the end, the paper's invariant with this name is broken.
     Invariant(String),
     /// The cycle repeats forever. In it a process in its entry section moves, and no process enters.
     Deadlock {
@@ -52,7 +53,7 @@ pub enum Finding {
         stopped: Vec<Pid>,
     },
     /// The process takes this many steps of its own in its exit section, counted from the last time it
-    /// leaves its critical section. Without a number, the cycle is in its exit section.
+    /// leaves its critical section. Without a number, it stays in its exit section throughout the cycle.
     Exit {
         /// The process.
         process: Pid,
@@ -60,16 +61,16 @@ pub enum Finding {
         steps: Option<u32>,
     },
     /// The process takes this many steps of its own in its doorway, counted from the last time it leaves
-    /// its remainder. Without a number, the cycle is in its doorway.
+    /// its remainder. Without a number, it stays in its doorway throughout the cycle.
     Doorway {
         /// The process.
         process: Pid,
         /// The number of steps; `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// After `at` steps of the stem, `first` is in the waiting room, `second` is in its critical section,
-    /// and `first` left the doorway before `second` entered it. Still, the rest of the stem and the cycle
-    /// keep `first` out forever while it moves.
+    /// A violation of first-in-first-enabled. After `at` steps of the stem, `first` is in the waiting room,
+    /// `second` is in its critical section, and `first` left the doorway before `second` entered it. But
+    /// `first` never enters in the rest of the run, although it keeps taking steps.
     Fife {
         /// The process that left its doorway first.
         first: Pid,
@@ -78,8 +79,9 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// As [`Finding::Fife`], but `second` is in the waiting room too and is enabled: no continuation can
-    /// keep it out. (That it is enabled is a fact about all runs, which a single run does not show.)
+    /// The same as [`Finding::Fife`], except that `second` is also in the waiting room and is enabled: no
+    /// continuation can keep it out. (A single run cannot show that `second` is enabled, because this is a
+    /// fact about all runs.)
     FifeStrong {
         /// The process that left its doorway first.
         first: Pid,
@@ -95,7 +97,7 @@ pub enum Finding {
         model: CostModel,
         /// The process that makes the references.
         process: Pid,
-        /// The number of references.
+        /// The number of references; `None` if it is unbounded.
         count: Option<u32>,
         /// The rules of counting.
         conventions: Conventions,
@@ -135,9 +137,9 @@ pub enum CacheAtStart {
     Warm,
 }
 
-/// The rules of counting remote references on a cache-coherent machine. A read is remote unless the reader
-/// has a valid copy, and leaves it one. Every write and read-modify-write is remote and invalidates the
-/// copies of other processes. The fields decide what this leaves open.
+/// The rules for counting remote references on a cache-coherent machine. A read is remote unless the reader
+/// has a valid copy; after the read it has one. Every write and read-modify-write is remote and invalidates
+/// the copies of other processes. The fields choose among the variants of these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conventions {
     /// The effect of a write on the writer's own copy.
@@ -169,7 +171,7 @@ impl Conventions {
     }
 }
 
-/// A run.
+/// A run of an algorithm, and what it shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     /// The algorithm's identifier.

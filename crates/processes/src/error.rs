@@ -134,7 +134,7 @@ impl fmt::Display for Error {
             ),
             Error::Value { path, asked, found } => write!(
                 f,
-                "{} holds {} and {} were asked for: open it with the type it holds, or remove the hall",
+                "{} holds {}, but {} were requested: open it with the type it holds, or remove the hall",
                 path.display(),
                 Shown(found),
                 Shown(asked)

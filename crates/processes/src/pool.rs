@@ -1,4 +1,5 @@
-//! Idle registrations.
+//! The pool of idle registrations. A passage takes a registration (a record of the hall's file that belongs to
+//! this process) from the pool and puts it back afterwards.
 
 use std::{
     ptr,
@@ -15,13 +16,13 @@ use crate::{registration::Registration, wires::lock};
 
 /// The idle registrations of a handle.
 ///
-/// The first thread that uses the pool has one registration at hand, without a lock or an atomic
-/// read-modify-write: no other thread touches it.
+/// The first thread that uses the pool keeps one registration in `at_hand`. It takes it and puts it back
+/// without a lock or an atomic read-modify-write, because no other thread touches `at_hand`.
 pub(crate) struct Pool {
-    /// Identifies the first thread; 0 before any has come.
+    /// The number of the first thread; 0 until a thread uses the pool.
     first: AtomicUsize,
     at_hand: AtomicPtr<Registration>,
-    /// Boxed, as they are handed out.
+    /// The other registrations, boxed because the pool hands out boxes.
     #[allow(clippy::vec_box)]
     others: Mutex<Vec<Box<Registration>>>,
 }
@@ -32,11 +33,11 @@ impl Pool {
         Pool { first: AtomicUsize::new(0), at_hand, others: Mutex::new(Vec::new()) }
     }
 
-    /// Returns `true` on the first thread.
+    /// Returns whether the calling thread is the first thread.
     #[inline(always)]
     fn is_first(&self) -> bool {
         let me = this_thread();
-        // ORDERING: relaxed. A thread only looks whether it has written its own number here.
+        // ORDERING: relaxed. A thread only checks whether it has itself stored its number here.
         match self.first.load(Relaxed) {
             0 => self.first.compare_exchange(0, me, SeqCst, SeqCst).is_ok(),
             first => first == me,
@@ -47,13 +48,13 @@ impl Pool {
     #[inline(always)]
     pub(crate) fn take(&self) -> Option<Box<Registration>> {
         if self.is_first() {
-            // ORDERING: acquire and release. A later thread may have the number of a first thread that
-            // has ended, and must see what that thread has written.
+            // ORDERING: acquire and release. When the first thread has ended, a later thread may get the
+            // same number. It must see what the ended thread has written.
             let at_hand = self.at_hand.load(Acquire);
             if !at_hand.is_null() {
                 self.at_hand.store(ptr::null_mut(), Release);
-                // SAFETY: `give` made the pointer from a box. Only the first thread touches what is at
-                // hand, and it has taken the pointer out, so the box is owned once.
+                // SAFETY: `give` made the pointer from a box. Only the first thread touches `at_hand`, and
+                // it has taken the pointer out, so the box has one owner.
                 return Some(unsafe { Box::from_raw(at_hand) });
             }
         }
@@ -83,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Takes all registrations out. No other thread can reach the pool any more.
+    /// Takes all registrations out.
     #[allow(clippy::vec_box)]
     pub(crate) fn drain(&mut self) -> Vec<Box<Registration>> {
         let at_hand = std::mem::replace(self.at_hand.get_mut(), ptr::null_mut());
@@ -100,6 +101,6 @@ impl Pool {
 #[inline(always)]
 fn this_thread() -> usize {
     thread_local!(static MARK: u8 = const { 0 });
-    // Without a destructor, the variable exists as long as its thread.
+    // The variable has no destructor, so it exists as long as its thread.
     MARK.with(|mark| ptr::from_ref(mark).addr())
 }

@@ -14,8 +14,8 @@ use crate::framework::{
     queue,
 };
 
-/// A format of words, supplied by the module that uses it: how to print a word, and what renaming
-/// processes does to it.
+/// A format of words that a module defines for its own variables: how to print a word, and how renaming
+/// processes changes it.
 pub trait Codec: Debug + Send + Sync {
     /// Formats `value` for a reader.
     fn show(&self, value: Word) -> String;
@@ -30,8 +30,8 @@ pub trait Codec: Debug + Send + Sync {
         value
     }
 
-    /// Returns the number of bits of a register of this format, without the bits that only the lab uses.
-    /// `None` means as many as its domain needs.
+    /// Returns the number of bits of a register of this format, not counting bits that only the lab uses.
+    /// `None` means: as many bits as the variable's domain needs.
     fn bits(&self) -> Option<u32> {
         None
     }
@@ -53,7 +53,7 @@ pub enum Kind {
     },
     /// A queue of processes; see [`queue`](mod@crate::framework::queue).
     Queue,
-    /// A format supplied by the module that uses it.
+    /// A format that a module defines for its own variables.
     Custom(Arc<dyn Codec>),
 }
 
@@ -78,7 +78,7 @@ pub enum Init {
 pub enum Domain {
     /// These values, in the order in which the checker numbers them.
     Listed(Vec<Word>),
-    /// Every number of this many bits, which are too many to list. A machine with such a variable can be
+    /// Every number of this many bits: too many values to list. An algorithm with such a variable can be
     /// run and simulated, but not explored.
     Wide(u32),
 }
@@ -109,16 +109,17 @@ pub struct Decl {
     /// The meaning of the word.
     pub kind: Kind,
     /// Every value that the variable can hold. For an [unbounded](Decl::unbounded) variable: every value
-    /// in a normal state and one step from it.
+    /// that it can have in a normalized state (see [`normalize`](crate::Algorithm::normalize)) or one step
+    /// after it.
     pub domain: Domain,
     /// The initial value.
     pub init: Init,
-    /// The process in whose memory the variable lies on a distributed-shared-memory machine. With `None`,
-    /// it is remote to every process.
+    /// The process whose local memory holds the variable on a machine with distributed shared memory.
+    /// `None` means that the variable is remote to every process.
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on the variable.
     pub waited_on: bool,
-    /// Whether the variable counts without bound. Only the explorer keeps it within its domain, by
+    /// Whether the variable counts without bound. Only the explorer keeps it within its domain: it calls
     /// [`normalize`](crate::Algorithm::normalize).
     pub unbounded: bool,
 }
@@ -196,7 +197,7 @@ impl Decl {
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match &self.kind {
             Kind::Number | Kind::Flag | Kind::Pair { .. } => vec![],
-            Kind::Pid => Pid::try_from(value).into_iter().collect(), // below 0: no process
+            Kind::Pid => Pid::try_from(value).into_iter().collect(), // a value below 0 names no process
             Kind::Queue => queue::unpack(value),
             Kind::Custom(codec) => codec.processes(value),
         }

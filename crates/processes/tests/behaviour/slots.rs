@@ -1,4 +1,4 @@
-//! Slots among processes and handles, and how many there can be.
+//! Which slots processes and handles get, and which numbers of slots a hall can have.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn a_process_can_hold_all_slots_of_the_largest_hall() {
     let (mut passes, before) = (Vec::new(), open());
     while passes.len() < MAX_SLOTS {
         passes.push(scene.hall.acquire().unwrap());
-        // Other tests of this program open files meanwhile.
+        // Other tests of this program open files at the same time, hence the 400.
         let taken = open().saturating_sub(before);
         assert!(taken < 2 * passes.len() + 400, "{taken} files for {} passes", passes.len());
     }
@@ -49,7 +49,7 @@ fn processes_have_distinct_slots_and_the_smallest_comes_first() {
 }
 
 #[test]
-fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
+fn a_hall_of_an_impossible_size_is_refused_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let dir = HallDir::at(folder.path());
     for k in [0, MAX_SLOTS + 1, usize::MAX] {
@@ -61,7 +61,7 @@ fn a_hall_of_an_impossible_size_is_refused_and_not_made() {
             other => panic!("k = {k}: {other:?}"),
         }
     }
-    // No hall was made.
+    // No hall was created.
     assert!(matches!(dir.open_existing(NAME).err(), Some(Error::Missing { .. })));
     assert!(dir.names().unwrap().is_empty());
     let hall = dir.open(NAME, 1).unwrap();

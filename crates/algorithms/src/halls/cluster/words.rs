@@ -1,4 +1,4 @@
-//! Halls and lines as words, and halls as text.
+//! Packs halls and lines into words, and formats halls as text.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -135,15 +135,15 @@ impl Codec for HallCodec {
     }
 }
 
-/// Describes a hall for people.
+/// Formats a hall for a reader.
 fn show(word: Word) -> String {
     let hall = Hall::unpack(word);
     let slot = |slot: &Slot| match slot {
         Slot::Free => "free".into(),
-        Slot::Given(p) => format!("{p}'s"),
-        Slot::Held(p) => format!("{p} is in"),
-        Slot::Stale(p) => format!("{p} is in, its claim gone"),
-        Slot::Left => "left".into(),
+        Slot::Given(p) => format!("given to {p}"),
+        Slot::Held(p) => format!("held by {p}"),
+        Slot::Stale(p) => format!("held by {p}, claim gone"),
+        Slot::Left => "claim gone, holder out".into(),
     };
     let slots: Vec<String> = hall.slots.iter().take(hall.size).map(slot).collect();
     let waiting = |&p: &Pid| match hall.known[p] {
@@ -152,7 +152,7 @@ fn show(word: Word) -> String {
     };
     let queue: Vec<String> = hall.queue.iter().map(waiting).collect();
     let door = if hall.closed { ", closed" } else { "" };
-    format!("slots ({}), line ({}){door}", slots.join(", "), queue.join(", "))
+    format!("slots ({}), queue ({}){door}", slots.join(", "), queue.join(", "))
 }
 
 #[cfg(test)]

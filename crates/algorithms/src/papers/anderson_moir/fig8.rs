@@ -1,7 +1,7 @@
 //! (k+1, k)-exclusion for distributed shared memory with one spin location per process and block.
 //! Anderson & Moir 1997, Figure 8.
 //!
-//! x: free places, from k down to -1 (declared to k-n, as in Figure 3).
+//! x: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
 //! q: the process whose spin location is current.
 //! P\[p\]: p has been released. It lies in the memory of p and is the only variable that p waits on.
 //!

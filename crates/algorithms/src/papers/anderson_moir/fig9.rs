@@ -2,7 +2,7 @@
 //! two in every block.
 //! Anderson & Moir 1997, Figure 9.
 //!
-//! x: free places (declared to k-n, as in Figure 3).   z: some process is at 4..8.
+//! x: the number of free slots (declared down to k-n, as in Figure 3).   z: some process is at 4..8.
 //! q: the process that may be waiting.
 //! P\[p\], R\[p\]: a flag and the number of the block it was last set for. They lie in the memory of p
 //! and are the only variables that p waits on. The next process to queue releases P. Leaving processes

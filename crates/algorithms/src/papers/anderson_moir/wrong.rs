@@ -26,7 +26,7 @@ pub fn no_outer_level<B: Block>(n: usize, k: usize) -> Arranged<B> {
     Plan::inductive(n, k, n - 2).declare(n, k)
 }
 
-/// One instance number for all blocks of Figure 9: a release for one level takes effect at another.
+/// The same instance number for all blocks of Figure 9: a release at one level takes effect at another.
 pub fn one_instance(n: usize, k: usize) -> Arranged<Fig9> {
     let mut plan = Plan::inductive(n, k, n - 1);
     plan.blocks.iter_mut().for_each(|block| block.instance = 0);
@@ -39,21 +39,21 @@ changed_lines! {
     Fig3NoRelease: |s, m, _p| {
         fig3::Line::L7 => { m.fetch_add(s.x, 1); Leave },
     }
-    /// Lines 7 and 8 swapped: the waiter is released before a place is free.
+    /// Lines 7 and 8 swapped: the waiter is released before a slot is free.
     Fig3ExitSwapped: |s, m, p| {
         fig3::Line::L7 => { m.write(s.q, p as Word); Goto(fig3::Line::L8) },
         fig3::Line::L8 => { m.fetch_add(s.x, 1); Leave },
     }
-    /// Line 4 dropped: a process waits without checking whether a place has become free.
+    /// Line 4 dropped: a process waits without checking whether a slot has become free.
     Fig3NoSecondLook: |s, m, p| {
         fig3::Line::L3 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Lines 3 and 4 swapped: a process checks for a free place before it announces that it waits.
+    /// Lines 3 and 4 swapped: a process checks for a free slot before it announces that it waits.
     Fig3LookFirst: |s, m, p| {
         fig3::Line::L3 => if m.read(s.x) < 0 { Goto(fig3::Line::L4) } else { Enter(fig3::Line::L7) },
         fig3::Line::L4 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Line 2 only reads: no process takes a place, so every process finds one.
+    /// Line 2 only reads: no process takes a slot, so every process finds one free.
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
@@ -61,7 +61,7 @@ changed_lines! {
 
 changed_lines! {
     Fig8, fig8::Line => Next<fig8::Line>;
-    /// Line 4 reads instead of test-and-set: two processes may queue at once.
+    /// Line 4 is a read instead of a test-and-set: two processes may queue at once.
     Fig8ReadNotSet: |s, m, _p| {
         fig8::Line::L4 { v } => if m.read(s.p.at(v as usize)) == 0 { Goto(fig8::Line::L5) } else { Enter(fig8::Line::L10) },
     }
@@ -82,7 +82,7 @@ changed_lines! {
 
 changed_lines! {
     Fig9, fig9::Line => Next<fig9::Line>;
-    /// The test-and-set of Z in line 3 dropped: two processes may queue at once.
+    /// Line 3 without the test-and-set of Z: two processes may queue at once.
     Fig9NoGuard: |s, m, _p| {
         fig9::Line::L3 => Goto(fig9::Line::L5 { v: m.read(s.q) as u8 }),
     }
@@ -94,7 +94,7 @@ changed_lines! {
     Fig9OneFlag: |s, m, p| {
         fig9::Line::L11 => if m.read(s.spin.p.at(p)) == s.word(false) { Spin(fig9::Line::L11) } else { Enter(fig9::Line::L14) },
     }
-    /// Line 9 after the check of X: a release in between is overwritten.
+    /// Line 9 moved after the check of X: it overwrites a release that happens in between.
     Fig9LateSecondFlag: |s, m, p| {
         fig9::Line::L9 => if m.read(s.x) < 0 { Goto(fig9::Line::L10) } else { Enter(fig9::Line::L14) },
         fig9::Line::L10 => { m.write(s.spin.r.at(p), s.word(false)); Goto(fig9::Line::L11) },

@@ -1,13 +1,14 @@
 //! The invariants in the proof of Choi's algorithm.
 //! Choi 2011, Sections 3.4 and 3.6.
 //!
-//! En(t): some cell of Wait-Set(j) in block i has reached round e, where t = \[e, i, j\]. u is the token
-//! that a process updates, and a is the value that it has read.
+//! En(t), "t is enabled": some cell of Wait-Set(j) in block i has reached round e, where t = \[e, i, j\].
+//! u is the token that a process updates, and a is the value that it has read. 5.7 is line 7 when line 5
+//! calls it, and 6.7 is line 7 when line 6 calls it.
 //!
-//! - O4: at most as many processes at 3 as there are t from exit on with En(t).
-//! - I1: entry = exit + processes at 2..3.
+//! - O4: the number of processes at 3 is at most the number of tokens t >= exit with En(t).
+//! - I1: entry = exit + the number of processes at 2..3.
 //! - I2: En(t) => t < exit + k.
-//! - I3: at most k at 3.
+//! - I3: at most k processes are at 3.
 //! - I4: t < exit => En(t).
 //! - I5: p at 8 and too late for u (line 8) => the last cell of u's block has reached u's round.
 //! - I6: p at 6.7..6.9 and not too late for u => no process at 9 that has read the current value of u's
@@ -21,17 +22,17 @@
 //!
 //! Differs from the thesis:
 //!
-//! - I5 prints "and Exit" where "and Exit > u + 2k" is meant (Exit >= u + k with our line 8).
-//! - I6 and I7 lack "not too late" in print and are false without it: after 5.8 has sent p on because it
-//!   is too late, a slower process may still be about to write a lower round. (The proof calls the
-//!   step from 5.8 to 6.7 trivial.) In that case I8 does not need them, because of I5.
+//! - I5 is printed with "and Exit"; it must be "and Exit > u + 2k" (Exit >= u + k with our line 8).
+//! - I6 and I7 are printed without "not too late" and are false without it: when p goes from 5.8 to 6.7
+//!   because it is too late, a slower process may still be about to write a lower round. (The proof calls
+//!   the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5 without I6 and I7.
 //! - The proof of I4 says that the leaving process is the one with t = exit, but processes may leave
 //!   in any order. I4 follows by counting and from I11, which comes later in the thesis.
-//! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). We keep no t' of processes
-//!   that have left. I10 is therefore checked for every t' that exit has given out, unless a process
-//!   holds it that still has a change to make. I9 is part of it.
-//! - Tokens are checked from one round before exit on; older ones were checked in earlier states. A process
-//!   whose round is old (see [`normal`](super::normal)) is left out of I5 to I8.
+//! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store the
+//!   t' of processes that have left. I10 is therefore checked for every t' that exit has given out, unless
+//!   the process with that t' still has a change to make. I10 includes I9.
+//! - Only tokens from one round before exit on are checked; earlier states covered the older ones. I5 to I8
+//!   skip a process whose round is old (see [`normal`](super::normal)).
 
 use super::algorithm::{
     Choi,
@@ -44,7 +45,7 @@ use crate::framework::{
 };
 
 /// An invariant: its name in the thesis, and whether it holds.
-type Invariant = (&'static str, fn(&Looking<'_>) -> bool);
+type Invariant = (&'static str, fn(&Snapshot<'_>) -> bool);
 
 /// The invariants, in the order in which they are evaluated.
 const INVARIANTS: [Invariant; 11] = [
@@ -73,7 +74,7 @@ pub const NAMES: &[&str] = &{
 };
 
 /// A state, and the numbers that several invariants need.
-struct Looking<'a> {
+struct Snapshot<'a> {
     choi: &'a Choi,
     state: &'a View<'a, Line>,
     entry: Word,
@@ -92,12 +93,12 @@ struct Looking<'a> {
     missing: Word,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> Snapshot<'a> {
     fn new(choi: &'a Choi, state: &'a View<'a, Line>) -> Self {
         let (entry, exit) = (state.value(choi.entry), state.value(choi.exit));
         let count =
             |is: fn(&Loc<Line>) -> bool| state.processes.iter().filter(|at| is(at)).count() as Word;
-        let mut at = Looking {
+        let mut at = Snapshot {
             choi,
             state,
             entry,
@@ -136,8 +137,8 @@ impl<'a> Looking<'a> {
         self.choi.too_late(u, self.exit)
     }
 
-    /// Returns the leaving processes whose round is not old: the position of each in lines 4 to 6, and the
-    /// value it has read, with true at line 8 and false at line 9.
+    /// Returns the leaving processes whose round is not old. Each item has the position in lines 4 to 6, and
+    /// at lines 8 and 9 the value that the process has read, with true at line 8 and false at line 9.
     fn leaving(&self) -> impl Iterator<Item = (Update, Option<(bool, Word)>)> + '_ {
         let floor = self.choi.floor(self.exit);
         let place = |at: &Loc<Line>| match *at {
@@ -168,7 +169,7 @@ impl<'a> Looking<'a> {
     fn i7(&self, u: Update, read: Option<(bool, Word)>) -> bool {
         let token = self.choi.target(u);
         let cell = self.cell(token.i, token.j);
-        // If line 7 reads a value above u's round, it is kept as that round.
+        // If line 7 reads a value above u's round, the state holds u's round instead.
         let as_read = |(_, a): (bool, Word)| cell == a || cell >= token.e;
         !u.second || self.too_late(token) || read.is_none_or(as_read)
     }
@@ -186,7 +187,8 @@ impl<'a> Looking<'a> {
             self.choi.unparse(u.last) == last && !idle
         };
         let held = |last: Word| self.leaving().any(|(u, _)| holds(u, last));
-        // No t' below k was given out; all tokens below may enter from the beginning.
+        // No process gets a t' below k. Checking those values too is harmless, because the holders of all
+        // tokens below k may enter from the beginning.
         (self.exit..self.exit + k)
             .filter(|&last| !held(last))
             .all(|last| self.en_all(last - k, last))
@@ -200,6 +202,6 @@ impl<'a> Looking<'a> {
 
 /// Returns the first invariant that does not hold.
 pub(super) fn first_broken(choi: &Choi, state: &View<'_, Line>) -> Option<&'static str> {
-    let at = Looking::new(choi, state);
+    let at = Snapshot::new(choi, state);
     INVARIANTS.iter().find(|(_, holds)| !holds(&at)).map(|(name, _)| *name)
 }
