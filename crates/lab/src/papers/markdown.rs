@@ -31,22 +31,24 @@ const VERDICTS: [Verdict; 5] = [
 ];
 
 const LEGEND: &str = "\
-**How to read this.** Every verdict is computed: from the atlas (`atlas.toml` in each folder of
-algorithms), whose quick models are checked again at every change, from the algorithms themselves, or
+**How to read the tables.** Every verdict is computed from the atlas (`atlas.toml` in the folder of each
+algorithm, whose quick models are checked again at every change), from the algorithms themselves, or
 from the definitions.
 
-- **confirmed**: every schedule of every size listed agrees; a bound is *tight* if some run reaches
-  it. `n ≤ 3` means all k < n ≤ 3, `(4,2)` means n = 4, k = 2. With `c ≤ 2`, at most two processes
-  were outside their remainder at once, with `c = 1` only one; `°` marks sizes at which initial values
-  that the paper leaves open were the smallest ones only. What holds at these sizes may fail at larger ones.
-- **holds, not tight**: the same, but no run reaches the claimed number; `21 of 34` is measured
-  against claimed.
-- **refuted**: a run, a count or a case contradicts it.
-- **not decidable here**: it says why.
+- **confirmed**: every schedule of every listed size agrees with the statement. A bound is *tight* if some
+  run reaches it. `n ≤ 3` means all k < n ≤ 3, and `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two
+  processes are outside their remainder at once. If the paper leaves initial values open, the check starts
+  from every value; at sizes marked `°` it starts from the smallest value only. A statement that holds at
+  these sizes may fail at larger ones.
+- **holds, not tight**: the same, but no run reaches the stated number; `21 of 34` means that 21 is measured
+  and 34 is stated.
+- **refuted**: a run, a count or a case contradicts the statement.
+- **not decidable here**: the last column gives the reason.
 
-*No starvation* is with up to k − 1 processes stopped permanently outside their remainder, undetected.
-CC and DSM are remote references of the worst passage, counted as in the
-[lab guide](lab.md#count-remote-references). Statements are in our words, not in the papers'.
+*No starvation* means: no process starves while at most k − 1 processes have stopped permanently outside their
+remainder, undetected. CC and DSM are the remote references of the worst passage, counted as in the
+[lab guide](lab.md#count-remote-references). A statement that gives only a number means remote references. The
+statements are in our words, not in those of the papers.
 ";
 
 /// Writes the document.
@@ -112,7 +114,7 @@ fn summary(text: &mut String, papers: &[(&Paper, Vec<Judged<'_>>)]) {
     let _ = writeln!(
         text,
         "Every theorem, lemma, corollary, invariant and complexity bound of five papers on\n\
-         k-exclusion, held against exhaustive checks of their algorithms: {count} statements.\n"
+         k-exclusion, compared with exhaustive checks of their algorithms: {count} statements.\n"
     );
     let shown: Vec<Verdict> = VERDICTS
         .into_iter()
