@@ -110,7 +110,7 @@ fn every_refuted_statement_is_listed_as_an_error() {
     let document = standard();
     let rows = document.markdown.lines().filter(|line| line.contains("✗ refuted")).count();
     let notes = document.markdown.split("## Errors found").nth(1).expect("it is there");
-    let found = notes.split("**How to read this.**").next().expect("it comes after");
+    let found = notes.split("**How to read the tables.**").next().expect("it comes after");
     let found = found.lines().filter(|line| line.starts_with("- **")).count();
     assert_eq!(rows, found);
 }
