@@ -1,4 +1,4 @@
-//! `hallpass-bench` as a user runs it: tables, JSON, plots, and what it says to bad input.
+//! `hallpass-bench` as a user runs it: tables, JSON, plots, and messages about bad input.
 
 use std::{
     fs,
@@ -52,7 +52,7 @@ fn a_tiny_run_has_tables_json_and_plots() {
 }
 
 #[test]
-fn papers_run_when_asked_for() {
+fn algorithms_of_papers_run_with_the_option_papers() {
     let folder = tempfile::tempdir().expect("a folder");
     let asked = ["--papers", "--only", "am-fig3-fast", "bakery", "--workload", "contended-4-on-2"];
     let run = bench(folder.path(), &[&TINY[..], &asked].concat());
@@ -85,7 +85,7 @@ const TINY_OBJECTS: [&str; 17] = [
 fn a_tiny_run_on_objects_has_tables_json_and_plots() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("plots");
-    // Locks that spin take their time if others use the machine.
+    // No locks that spin: they are very slow while other programs use the machine.
     let names = ["resilient-1", "resilient-2", "wait-free-64", "std-mutex", "skip-list"];
     let arguments = [&TINY_OBJECTS[..], &["--only"], &names].concat();
     let run = bench(&out, &arguments);
@@ -144,7 +144,7 @@ fn bad_input_for_objects_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn bad_input_is_refused_in_a_line_before_anything_is_written() {
+fn bad_input_is_refused_with_one_line_before_anything_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("plots");
     for (arguments, says) in [
@@ -181,9 +181,10 @@ fn a_tiny_run_on_a_cluster_counts_notifications() {
 }
 
 #[test]
-fn without_etcd_the_benchmark_among_machines_says_what_to_install() {
+fn without_etcd_the_cluster_benchmark_says_what_to_install() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
     let nowhere = tempfile::tempdir().expect("a folder");
+    // An alias of `cluster`.
     let run = command.arg("machines").env("PATH", nowhere.path()).output();
     let run = run.expect("it runs");
     let said = text(&run.stderr);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::{
     location::{Error, Halls},
     output::say,
-    people::{Users, View, printable},
+    snapshot::{Users, View, printable},
 };
 
 /// Exit status: the command failed for at least one hall.

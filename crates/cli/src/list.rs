@@ -9,7 +9,7 @@ use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
     output::outln,
-    people::{self, Users},
+    snapshot::{self, Users},
 };
 
 #[derive(ClapArgs)]
@@ -35,11 +35,11 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
                 let numbers = [hall.status.slots, hall.held(), hall.status.waiters.len()];
                 let [slots, held, waiting] = numbers.map(|number| number.to_string());
                 let closed = if hall.status.closed { "  closed" } else { "" };
-                rows.push([people::printable(&name), slots, held, waiting, closed.into()]);
+                rows.push([snapshot::printable(&name), slots, held, waiting, closed.into()]);
             }
             Err(error) => {
                 errors.about(&error);
-                objects.push(people::unreadable(&name, &error));
+                objects.push(snapshot::unreadable(&name, &error));
             }
         }
     }

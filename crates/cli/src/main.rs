@@ -9,7 +9,7 @@ mod list;
 mod location;
 mod man;
 mod output;
-mod people;
+mod snapshot;
 mod programs;
 mod reap;
 mod resize;
@@ -33,7 +33,7 @@ use output::say;
 use programs::Program;
 
 /// Exit status: the command line is wrong, or the output cannot be written.
-const MISREAD: i32 = 2;
+const USAGE_ERROR: i32 = 2;
 
 #[derive(Parser)]
 #[command(name = "hallpass", version, about, long_about = None)]
@@ -77,14 +77,14 @@ fn main() -> ExitCode {
     if let Some(descriptors) = keeper::called() {
         return keeper::run(descriptors);
     }
-    // A hall may run thousands of short commands. Describing all subcommands to the parser would take
-    // longer than the rest of a run.
+    // `hallpass run` may be called thousands of times for short commands, and building the parser for all
+    // subcommands would take longer than the rest of the call.
     if let Some(args) = run::Args::of_command_line() {
         return run::run(args);
     }
     let command = match Cli::try_parse() {
         Ok(Cli { command }) => command,
-        Err(error) => return misread(&error),
+        Err(error) => return print_usage_error(&error),
     };
     match command {
         Command::Run(args) => run::run(*args),
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the error in the command line, or the help or version that the user asked for.
-fn misread(error: &clap::Error) -> ExitCode {
+fn print_usage_error(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
     let is_written = match printed {
         Ok(()) => true,
@@ -119,6 +119,6 @@ fn misread(error: &clap::Error) -> ExitCode {
         0 if is_written => ExitCode::SUCCESS,
         // Smaller statuses could be those of the command.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
-        code => ExitCode::from(code.max(MISREAD) as u8),
+        code => ExitCode::from(code.max(USAGE_ERROR) as u8),
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
     output::outln,
-    people::printable,
+    snapshot::printable,
 };
 
 #[derive(ClapArgs)]

@@ -9,7 +9,7 @@ use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
     output::outln,
-    people::{self, Users},
+    snapshot::{self, Users},
     table::table,
 };
 
@@ -41,7 +41,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
             }
             Err(error) => {
                 errors.about(&error);
-                objects.push(people::unreadable(&name, &error));
+                objects.push(snapshot::unreadable(&name, &error));
             }
         }
     }

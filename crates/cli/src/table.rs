@@ -5,7 +5,7 @@ use std::fmt::Write;
 use console::{Style, measure_text_width};
 use hallpass_common::{Participant, Status};
 
-use crate::people::{View, host, printable, user};
+use crate::snapshot::{View, host, printable, user};
 
 /// A line of text, and what it shows.
 pub struct Line {
@@ -133,7 +133,7 @@ fn aligned(cells: &Cells, widths: [usize; 5]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::tests::{hall, person, view};
+    use crate::snapshot::tests::{hall, participant, view};
 
     fn texts(hall: &View) -> Vec<String> {
         table(hall).into_iter().map(|line| line.text).collect()
@@ -159,8 +159,8 @@ mod tests {
             one
         };
         let hall = view(
-            vec![on(person(Some(0), 7, "make", 1), "ant")],
-            vec![on(person(None, 8, "ls", 0), "beetle")],
+            vec![on(participant(Some(0), 7, "make", 1), "ant")],
+            vec![on(participant(None, 8, "ls", 0), "beetle")],
         );
         let expected = [
             "  SLOT  HOST    PID  USER  SINCE  COMMAND",
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn columns_have_the_same_width_in_all_halls() {
-        let (small, large) = (view(vec![person(Some(0), 7, "ls", 1)], vec![]), hall());
+        let (small, large) = (view(vec![participant(Some(0), 7, "ls", 1)], vec![]), hall());
         let (head, lines) = tables(&[&small, &large]);
         assert_eq!(head.text, "  SLOT    PID  USER  SINCE  COMMAND");
         assert_eq!(lines[0][1].text, "     0      7  ann      1s  ls");

@@ -25,7 +25,7 @@ use crate::{
     halls,
     location::{Error, Halls, LocationArgs},
     output::say,
-    people::{Users, View, printable},
+    snapshot::{Users, View, printable},
     signals::flag_on_termination,
     table::{Line, LineKind, colours_wanted, tables},
     time,
@@ -123,10 +123,10 @@ fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
             Err(RecvTimeoutError::Disconnected) => break,
         };
         match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => match view.obey(key) {
-                Obeyed::Quit => break,
-                Obeyed::Moved => drawn = None,
-                Obeyed::Ignored => {}
+            Event::Key(key) if key.kind != KeyEventKind::Release => match view.handle_key(key) {
+                KeyResult::Quit => break,
+                KeyResult::Moved => drawn = None,
+                KeyResult::Ignored => {}
             },
             Event::Resize(..) => drawn = None,
             _ => {}
@@ -135,7 +135,7 @@ fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
     Ok(())
 }
 
-enum Obeyed {
+enum KeyResult {
     Quit,
     Moved,
     Ignored,
@@ -162,26 +162,26 @@ struct Lines {
 const FIXED: usize = 3;
 
 impl Screenful {
-    fn obey(&mut self, key: KeyEvent) -> Obeyed {
+    fn handle_key(&mut self, key: KeyEvent) -> KeyResult {
         let page = terminal::size()
             .map_or(1, |(_, height)| (height as usize).saturating_sub(FIXED).max(1));
         match key.code {
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Obeyed::Quit,
-            KeyCode::Char('q') | KeyCode::Esc => Obeyed::Quit,
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => KeyResult::Quit,
+            KeyCode::Char('q') | KeyCode::Esc => KeyResult::Quit,
             KeyCode::Down | KeyCode::Char('j') => self.scroll(1, true),
             KeyCode::Up | KeyCode::Char('k') => self.scroll(1, false),
             KeyCode::PageDown | KeyCode::Char(' ') => self.scroll(page, true),
             KeyCode::PageUp => self.scroll(page, false),
-            _ => Obeyed::Ignored,
+            _ => KeyResult::Ignored,
         }
     }
 
-    fn scroll(&mut self, lines: usize, down: bool) -> Obeyed {
+    fn scroll(&mut self, lines: usize, down: bool) -> KeyResult {
         self.skipped = match down {
             true => self.skipped.saturating_add(lines),
             false => self.skipped.saturating_sub(lines),
         };
-        Obeyed::Moved
+        KeyResult::Moved
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -292,7 +292,7 @@ fn footer(groups: &[Vec<Line>], skipped: usize, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::tests::{person, view};
+    use crate::snapshot::tests::{participant, view};
 
     #[test]
     fn the_footer_says_which_halls_are_on_the_screen() {
@@ -312,9 +312,9 @@ mod tests {
     #[test]
     fn halls_with_waiters_come_first_then_halls_with_holders() {
         let hall = |name: &str, holders: usize, waiters: usize| {
-            let person = |_| person(None, 7, "make", 1);
+            let participant = |_| participant(None, 7, "make", 1);
             let mut hall =
-                view((0..holders).map(person).collect(), (0..waiters).map(person).collect());
+                view((0..holders).map(participant).collect(), (0..waiters).map(participant).collect());
             hall.status.name = name.into();
             hall
         };

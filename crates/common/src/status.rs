@@ -28,10 +28,10 @@ pub struct Participant {
     pub token: Option<u64>,
     /// The machine that the process runs on. `None` in a hall of one machine.
     pub host: Option<String>,
-    /// The process, as the PID namespace that it runs in numbers it.
+    /// The PID of the process, in the PID namespace in which it runs.
     pub pid: u32,
-    /// The number of the user who runs the process. `None` in a hall of several machines, where a number
-    /// would mean nothing.
+    /// The user ID that the process runs with. `None` in a hall of several machines, where user IDs of
+    /// different machines cannot be compared.
     pub uid: Option<u32>,
     /// The name of the user who runs the process, where it is known.
     pub user: Option<String>,
@@ -39,8 +39,8 @@ pub struct Participant {
     pub command: String,
     /// When a holder got its slot, or a waiter joined the queue, by the clock of its machine.
     pub since: SystemTime,
-    /// Whether the process still runs. A dead one is listed until its slot is freed, or its place in the
-    /// queue given up: by the next waiter, or by `reap`.
+    /// Whether the process still runs. A dead process is listed until the next waiter or `reap` frees its
+    /// slot, or removes it from the queue.
     pub alive: bool,
 }
 
@@ -52,7 +52,7 @@ impl Status {
 }
 
 impl Participant {
-    /// Creates a live waiter of which nothing else is known.
+    /// Creates a live waiter with no other fields set.
     pub fn new(pid: u32, command: impl Into<String>, since: SystemTime) -> Self {
         Participant {
             slot: None,

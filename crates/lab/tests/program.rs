@@ -1,4 +1,4 @@
-//! `hallpass-lab objects`: what it prints, and its exit status.
+//! `hallpass-lab objects`: its output and exit status. Also manual pages and completions.
 
 use std::process::{Command, Output};
 
@@ -12,7 +12,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn what_holds_is_said() {
+fn the_report_on_a_correct_object_says_that_it_holds() {
     let output = objects(&["counter", "-k", "2", "--operations", "1"]);
     assert_eq!(output.status.code(), Some(0));
     let text = text(&output);
@@ -22,7 +22,7 @@ fn what_holds_is_said() {
 }
 
 #[test]
-fn a_violation_is_shown() {
+fn the_report_on_a_wrong_variant_shows_the_run_that_violates() {
     let words = ["counter", "-k", "2", "--operations", "2", "--wrong", "hasty"];
     let output = objects(&words);
     assert_eq!(output.status.code(), Some(1));
@@ -34,21 +34,21 @@ fn a_violation_is_shown() {
 }
 
 #[test]
-fn a_cycle_is_shown() {
+fn a_run_that_repeats_forever_is_shown_with_its_cycle() {
     let output = objects(&["counter", "-k", "2", "--operations", "1", "--wrong", "hurried"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output).contains("repeats forever from here:"));
 }
 
 #[test]
-fn an_incomplete_search_is_partial() {
+fn a_search_that_reaches_its_limit_is_reported_as_partial() {
     let output = objects(&["queue", "-k", "2", "--states", "10000"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output).contains("partial"));
 }
 
 #[test]
-fn invalid_arguments_are_bad_usage() {
+fn invalid_arguments_exit_with_status_2() {
     for words in [
         &["heap"][..],
         &["counter", "-k", "5"],

@@ -107,8 +107,8 @@ pub struct Point {
     pub ms: Option<f64>,
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: Option<f64>,
-    /// Milliseconds of the longest operation, if operations were timed: of those during which the thread
-    /// itself was neither paused nor without a core.
+    /// Milliseconds of the longest operation, if operations were timed. Operations during which the thread
+    /// itself was paused or had no core do not count.
     pub longest_ms: Option<f64>,
     /// Number of operations done when the time was up.
     pub done: Option<u64>,

@@ -154,8 +154,8 @@ impl Stage {
         self.workers.iter().map(|worker| worker.0.done.load(Relaxed)).sum()
     }
 
-    /// Returns the longest operation of all workers, if operations are timed: of those during which the
-    /// worker was neither paused nor without a core.
+    /// Returns the time of the longest operation, if operations are timed. Operations during which the
+    /// worker itself was paused or had no core do not count.
     pub fn longest(&self) -> Duration {
         let longest = self.workers.iter().map(|worker| worker.0.longest.load(Relaxed)).max();
         Duration::from_nanos(longest.unwrap_or(0))

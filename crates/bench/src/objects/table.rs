@@ -12,9 +12,9 @@ use crate::common::{
     text::{columns, duration, unless_complete},
 };
 
-/// Description of the longest operations.
+/// The heading of the table of longest operations.
 pub const LONGEST: &str =
-    "longest single operation of a thread that was itself neither paused nor without a core";
+    "longest single operation during which its own thread was not paused and had a core";
 
 /// Returns a table for each part, the conclusions, and a line on how the figures were measured.
 pub fn table(report: &Report) -> String {
@@ -40,7 +40,7 @@ pub fn table(report: &Report) -> String {
         let (count, active) = (report.memory_operations, report.active);
         let _ = writeln!(
             text,
-            "memory: MiB in use over {count} operations of {active} threads, others stopped inside"
+            "memory: MiB in use over {count} operations of {active} threads while others are stopped inside an operation"
         );
         text.push_str(&columns(&memory(&report.memory), 1));
         text.push('\n');
@@ -71,7 +71,8 @@ fn longest(figure: &Figure) -> String {
     format!("  {LONGEST}:\n{}", columns(&lines, 1))
 }
 
-/// Returns warnings about contestants whose order with the most threads says nothing.
+/// Returns warnings about contestants that cannot be ranked by their times with the most threads, because
+/// their rounds overlap.
 fn warnings(figure: &Figure) -> String {
     let Some(&threads) = figure.threads().last() else { return String::new() };
     let measured = |curve: &Curve| {
@@ -103,8 +104,8 @@ pub fn footnote(report: &Report) -> String {
     let Report { cores, rounds, size, .. } = report;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(
-        "{cores} core{}; push and pop in turns on a priority queue of {size}; medians of {rounds} \
-         round{}, contestants in turns{partly}\n",
+        "{cores} core{}; alternating push and pop on a priority queue of {size} items; medians of {rounds} \
+         round{}, contestants take turns{partly}\n",
         plural(*cores),
         plural(*rounds)
     )
@@ -138,7 +139,7 @@ fn unfinished(figure: &Figure, report: &Report) -> String {
         let cases: Vec<String> = curve.points.iter().filter_map(case).collect();
         let name = curve.contestant;
         (!cases.is_empty()).then(|| {
-            format!("  {name} did not finish {all} in {limit} s with {}\n", cases.join(", "))
+            format!("  {name} did not finish {all} operations in {limit} s with {}\n", cases.join(", "))
         })
     };
     figure.curves.iter().filter_map(line).collect()
@@ -163,7 +164,7 @@ fn stopped(rows: &[Kept]) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(rows.iter().map(line)).collect()
 }
 
-/// Returns the remaining throughput, in words if it is zero.
+/// Formats the share of the throughput that remains, or `stops` if it is zero.
 pub fn percent(part: Option<f64>) -> String {
     match part {
         None => "-".into(),

@@ -31,7 +31,7 @@ pub fn footnote(report: &Report) -> String {
     };
     let (cores, rounds) = (plural(report.cores, "core"), plural(report.rounds, "round"));
     let time = report.time_ms;
-    format!("{cores}; medians of {rounds} of {time} ms, contestants in turns{partly}\n")
+    format!("{cores}; medians of {rounds} of {time} ms, contestants take turns{partly}\n")
 }
 
 /// Returns the heading and one line for each contestant.

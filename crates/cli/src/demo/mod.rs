@@ -41,7 +41,7 @@ const LAST_WORKERS: Duration = Duration::from_secs(30);
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// For how many seconds new processes keep coming
+    /// How long the demo keeps starting new processes, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,

@@ -17,7 +17,7 @@ use super::{
     messages::{AcquireRequest, Order, Report},
 };
 use crate::{
-    people::{Users, View},
+    snapshot::{Users, View},
     run::sentence,
 };
 

@@ -8,7 +8,7 @@ use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
 pub use self::{args::LocationArgs, error::Error, open::open_or_create};
-use crate::people::{Users, View};
+use crate::snapshot::{Users, View};
 
 /// A location, before anything there is opened.
 pub enum Location {

@@ -14,7 +14,7 @@ use hallpass_common::Participant;
 use hallpass_processes::SharedHall;
 use rustix::{process::getpgrp, termios::tcgetpgrp};
 
-use crate::people::{self, Users, View, printable};
+use crate::snapshot::{self, Users, View, printable};
 
 /// Time before the line first appears. A shorter wait shows nothing, because a line that only flashes
 /// disturbs.
@@ -106,8 +106,8 @@ pub fn in_foreground() -> bool {
 /// holders.
 pub fn sentence(hall: &View, is_us: impl Fn(&Participant) -> bool) -> String {
     let show = |one: &Participant| {
-        let host = one.host.as_ref().map_or_else(String::new, |_| people::host(one) + " ");
-        let (user, command) = (people::user(one), printable(&one.command));
+        let host = one.host.as_ref().map_or_else(String::new, |_| snapshot::host(one) + " ");
+        let (user, command) = (snapshot::user(one), printable(&one.command));
         format!("{host}{} {user} {command} ({})", one.pid, hall.time(one))
     };
     let (name, waiters) = (&hall.status.name, &hall.status.waiters);
@@ -142,13 +142,13 @@ fn ordinal(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::tests::{person, view};
+    use crate::snapshot::tests::{participant, view};
 
     #[test]
     fn the_sentence_lists_the_waiters_ahead_and_the_holders() {
         let mut hall = view(
-            vec![person(Some(0), 7, "python train.py", 720), person(Some(1), 12, "sh", 0)],
-            vec![person(None, 8, "make\n", 3), person(None, 9, "me", 1)],
+            vec![participant(Some(0), 7, "python train.py", 720), participant(Some(1), 12, "sh", 0)],
+            vec![participant(None, 8, "make\n", 3), participant(None, 9, "me", 1)],
         );
         let inside = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";
         let second = sentence(&hall, |one| one.pid == 9);

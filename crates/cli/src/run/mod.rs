@@ -30,7 +30,7 @@ use self::{
 use crate::{
     location::{Error, Location, open_or_create},
     output::say,
-    people::printable,
+    snapshot::printable,
 };
 
 /// Exit status: hallpass failed, not the command. This and the others are those of `timeout(1)` and `env(1)`.

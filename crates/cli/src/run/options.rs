@@ -18,8 +18,8 @@ HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a 
 larger than that of every earlier holder.
 
 With --on, hallpass runs a second process, the keeper, which talks to etcd. If etcd cannot be reached, \
-CMD and all processes that it started get SIGTERM in time and SIGKILL after --grace, and hallpass exits \
-with 125.
+CMD and all processes that it started get SIGTERM, and SIGKILL after --grace, before another process can \
+get the slot; hallpass exits with 125.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 124 if -w timed out (-E replaces both), 125 if hallpass itself failed, 126 if CMD cannot be executed, 127 \
@@ -43,7 +43,7 @@ pub struct Args {
     /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124 or that of -E
     #[arg(short, long, visible_alias = "timeout", value_name = "TIME", value_parser = time::parse)]
     pub wait: Option<Duration>,
-    /// The exit status if -n or -w fails
+    /// Exit with CODE if -n or -w gets no slot
     #[arg(short = 'E', long, value_name = "CODE")]
     pub conflict_exit_code: Option<u8>,
     /// Run STRING with $SHELL, or with /bin/sh; also accepted right after NAME
@@ -57,7 +57,7 @@ pub struct Args {
     pub per_device: Option<NonZero<usize>>,
     /// What happens to CMD if hallpass itself is killed by SIGKILL
     /// [default: keep; with --on, kill]
-    #[arg(long, value_name = "FATE", value_enum)]
+    #[arg(long, value_name = "ACTION", value_enum)]
     pub on_kill: Option<OnKill>,
     /// With --on: CMD ends at most this long after the last contact with etcd; SIGTERM is sent --grace
     /// earlier [default: 10s]
@@ -73,7 +73,7 @@ pub struct Args {
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
     #[arg(short = 'o', long, conflicts_with = "no_fork")]
     pub close: bool,
-    /// Become CMD instead of starting it; processes that CMD leaves running keep the slot
+    /// Replace hallpass by CMD instead of starting a child; processes that CMD leaves running keep the slot
     #[arg(short = 'F', long, conflicts_with = "on_kill")]
     pub no_fork: bool,
     /// Report progress on standard error
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_line_may_stand_before_the_name_or_after_it() {
+    fn the_shell_command_of_c_may_come_before_or_after_the_name() {
         for words in
             [&["gpu", "-c", "a | b"][..], &["gpu", "--command", "a | b"], &["-c", "a | b", "gpu"]]
         {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_less_than_half_of_the_time_to_end() {
+    fn grace_must_be_less_than_half_of_the_ttl() {
         let lease = |words: &[&str]| {
             let (args, _) = parse(&[words, &["gpu", "a"]].concat())?;
             args.lease(Duration::from_secs(10)).map(|lease| {

@@ -35,8 +35,8 @@ pub struct Summary {
     /// `rest` collects the digits that `sum` loses (Neumaier 1974).
     sum: f64,
     rest: f64,
-    /// The mean and the sum of squared distances from it, updated with each number (Welford 1962). The sums
-    /// of numbers and of squares would lose all digits if the mean is large.
+    /// The mean and the sum of squared distances from it, updated with each number (Welford 1962). A
+    /// variance computed from the sums of numbers and of squares would lose all digits if the mean is large.
     mean: f64,
     squares: f64,
     min: f64,
@@ -76,17 +76,17 @@ impl Summary {
         self.count
     }
 
-    /// Returns the sum.
+    /// Returns the sum of the recorded numbers.
     pub fn sum(&self) -> f64 {
         self.sum + self.rest
     }
 
-    /// Returns the mean; `None` without numbers.
+    /// Returns the mean, or `None` if no number was recorded.
     pub fn mean(&self) -> Option<f64> {
         self.if_any(self.mean)
     }
 
-    /// Returns the sample variance (the divisor is count - 1); `None` for fewer than two numbers.
+    /// Returns the sample variance (the divisor is count - 1), or `None` for fewer than two numbers.
     pub fn variance(&self) -> Option<f64> {
         (self.count > 1).then(|| self.squares / (self.count - 1) as f64)
     }
@@ -96,12 +96,12 @@ impl Summary {
         self.variance().map(f64::sqrt)
     }
 
-    /// Returns the smallest number; `None` without numbers.
+    /// Returns the smallest number, or `None` if no number was recorded.
     pub fn min(&self) -> Option<f64> {
         self.if_any(self.min)
     }
 
-    /// Returns the greatest number; `None` without numbers.
+    /// Returns the largest number, or `None` if no number was recorded.
     pub fn max(&self) -> Option<f64> {
         self.if_any(self.max)
     }
@@ -133,7 +133,7 @@ impl Object for Tally {
 }
 
 impl Statistics {
-    /// Creates statistics without numbers. At most `k` threads are inside operations at once.
+    /// Creates empty statistics. At most `k` threads are inside operations at once.
     ///
     /// # Panics
     /// If `k` is not between 1 and 64.
@@ -153,7 +153,7 @@ impl Statistics {
     /// Records all numbers in one operation.
     ///
     /// # Panics
-    /// If one of them is infinite or not a number. Then none is recorded.
+    /// If one of the numbers is infinite or not a number. In that case no number is recorded.
     pub fn record_all(&self, all: impl IntoIterator<Item = f64>) {
         let all: Vec<_> = all.into_iter().collect();
         all.iter().for_each(|x| assert!(x.is_finite(), "{x} cannot be averaged"));
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn variance_stays_exact_with_a_large_mean() {
-        // Computed from the sums of numbers and squares, it would be negative.
+        // A variance computed from the sums of numbers and squares would be negative.
         let summary = of([4.0, 7.0, 13.0, 16.0].map(|x| x + 1e9));
         assert_eq!(summary.mean(), Some(1e9 + 10.0));
         assert_eq!(summary.variance(), Some(30.0));

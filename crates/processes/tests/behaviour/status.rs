@@ -36,12 +36,12 @@ fn the_status_lists_holders_by_slot_and_waiters_in_order() {
 fn a_process_can_choose_the_command_that_the_status_shows() {
     let scene = Scene::new(1);
     for command in
-        ["make -j4", "", "ein sehr langer Befehl mit Umlauten: äöü ".repeat(100).as_str()]
+        ["make -j4", "", "a very long command with umlauts: äöü ".repeat(100).as_str()]
     {
         scene.hall.describe_as(command);
         let _pass = scene.hall.acquire().unwrap();
         let shown = scene.hall.status().holders[0].command.clone();
-        // The beginning of a long command is enough.
+        // Only the beginning of a long command is shown.
         assert!(command.starts_with(shown.trim_end_matches('…')), "{shown}");
         assert_eq!(shown.is_empty(), command.is_empty());
     }

@@ -1,8 +1,9 @@
-//! Guarantees of halls for threads only. The guarantees of all halls are in the crate
-//! `hallpass-conformance`, which `tests/conformance.rs` runs.
+//! Guarantees that only halls for threads give. The crate `hallpass-conformance` tests the guarantees of all
+//! halls; `tests/conformance.rs` runs it.
 //!
 //! A test that needs threads waits until they sleep at the expected place. Every test runs on halls of both
-//! kinds: slot numbers in the word, and a count with slot numbers beside it.
+//! kinds: with at most 32 slots, whose numbers are bits of one word; and with more, where the word is a count and
+//! the slot numbers are beside it.
 
 mod auto_traits;
 mod closing;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A failure prints its seed. The seed repeats the requests, but not how threads are scheduled.
-//! A run in which nobody gets in for a minute counts as a lost wake-up.
+//! A run in which no thread gets in for a minute counts as a lost wake-up.
 
 mod visit;
 mod witness;
@@ -35,10 +35,10 @@ use witness::Witness;
 /// A hall and its users.
 struct Case {
     name: &'static str,
-    /// The smallest and the largest number of slots. If they differ, the hall is resized all the time.
+    /// The smallest and the largest number of slots. If they differ, a thread keeps resizing the hall.
     min: usize,
     max: usize,
-    /// How many slots the hall has room for. Above 32, slot numbers are kept beside the word.
+    /// The limit for `resize`. Above 32, the hall is *wide*: slot numbers are kept beside the word.
     room: usize,
     /// The largest request.
     many: usize,
@@ -69,7 +69,7 @@ fn hall(k: usize, room: usize, barging: bool) -> Hall {
     if barging { builder.barging() } else { builder }.build().unwrap()
 }
 
-/// One passage of this many is made with halls that are closed.
+/// One in this many passages is made by the test that closes halls.
 const CLOSED_SHARE: u64 = 20;
 
 fn number(name: &str) -> Option<u64> {
@@ -81,7 +81,7 @@ fn passages() -> u64 {
     number("HALLPASS_STRESS_PASSAGES").unwrap_or(200_000)
 }
 
-/// Prints itself if the test fails.
+/// The seed of the random requests. It is printed if the test fails.
 struct Seed(u64);
 
 impl Seed {
@@ -113,13 +113,14 @@ impl Drop for Seed {
 struct Run {
     hall: Arc<Hall>,
     witness: Witness,
-    /// How many passages are still to be made, taken in portions.
+    /// How many portions of passages are still to be made.
     left: AtomicU64,
-    /// How many portions were taken, to see that the run makes progress.
+    /// How many portions were taken. It shows that the run makes progress.
     taken: AtomicU64,
     over: AtomicBool,
 }
 
+/// How many passages a thread makes in one portion.
 const PORTION: u64 = 64;
 
 type Thread<'a> = thread::ScopedJoinHandle<'a, ()>;

@@ -4,8 +4,8 @@
 //!
 //! X\[j\]: name j is taken.
 //!
-//! Cost: with k-exclusion for B, k-assignment for B + k + 1, and B + c + 1 if contention is at
-//! most c (Lemma 1).
+//! Cost: if the k-exclusion algorithm costs B remote references, k-assignment costs B + k + 1, and
+//! B + c + 1 if contention is at most c (Lemma 1).
 //!
 //! Differs from the paper: if all k names are taken, which exclusion rules out, a process enters
 //! with the name k. The paper's line 3 would read past the end of X.
@@ -35,14 +35,14 @@ pub struct Named<A> {
 pub enum At<S> {
     /// Lines 1 and 6: the process is in the exclusion algorithm.
     Exclusion(S),
-    /// Line 3.
+    /// Line 3: the process tries to take a name.
     L3 {
         /// The name that the process tries next.
         name: u8,
         /// The first line of the exclusion algorithm's exit section.
         held: S,
     },
-    /// Line 5.
+    /// Line 5: the process frees its name.
     L5 {
         /// The name that the process holds.
         name: u8,

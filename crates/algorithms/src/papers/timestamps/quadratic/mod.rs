@@ -1,19 +1,21 @@
 //! Bounded timestamps over an atomic snapshot: the simplest system, and the most expensive.
 //!
-//! A snapshot reads all registers until two consecutive collects show that no process has moved. A
-//! process that has been seen to move twice has made a whole snapshot in the meantime, and has left it in
-//! its register to borrow (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the bounded version).
+//! A *collect* reads all registers, one after another. A snapshot repeats collects until two consecutive ones
+//! show that no process has written in between (has *moved*). A process that has been seen to move twice has
+//! made a whole snapshot in the meantime. Its register contains that snapshot, and the scanner borrows it
+//! (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the bounded version).
 //!
-//! | register | | written by |
+//! | register | content | written by |
 //! |---|---|---|
 //! | R\[i\] | label; the view of i's last snapshot; a flag p\[j\] for each scanner j; a toggle | i |
 //! | Q\[i\] | a flag for each writer j | i |
 //!
 //! - A scanner i makes Q\[i\]\[j\] equal to R\[j\].p\[i\], and a writer j makes R\[j\].p\[i\]
-//!   different from it. So i sees that j has moved.
+//!   different from it. So i sees
+//!   from the flags that j has moved.
 //! - The toggle shows a second write of j between two collects.
 //!
-//! Cost: at most 3n^2 - 2n + 1 for Scan, n + 1 more for Label.
+//! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
 //!
 //! The snapshot is that of Afek, Attiya, Dolev, Gafni, Merritt & Shavit ("Atomic snapshots of shared
 //! memory") from bounded single-writer registers. It differs in three points:
@@ -42,7 +44,7 @@ use Turn::{Done, Goto};
 mod marks;
 pub mod wrong;
 
-/// The system. `C` is the collection of a Scan, and `L` the labels.
+/// The timestamp system. `C` is the type of the collection that a Scan returns, and `L` the kind of labels.
 pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     n: usize,
     r: Array,
@@ -50,7 +52,7 @@ pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     parts: PhantomData<fn() -> (C, L)>,
 }
 
-/// The private variables of a scanner in a round.
+/// The private variables of a scanner in a round. A round reads the flags, and makes two collects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Round {
     own: Stamp,
@@ -76,7 +78,7 @@ pub enum Scanning<C> {
         /// The variables of the round.
         round: Round,
     },
-    /// The process writes the same flags for all of them.
+    /// The process writes the flags that it has read to its register Q.
     Shown {
         /// The variables of the round.
         round: Round,
@@ -319,7 +321,7 @@ fn with(set: Pids, j: u8, is: bool) -> Pids {
 }
 
 impl<C: Collect<Stamp>, L: Labels> Timestamps for Quadratic<C, L> {
-    /// Five processes do not fit one register.
+    /// The labels of five processes do not fit into one register.
     const MAX_PROCESSES: usize = 4;
 
     type Stamp = Stamp;

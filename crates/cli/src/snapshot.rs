@@ -148,7 +148,7 @@ pub mod tests {
     const SEEN: Duration = Duration::from_secs(1_700_000_000);
 
     /// A participant that arrived `seconds` ago; process 12 is dead.
-    pub fn person(slot: Option<usize>, pid: u32, command: &str, seconds: u64) -> Participant {
+    pub fn participant(slot: Option<usize>, pid: u32, command: &str, seconds: u64) -> Participant {
         let since = SystemTime::UNIX_EPOCH + SEEN - Duration::from_secs(seconds);
         let mut one = Participant::new(pid, command, since);
         (one.slot, one.uid, one.user) = (slot, Some(1000), Some("ann".into()));
@@ -166,11 +166,11 @@ pub mod tests {
     /// A hall of two slots that was larger, with one waiter.
     pub fn hall() -> View {
         let holders = vec![
-            person(Some(1), 7, "python train.py", 192),
-            person(Some(10), 12, "make", 1),
-            person(Some(11), 13, "ls", 1),
+            participant(Some(1), 7, "python train.py", 192),
+            participant(Some(10), 12, "make", 1),
+            participant(Some(11), 13, "ls", 1),
         ];
-        view(holders, vec![person(None, 12345, "evil\x1b[2J\nline", 0)])
+        view(holders, vec![participant(None, 12345, "evil\x1b[2J\nline", 0)])
     }
 
     #[test]
@@ -181,8 +181,8 @@ pub mod tests {
             one
         };
         let hall = view(
-            vec![on(person(Some(0), 7, "make", 1), "ant")],
-            vec![on(person(None, 8, "ls", 0), "beetle")],
+            vec![on(participant(Some(0), 7, "make", 1), "ant")],
+            vec![on(participant(None, 8, "ls", 0), "beetle")],
         );
         let json = hall.to_json();
         assert_eq!(
@@ -213,10 +213,10 @@ pub mod tests {
     #[test]
     fn dead_waiters_are_left_out_and_users_are_shown_by_name() {
         let mut status = Status::new("gpu", 1);
-        let mut root = person(Some(0), 7, "make", 1);
+        let mut root = participant(Some(0), 7, "make", 1);
         (root.uid, root.user) = (Some(0), None);
         status.holders = vec![root];
-        status.waiters = vec![person(None, 12, "dead", 1), person(None, 13, "ls", 1)];
+        status.waiters = vec![participant(None, 12, "dead", 1), participant(None, 13, "ls", 1)];
         let View { status, .. } = View::new(status, &mut Users::default());
         assert_eq!(user(&status.holders[0]), "root");
         assert!(status.waiters.iter().map(|one| one.pid).eq([13]));
@@ -233,7 +233,7 @@ pub mod tests {
     #[test]
     fn a_user_without_a_name_is_shown_by_number() {
         let nobody = u32::MAX - 7;
-        let mut one = person(Some(0), 1, "x", 0);
+        let mut one = participant(Some(0), 1, "x", 0);
         (one.uid, one.user) = (Some(nobody), Users::default().name(nobody));
         assert_eq!(user(&one), "4294967288");
         assert_eq!(view(vec![one], vec![]).to_json()["holders"][0]["user"], Value::Null);
