@@ -25,8 +25,8 @@ use crate::{
     halls,
     location::{Error, Halls, LocationArgs},
     output::say,
-    snapshot::{Users, View, printable},
     signals::flag_on_termination,
+    snapshot::{Users, View, printable},
     table::{Line, LineKind, colours_wanted, tables},
     time,
 };
@@ -313,8 +313,10 @@ mod tests {
     fn halls_with_waiters_come_first_then_halls_with_holders() {
         let hall = |name: &str, holders: usize, waiters: usize| {
             let participant = |_| participant(None, 7, "make", 1);
-            let mut hall =
-                view((0..holders).map(participant).collect(), (0..waiters).map(participant).collect());
+            let mut hall = view(
+                (0..holders).map(participant).collect(),
+                (0..waiters).map(participant).collect(),
+            );
             hall.status.name = name.into();
             hall
         };

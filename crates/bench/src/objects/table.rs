@@ -139,7 +139,10 @@ fn unfinished(figure: &Figure, report: &Report) -> String {
         let cases: Vec<String> = curve.points.iter().filter_map(case).collect();
         let name = curve.contestant;
         (!cases.is_empty()).then(|| {
-            format!("  {name} did not finish {all} operations in {limit} s with {}\n", cases.join(", "))
+            format!(
+                "  {name} did not finish {all} operations in {limit} s with {}\n",
+                cases.join(", ")
+            )
         })
     };
     figure.curves.iter().filter_map(line).collect()

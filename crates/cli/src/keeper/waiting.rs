@@ -17,8 +17,8 @@ use super::{
     messages::{AcquireRequest, Order, Report},
 };
 use crate::{
-    snapshot::{Users, View},
     run::sentence,
+    snapshot::{Users, View},
 };
 
 /// Forever, for practical purposes.

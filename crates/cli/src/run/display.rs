@@ -147,7 +147,10 @@ mod tests {
     #[test]
     fn the_sentence_lists_the_waiters_ahead_and_the_holders() {
         let mut hall = view(
-            vec![participant(Some(0), 7, "python train.py", 720), participant(Some(1), 12, "sh", 0)],
+            vec![
+                participant(Some(0), 7, "python train.py", 720),
+                participant(Some(1), 12, "sh", 0),
+            ],
             vec![participant(None, 8, "make\n", 3), participant(None, 9, "me", 1)],
         );
         let inside = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";

@@ -35,8 +35,7 @@ fn the_status_lists_holders_by_slot_and_waiters_in_order() {
 #[test]
 fn a_process_can_choose_the_command_that_the_status_shows() {
     let scene = Scene::new(1);
-    for command in
-        ["make -j4", "", "a very long command with umlauts: äöü ".repeat(100).as_str()]
+    for command in ["make -j4", "", "a very long command with umlauts: äöü ".repeat(100).as_str()]
     {
         scene.hall.describe_as(command);
         let _pass = scene.hall.acquire().unwrap();
