@@ -255,7 +255,7 @@ impl Renewals {
     /// Why the pass is no longer valid. Once lost, every call returns [`Loss`].
     ///
     /// # Panics
-    /// If it is called within a tokio runtime, where blocking is not allowed.
+    /// Panics if it is called within a tokio runtime, where blocking is not allowed.
     ///
     /// ```no_run
     /// # fn example(pass: hallpass_cluster::ClusterPass) {

@@ -6,7 +6,7 @@ use hallpass_algorithms::halls::cluster::ClaimState;
 
 use crate::records::{ClaimRecord, Door, ExpiryRecord};
 
-/// Counts the changes of a store; every transaction that writes has a larger one than those before it.
+/// A number that the store gives to a transaction that writes. Later transactions get larger numbers.
 pub(crate) type Revision = i64;
 
 /// Identifies a lease of the store.
@@ -43,7 +43,7 @@ pub(crate) struct View {
     /// The number of slots, and the revision in which it was last written.
     pub door: Option<(Door, Revision)>,
     pub slots: BTreeMap<usize, Owner>,
-    /// The ids of the claims inside.
+    /// The ids of the claims that have a slot.
     pub inside: HashSet<String>,
     /// The head of the queue.
     pub first: Option<Waiter>,
@@ -53,15 +53,18 @@ pub(crate) struct View {
     pub own: OwnClaim,
 }
 
-/// Where the claim that made a request is.
+/// The state of the claim that made a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OwnClaim {
+    /// The claim does not exist.
     Outside,
-    /// Outside since this transaction, which removed it.
+    /// This transaction has removed the claim.
     Released,
+    /// The claim is in the queue.
     Waiting {
         made: Revision,
     },
+    /// The claim has a slot.
     Inside {
         slot: usize,
         token: Revision,

@@ -55,7 +55,7 @@ pub(crate) fn sorted<'a, H: HallUnderTest>(
 /// Waits until `condition` holds, and fails after [`deadline`].
 ///
 /// # Panics
-/// If the condition does not hold in time.
+/// Panics if the condition does not hold in time.
 pub fn eventually(what: &str, condition: impl Fn() -> bool) {
     let end = Instant::now() + deadline();
     let mut pause = Duration::from_micros(50);
@@ -103,7 +103,7 @@ impl<T: Send + 'static> Queued<T> {
     /// Waits until the thread returns, and returns its result.
     ///
     /// # Panics
-    /// If the thread has panicked, or does not return before the [`deadline`].
+    /// Panics if the thread has panicked, or does not return before the [`deadline`].
     pub fn join(self) -> T {
         match self.result.recv_timeout(deadline()) {
             Ok(result) => {
@@ -155,10 +155,11 @@ pub(crate) fn assert_full<H: HallUnderTest>(hall: &H) {
     }
 }
 
-/// Fails unless, soon, all slots are free, nobody waits, and all slots can be acquired, the smallest first.
+/// Checks that no slot and no wake-up was lost: before the [`deadline`], all slots are free and nobody waits,
+/// and all slots can be acquired, the smallest first.
 ///
 /// # Panics
-/// If something is lost.
+/// Panics if the check fails.
 pub fn assert_whole<H: HallUnderTest>(hall: &H) {
     let k = hall.slots();
     eventually("all slots are free and nobody waits", || {

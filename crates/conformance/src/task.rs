@@ -53,7 +53,7 @@ impl<F: Future> Task<F> {
     /// Polls once and waits until the task stands in the queue of the hall.
     ///
     /// # Panics
-    /// If the future is ready.
+    /// Panics if the future is ready.
     pub fn waits<H: HallUnderTest>(mut self, hall: &H) -> Self {
         let before = hall.waiting();
         assert!(self.poll().is_pending(), "it should have to wait");

@@ -137,7 +137,7 @@ impl<S: Specification> Monitor<S> {
     /// Records that the process calls an operation.
     ///
     /// # Panics
-    /// If its last one has not returned.
+    /// Panics if the last operation of the process has not returned.
     pub fn invoke(&mut self, _spec: &S, process: usize, op: S::Op) {
         for configuration in &mut self.configurations {
             match configuration.find(process) {
@@ -155,7 +155,7 @@ impl<S: Specification> Monitor<S> {
     /// that; the monitor is then violated permanently.
     ///
     /// # Panics
-    /// If the process has called nothing.
+    /// Panics if the process has no operation that has not returned.
     pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
         self.configurations = self.after(spec, process, ret, |_, _| Fate::Returns);
         !self.is_violated()
@@ -169,7 +169,7 @@ impl<S: Specification> Monitor<S> {
     /// Returns the results that the process's operation could have now.
     ///
     /// # Panics
-    /// If the process has called nothing.
+    /// Panics if the process has no operation that has not returned.
     pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
         let settled = self.settle(spec, process, |_, _| Fate::Returns);
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()

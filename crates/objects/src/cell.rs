@@ -53,7 +53,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     /// Creates a shared value. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64; see [`try_new`](Self::try_new).
+    /// Panics if `k` is not between 1 and 64; see [`try_new`](Self::try_new).
     #[track_caller]
     pub fn new(k: usize, value: T) -> Self {
         ResilientCell { shared: Resilient::new(k, CellObject(value)) }
@@ -62,7 +62,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     /// Creates a shared value, like [`new`](Self::new).
     ///
     /// # Errors
-    /// If `k` is not between 1 and 64.
+    /// Fails if `k` is not between 1 and 64.
     pub fn try_new(k: usize, value: T) -> Result<Self, BuildError> {
         Ok(ResilientCell { shared: Resilient::try_new(k, CellObject(value))? })
     }
@@ -90,7 +90,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     /// Calls `read` with the value as it is at one moment of the call, and returns its result.
     ///
     /// # Panics
-    /// If `read` panics.
+    /// Panics if `read` panics.
     pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         self.shared.read(|value| read(&value.0))
     }

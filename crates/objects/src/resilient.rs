@@ -86,7 +86,7 @@ where
     /// takes one of these k places.
     ///
     /// # Panics
-    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
+    /// Panics if `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
     #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
@@ -95,7 +95,7 @@ where
     /// Creates a shared object, like [`new`](Self::new).
     ///
     /// # Errors
-    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K).
+    /// Fails if `k` is not between 1 and [`MAX_K`](Self::MAX_K).
     ///
     /// ```
     /// use hallpass_objects::ResilientCell;
@@ -115,7 +115,7 @@ where
     /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// If the operation panics; it then has no effect (k > 1). If cloning the object panics, the operation
+    /// Panics if the operation panics; it then has no effect (k > 1). If cloning the object panics, the operation
     /// may or may not have taken effect, and the thread counts as stopped inside: after k such panics, no
     /// operation completes.
     pub fn apply(&self, op: O::Op) -> O::Ret {
@@ -134,7 +134,7 @@ where
     /// operations continue meanwhile (k > 1). Copies nothing.
     ///
     /// # Panics
-    /// If `read` panics.
+    /// Panics if `read` panics.
     pub fn read<R>(&self, read: impl FnOnce(&O) -> R) -> R {
         match &self.inner {
             // SAFETY: k = 1, so one thread at a time runs this closure.

@@ -62,7 +62,7 @@ where
     /// Creates a shared object with at most `k` handles.
     ///
     /// # Panics
-    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
+    /// Panics if `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
     #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
@@ -71,7 +71,7 @@ where
     /// Creates a shared object, like [`new`](Self::new).
     ///
     /// # Errors
-    /// If `k` is not between 1 and [`MAX_K`](Self::MAX_K).
+    /// Fails if `k` is not between 1 and [`MAX_K`](Self::MAX_K).
     pub fn try_new(k: usize, object: O) -> Result<Self, BuildError> {
         BuildError::check(k)?;
         Ok(WaitFree { construction: Construction::new(k, object), used: AtomicU64::new(0) })
@@ -113,7 +113,7 @@ where
     /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// If the operation panics; it then has no effect. If cloning the object panics, the handle becomes
+    /// Panics if the operation panics; it then has no effect. If cloning the object panics, the handle becomes
     /// unusable and is never replaced: every later call on it panics.
     pub fn apply(&mut self, op: O::Op) -> O::Ret {
         self.enter();
@@ -128,7 +128,7 @@ where
     /// operations continue meanwhile.
     ///
     /// # Panics
-    /// If `read` panics, or as for [`apply`](Self::apply).
+    /// Panics if `read` panics, or as for [`apply`](Self::apply).
     pub fn read<R>(&mut self, read: impl FnOnce(&O) -> R) -> R {
         self.enter();
         // SAFETY: as in `apply`.

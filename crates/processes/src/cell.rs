@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_file::ValueFile};
 
-/// A value that processes share, and that is never found half changed, whichever process is killed.
+/// A value that processes share. No process ever finds it half changed, no matter which process is killed.
 ///
 /// ```
 /// use hallpass_processes::SharedCell;
@@ -58,7 +58,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// # The type
 ///
 /// All processes must use the same `T`. Only its size and alignment are compared when the cell is opened:
-/// two types of the same layout are not told apart. [`Pod`] types are plain numbers, arrays of them, and
+/// two types with the same layout are not distinguished. [`Pod`] types are plain numbers, arrays of them, and
 /// structs that derive it. `Send` rules out pointers.
 ///
 /// # Where it is
@@ -78,9 +78,9 @@ pub struct SharedCell<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-/// How often a reader tries to copy the value before it joins the queue.
+/// How many times a reader tries to copy the value before it joins the queue.
 const LOOKS: usize = 16;
-/// How long it waits there before it tries again, so that it does not wait for a stopped process.
+/// How long a reader waits in the queue before it tries again, so that it does not wait for a stopped process.
 const QUEUE_TIME: Duration = Duration::from_millis(2);
 
 /// Result of acquiring the slot.
@@ -92,7 +92,7 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// - [`Error::Value`] if the cell holds a value of another size or alignment.
     /// - [`Error::NoValue`] if there is a hall of this name that is not a cell.
-    /// - Those of [`HallDir::user`] and [`HallDir::open`].
+    /// - The errors of [`HallDir::user`] and [`HallDir::open`].
     pub fn open(name: &str, initial: T) -> Result<Self, Error> {
         HallDir::user()?.open_cell(name, initial)
     }
@@ -102,12 +102,12 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// The value does not change if there is an error:
     ///
-    /// - those of [`SharedHall::acquire`];
-    /// - [`Error::Slots`] if the hall of the cell was resized, and another slot than the first was free;
+    /// - the errors of [`SharedHall::acquire`];
+    /// - [`Error::Slots`] if the hall of the cell was resized, and the caller got another slot than 0;
     /// - [`Error::Forked`] in a child process that was forked in the closure.
     ///
     /// # Panics
-    /// If the closure panics. The value does not change then.
+    /// Panics if the closure panics. In that case the value does not change.
     ///
     /// # Examples
     /// ```
@@ -125,15 +125,16 @@ impl<T: Pod + Send> SharedCell<T> {
     /// Applies the closure to the value, if no other process updates it or waits to.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] otherwise, and those of [`update`](SharedCell::update).
+    /// Returns [`Error::NoPermits`] if another process updates the value or waits to, and the errors of
+    /// [`update`](SharedCell::update).
     pub fn try_update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         self.apply(self.hall.try_acquire(), f)
     }
 
-    /// Waits at most `time` until no other process updates the value, and applies the closure to it.
+    /// Waits until no other process updates the value and applies the closure to it, or gives up after `time`.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, and those of [`update`](SharedCell::update).
+    /// Returns [`Error::NoPermits`] after `time`, and the errors of [`update`](SharedCell::update).
     pub fn try_update_for<R>(
         &self,
         time: Duration,
@@ -142,10 +143,11 @@ impl<T: Pod + Send> SharedCell<T> {
         self.apply(self.hall.try_acquire_for(time), f)
     }
 
-    /// Waits until no other process updates the value or `deadline` passes, and applies the closure.
+    /// Waits until no other process updates the value and applies the closure to it, or gives up at `deadline`.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the deadline passes, and those of [`update`](SharedCell::update).
+    /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
+    /// [`update`](SharedCell::update).
     pub fn try_update_until<R>(
         &self,
         deadline: Instant,
@@ -154,14 +156,14 @@ impl<T: Pod + Send> SharedCell<T> {
         self.apply(self.hall.try_acquire_until(deadline), f)
     }
 
-    /// Returns the value at one moment of the call.
+    /// Returns the value that the cell has at some moment during the call.
     ///
-    /// It waits for no update, not even for one whose process is stopped. Only if updates keep coming while
-    /// it copies the value does it join their queue for a moment.
+    /// This does not wait for an update, not even for one whose process is stopped. It joins the queue of updates
+    /// for a moment only if updates keep coming while it copies the value.
     ///
     /// # Errors
-    /// [`Error::Closed`] if the cell's hall is closed, and those of [`update`](SharedCell::update) if it
-    /// joined the queue.
+    /// Returns [`Error::Closed`] if the cell's hall is closed, and the errors of [`update`](SharedCell::update)
+    /// if it joins the queue.
     pub fn read(&self) -> Result<T, Error> {
         loop {
             if self.hall.is_closed() {
@@ -180,8 +182,8 @@ impl<T: Pod + Send> SharedCell<T> {
 
     /// Returns the hall that updates go through.
     ///
-    /// While a caller holds its slot, no update can be made, not even by that caller: it would wait for
-    /// itself.
+    /// While a caller holds the slot of this hall, every update waits. A caller that updates the cell while it
+    /// holds the slot waits for itself forever.
     pub fn hall(&self) -> &SharedHall {
         &self.hall
     }
@@ -200,7 +202,7 @@ impl<T: Pod + Send> SharedCell<T> {
     /// Checks that the caller has the slot that allows updates.
     fn check<'a>(&self, acquired: Acquired<'a>) -> Acquired<'a> {
         match acquired {
-            // The hall was made larger. One process at a time has slot 0 all the same.
+            // The hall was made larger. Still, only one process at a time has slot 0.
             Ok(pass) if pass.slot() != 0 => {
                 let (name, found) = (self.hall.name().into(), self.hall.slots());
                 Err(Error::Slots { name, asked: 1, found })
@@ -211,7 +213,7 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// Opens the value in the hall's directory, even if another directory has its path by now.
+    /// Opens the value in the directory of `hall`, even if another directory is at its path in the meantime.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);
@@ -223,7 +225,7 @@ impl HallDir {
     /// Opens the [cell](SharedCell) `name`, or creates it with the value `initial`.
     ///
     /// # Errors
-    /// Those of [`SharedCell::open`].
+    /// Returns the errors of [`SharedCell::open`].
     pub fn open_cell<T: Pod + Send>(&self, name: &str, initial: T) -> Result<SharedCell<T>, Error> {
         // Others see the directory with both files in it, or not at all.
         SharedCell::of(self.open_with(name, 1, &|dir| ValueFile::create(dir, &initial))?)
@@ -232,7 +234,7 @@ impl HallDir {
     /// Opens an existing [cell](SharedCell).
     ///
     /// # Errors
-    /// [`Error::Missing`] if there is no hall of this name, and those of [`SharedCell::open`].
+    /// Returns [`Error::Missing`] if there is no hall of this name, and the errors of [`SharedCell::open`].
     pub fn open_existing_cell<T: Pod + Send>(&self, name: &str) -> Result<SharedCell<T>, Error> {
         SharedCell::of(self.open_existing(name)?)
     }

@@ -58,8 +58,8 @@ pub enum Error {
         /// Size and alignment of the value in the file.
         found: Layout,
     },
-    /// This process was forked in the closure of an update. The update is the parent's; in this process,
-    /// nothing has happened.
+    /// This process was forked in the closure of an update. The update belongs to the parent; this process has
+    /// changed nothing.
     Forked,
     /// The hall has holders or waiters, so it is not removed.
     InUse {
@@ -89,7 +89,7 @@ pub enum Error {
         /// The maximum number of registrations.
         max: usize,
     },
-    /// The operating system refused something.
+    /// A call of the operating system failed.
     System {
         /// The attempt, as in `cannot open`.
         doing: &'static str,

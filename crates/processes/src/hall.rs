@@ -56,8 +56,8 @@ impl SharedHall {
     /// The hall is in the directory [`HallDir::user`]; use [`HallDir::open`] for another directory.
     ///
     /// # Errors
-    /// Those of [`HallDir::user`] and [`HallDir::open`]; [`Error::Slots`] if the hall exists with another
-    /// number of slots.
+    /// Returns the errors of [`HallDir::user`] and [`HallDir::open`], among them [`Error::Slots`] if the hall
+    /// exists with another number of slots.
     ///
     /// # Examples
     /// ```
@@ -120,8 +120,8 @@ impl SharedHall {
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
     /// - [`Error::Full`] if the hall has no room for another registration.
-    /// - [`Error::System`] if the first passage of this process cannot create its pipe, because the disk is
-    ///   full or too many files are open for example.
+    /// - [`Error::System`] if the first passage of this process cannot create its pipe, for example
+    ///   because the disk is full or too many files are open.
     /// - [`Error::Damaged`] if another program has overwritten the hall's file.
     ///
     /// # Examples
@@ -141,7 +141,8 @@ impl SharedHall {
     /// Takes a slot if one is free and no one waits.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] otherwise, and those of [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] if no slot is free or others wait, and the errors of
+    /// [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
@@ -158,10 +159,10 @@ impl SharedHall {
         self.borrowed(self.handle.enter(Limit::Now))
     }
 
-    /// Waits at most `time` until a slot is free, and takes it.
+    /// Waits until a slot is free and takes it, or gives up after `time`.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, and those of [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] after `time`, and the errors of [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
@@ -180,10 +181,11 @@ impl SharedHall {
         self.borrowed(self.handle.enter(Limit::after(time)))
     }
 
-    /// Waits until a slot is free or `deadline` passes, and takes the slot.
+    /// Waits until a slot is free and takes it, or gives up at `deadline`.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the deadline passes, and those of [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
+    /// [`acquire`](SharedHall::acquire).
     pub fn try_acquire_until(&self, deadline: Instant) -> Result<SharedPass<'_>, Error> {
         self.borrowed(self.handle.enter(Limit::Until(deadline)))
     }
@@ -191,7 +193,7 @@ impl SharedHall {
     /// Waits until a slot is free and takes it, with a pass that does not borrow the hall.
     ///
     /// # Errors
-    /// Those of [`acquire`](SharedHall::acquire).
+    /// Returns the errors of [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
@@ -209,7 +211,7 @@ impl SharedHall {
     /// Takes a slot if one is free and no one waits, with a pass that does not borrow the hall.
     ///
     /// # Errors
-    /// Those of [`try_acquire`](SharedHall::try_acquire).
+    /// Returns the errors of [`try_acquire`](SharedHall::try_acquire).
     pub fn try_acquire_owned(&self) -> Result<OwnedSharedPass, Error> {
         self.owned(self.handle.enter(Limit::Now))
     }
@@ -220,7 +222,7 @@ impl SharedHall {
     /// the future leaves the queue.
     ///
     /// # Errors
-    /// The future returns those of [`acquire`](SharedHall::acquire), and [`Error::System`] if the thread
+    /// The future returns the errors of [`acquire`](SharedHall::acquire), and [`Error::System`] if the thread
     /// cannot be started.
     ///
     /// # Examples
@@ -236,8 +238,8 @@ impl SharedHall {
         Acquire::new(self.clone())
     }
 
-    /// Waits in the queue until a slot is free, or until `given_up` is set and the bell rung that is passed
-    /// to `bell`.
+    /// Waits in the queue until a slot is free and takes it, or until another thread ends the wait. To end it,
+    /// that thread sets `given_up` and writes to the *bell*, the descriptor that `bell` receives.
     pub(crate) fn acquire_unless(
         &self,
         given_up: &AtomicBool,
@@ -292,7 +294,7 @@ impl SharedHall {
         if closed { Err(Error::Closed) } else { Ok(()) }
     }
 
-    /// Closes the hall for good: waiters and newcomers get [`Error::Closed`], holders keep their slots
+    /// Closes the hall permanently. Waiters and later callers get [`Error::Closed`]; holders keep their slots
     /// until they leave.
     ///
     /// To use the name again, [remove](HallDir::remove) the hall.
@@ -337,18 +339,18 @@ impl SharedHall {
 
     /// Frees the slots of dead processes, and returns how many registrations were dead.
     ///
-    /// This is not needed for waiters, which free such slots themselves. It makes
+    /// Waiters do not depend on this: they free such slots themselves. Call it to make
     /// [`available`](SharedHall::available) and [`status`](SharedHall::status) exact while no one waits.
     ///
     /// # Errors
-    /// [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
     /// # let temp = tempfile::tempdir()?;
     /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
     /// let pass = hall.acquire()?;
-    /// assert_eq!(hall.reap()?, 0); // its holder lives
+    /// assert_eq!(hall.reap()?, 0); // its holder is alive
     /// # drop(pass);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -1,8 +1,8 @@
-//! One process's handle of a hall: its idle registrations, and the way in and out of a passage.
+//! One process's handle of a hall: its idle registrations, and how a caller enters and leaves.
 //!
-//! A passage that finds the hall quiet runs lines E1 to E5 on its way in and X1, X4 and X5 on its way out,
-//! all in this file: [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every
-//! other passage leaves this file for [`NativeEnvironment::run`], through [`wait`](Handle::wait) and
+//! If nobody waits, a caller runs lines E1 to E5 to enter, and X1, X4 and X5 to leave. They are in this file:
+//! [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every other passage
+//! leaves this file for [`NativeEnvironment::run`], through [`wait`](Handle::wait) and
 //! [`serve`](Handle::serve).
 
 use std::{
@@ -100,7 +100,7 @@ impl Handle {
                 Err(if self.state.size() == 0 { Error::Closed } else { Error::NoPermits })
             }
             End::Lost => {
-                // Whatever its card says: without a wire it counts as dead.
+                // Without its wire, the registration counts as dead, whatever its record says.
                 registration.abandon(&self.state);
                 let path = self.state.path.join(HALL);
                 Err(Error::Damaged { path, why: "its content is inconsistent".into() })
@@ -152,7 +152,7 @@ impl Handle {
         Ok(Box::new(registration))
     }
 
-    /// Keeps a registration for the next passage, unless another process may have its wire open.
+    /// Keeps a registration for the next passage, unless another process may have its wire (its named pipe) open.
     #[inline(always)]
     pub(crate) fn give_back(&self, registration: Box<Registration>) {
         if registration.is_lent() {

@@ -1,4 +1,4 @@
-//! **At most k processes at once, each with its own slot number**, whichever process is killed. A
+//! **At most k processes at once, each with its own slot number**, no matter which process is killed. A
 //! [`SharedHall`] is a fair counting semaphore in a mapped file. A holder has a pass with a *slot*: a number
 //! from 0 to k-1 that no other holder has.
 //!
@@ -25,24 +25,26 @@
 //! - **A process killed at any instruction** blocks no other process and loses no slot: what it held, or was
 //!   about to get, goes to the next waiter at once. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead one.
-//!   There is no daemon and no time-out: the kernel reports the death to a waiter, by a pipe that is closed
-//!   with its process. PIDs play no role, so containers with PID namespaces of their own may share a hall.
-//! - **A stopped process is not dead.** Under `SIGSTOP` it keeps its slot, or its place in the queue. It
-//!   blocks no other process, wherever it was stopped: with fewer than k of them, the rest keep going.
+//!   There is no daemon and no time-out: the kernel reports the death to a waiter, by a pipe that closes
+//!   when its process ends. PIDs play no role, so containers with PID namespaces of their own may share a hall.
+//! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
+//!   queue. As long as fewer than k processes are stopped, all others keep going, no matter at which
+//!   instruction the stopped ones are.
 //! - **Nothing in the file is trusted.** Damage leads to an [`Error`], or to a wrong slot for the processes
 //!   that share the hall, and never to a crash. (*Truncating* a file while it is mapped raises a bus error,
 //!   as for every mapped file: keep other programs from writing to it.)
 //!
 //! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, which the project's model
-//! checker explores in every interleaving; the same code runs here. Explored are two processes that are
-//! killed at any line, any number of times; two that give up; and three that make one passage each. Larger
-//! numbers, resizing and closing are left to tests. One of them kills 64 processes at random; another one
-//! kills and stops a process after each of its instructions.
+//! checker explores in every interleaving; the same code runs here. The checker explores two processes that
+//! are killed at any line, any number of times; two processes that give up; and three processes that make one
+//! *passage* each, which is to enter, hold a slot and leave. Tests cover larger numbers, resizing and closing.
+//! One test runs 64 processes and kills them at random; another one kills and stops a process after each of
+//! its instructions.
 //!
 //! # Limits
 //!
 //! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its
-//!   directory is: `/run` and `/tmp` do not outlive a reboot, and no holder does either.
+//!   directory is removed. `/run` and `/tmp` do not survive a reboot, and neither do holders.
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders of removed slots keep them until
 //!   they leave; the remaining slots are given out as before. A process that is killed in the middle of
 //!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. They
@@ -54,17 +56,18 @@
 //! Threads share a handle, or clones of it. A pass belongs to the process, not to the thread: it may be sent
 //! to another thread, and a thread that ends without dropping its pass leaves the slot taken.
 //!
-//! A **forked child** holds nothing of what its parent holds. Dropping an inherited pass does nothing, and
-//! the child's first passage registers anew. But the child has its parent's lifelines open until it execs or
-//! exits. Until then, the slots of the parent stay taken even if the parent is killed, and a slot that the
-//! parent waits for may still be given to it. **Exec** closes the lifelines and so frees the slots, unless
-//! close-on-exec was cleared for [the lifeline](SharedPass::lifeline). To hand a slot to a child, give it
-//! the lifeline and [leave the slot to it](SharedPass::leave_to_lifeline).
+//! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the
+//! child's first passage makes a new registration. But the child has its parent's *lifelines* open until it execs
+//! or exits. (A lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the
+//! parent stay taken even if the parent is killed, and a slot that the parent waits for may still be given to it.
+//! **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
+//! [the lifeline](SharedPass::lifeline). To hand a slot to a child, give the child the lifeline, and call
+//! [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
 //!
 //! # Cost
 //!
 //! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system
-//! call. All threads but the first of a process take a lock of their handle besides. The first passage of a
+//! call. All threads of a process but the first also take a lock of the handle. The first passage of a
 //! process creates a pipe, and so does each passage that runs beside another one. A waiter sleeps in `poll`
 //! with one or two descriptors; the first waiter has one for each process that holds a slot or may get one.
 //! Every waiter looks again after ten seconds, in case the process that should have woken it had no free
@@ -72,10 +75,10 @@
 //!
 //! # Values
 //!
-//! A [`SharedCell`] is a hall with one slot and a value: whichever process is killed in the middle of an
-//! update, others find the old value or the new one. A [`SharedPriorityQueue`] is made of it. The cell adds
-//! two copies of the value to the hall, and a store that says which of them is valid. The checker does not
-//! explore that part; a test kills a process in the middle of an update, after instructions all over it.
+//! A [`SharedCell`] is a hall with one slot and a value. If a process is killed in the middle of an update, other
+//! processes find the old value or the new one. A [`SharedPriorityQueue`] is built on a cell. The cell adds two
+//! copies of the value to the hall, and an atomic store that selects the valid copy. The checker does not
+//! explore that part; a test kills a process at many different instructions of an update.
 //!
 //! # Differences from `Hall`
 //!
@@ -90,7 +93,7 @@
 //! | `hall`, `pass`, `future` | the public hall and its passes |
 //! | `cell`, `queue` | values that processes share |
 //! | `hall_dir` | directories with halls: opening, creating, removing |
-//! | `handle` | the way in and out of a passage |
+//! | `handle` | entering and leaving the hall |
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
 //! | `environment` | the step machine's environment on real memory, and its driver |
 //! | `shared_state`, `hall_file`, `value_file`, `wires` | what processes share: mapped files and pipes |
@@ -99,7 +102,7 @@
 #![deny(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("hallpass-processes relies on what Linux does with named pipes");
+compile_error!("hallpass-processes needs Linux: other systems treat named pipes differently");
 
 mod cell;
 mod environment;

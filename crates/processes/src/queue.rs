@@ -8,8 +8,8 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 
 /// A priority queue of at most `N` numbers that processes share: the smallest comes first.
 ///
-/// It is a [`SharedCell`], with the same guarantees: whichever process is killed, an item is in the queue
-/// or it is not.
+/// The queue is a [`SharedCell`] and has the same guarantees: a push or pop of a killed process has happened
+/// completely or not at all.
 ///
 /// ```
 /// use hallpass_processes::{PushError, SharedPriorityQueue};
@@ -26,10 +26,10 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 /// # Ok::<(), hallpass_processes::PushError>(())
 /// ```
 ///
-/// An item that a killed process had popped is lost. If it must be processed all the same, push it again
-/// until it is done, or keep the items in progress in a [`SharedCell`].
+/// An item is lost if the process that popped it is killed before it has processed the item. If no item may be
+/// lost, keep the items in progress in a [`SharedCell`], or push an item again until it is processed.
 ///
-/// Each push and pop copies all `N` numbers, so `N` should be at most some thousands.
+/// Each push and pop copies all `N` numbers, so `N` should be at most a few thousand.
 #[derive(Clone, Debug)]
 pub struct SharedPriorityQueue<const N: usize> {
     cell: SharedCell<Items<N>>,
@@ -82,7 +82,8 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Opens the queue `name` of this user, or creates an empty one.
     ///
     /// # Errors
-    /// Those of [`SharedCell::open`]; [`Error::Value`] if the queue was created with another `N`.
+    /// Returns the errors of [`SharedCell::open`], among them [`Error::Value`] if the queue was created with
+    /// another `N`.
     pub fn open(name: &str) -> Result<Self, Error> {
         HallDir::user()?.open_queue(name)
     }
@@ -90,8 +91,8 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Waits until no other process changes the queue, and adds an item.
     ///
     /// # Errors
-    /// [`PushError::Full`] with the item if the queue has `N` items already; [`PushError::Failed`] with those
-    /// of [`SharedCell::update`].
+    /// Returns [`PushError::Full`] with the item if the queue has `N` items already, and [`PushError::Failed`]
+    /// with the errors of [`SharedCell::update`].
     pub fn push(&self, item: u64) -> Result<(), PushError> {
         self.cell.update(|items| items.push(item))?.map_err(PushError::Full)
     }
@@ -100,7 +101,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// queue is empty.
     ///
     /// # Errors
-    /// Those of [`SharedCell::update`].
+    /// Returns the errors of [`SharedCell::update`].
     pub fn pop(&self) -> Result<Option<u64>, Error> {
         self.cell.update(Items::pop)
     }
@@ -108,7 +109,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Returns the smallest item without removing it.
     ///
     /// # Errors
-    /// Those of [`SharedCell::read`].
+    /// Returns the errors of [`SharedCell::read`].
     pub fn peek(&self) -> Result<Option<u64>, Error> {
         Ok(self.cell.read()?.peek())
     }
@@ -116,7 +117,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Returns all items at one moment, the smallest first.
     ///
     /// # Errors
-    /// Those of [`SharedCell::read`].
+    /// Returns the errors of [`SharedCell::read`].
     pub fn snapshot(&self) -> Result<Vec<u64>, Error> {
         let items = self.cell.read()?;
         Ok(items.items[..items.len()].iter().rev().copied().collect())
@@ -125,7 +126,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Returns the number of items.
     ///
     /// # Errors
-    /// Those of [`SharedCell::read`].
+    /// Returns the errors of [`SharedCell::read`].
     pub fn len(&self) -> Result<usize, Error> {
         Ok(self.cell.read()?.len())
     }
@@ -133,7 +134,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
     /// Returns `true` if there are no items.
     ///
     /// # Errors
-    /// Those of [`SharedCell::read`].
+    /// Returns the errors of [`SharedCell::read`].
     pub fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.len()? == 0)
     }
@@ -148,7 +149,7 @@ impl HallDir {
     /// Opens the [queue](SharedPriorityQueue) `name`, or creates an empty one.
     ///
     /// # Errors
-    /// Those of [`SharedPriorityQueue::open`].
+    /// Returns the errors of [`SharedPriorityQueue::open`].
     pub fn open_queue<const N: usize>(&self, name: &str) -> Result<SharedPriorityQueue<N>, Error> {
         Ok(SharedPriorityQueue { cell: self.open_cell(name, Items::zeroed())? })
     }

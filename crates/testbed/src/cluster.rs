@@ -48,7 +48,7 @@ impl EtcdCluster {
     /// Starts 1 or 3 members that write to memory, and waits until all are healthy.
     ///
     /// # Panics
-    /// If they do not become healthy.
+    /// Panics if the members do not become healthy.
     pub fn start(members: usize) -> EtcdCluster {
         EtcdCluster::start_on(members, Storage::Memory)
     }
@@ -56,7 +56,7 @@ impl EtcdCluster {
     /// Starts 1 or 3 members, and waits until all are healthy.
     ///
     /// # Panics
-    /// If they do not become healthy.
+    /// Panics if the members do not become healthy.
     pub fn start_on(members: usize, storage: Storage) -> EtcdCluster {
         // Another process may have taken a port that was free a moment ago.
         for _ in 0..3 {
@@ -157,7 +157,7 @@ impl EtcdCluster {
     /// Waits until every member is healthy and all agree on the leader.
     ///
     /// # Panics
-    /// If that takes longer than [`TIMEOUT`].
+    /// Panics if this takes longer than [`TIMEOUT`].
     pub fn await_health(&self) {
         let start = Instant::now();
         while !self.is_whole() {

@@ -40,7 +40,7 @@ pub fn checkout() -> PathBuf {
 /// Returns the blocks of all documents, in order.
 ///
 /// # Panics
-/// If a document cannot be read.
+/// Panics if a document cannot be read.
 pub fn blocks() -> Vec<Block> {
     let root = checkout();
     let mut files: Vec<PathBuf> =
@@ -141,7 +141,7 @@ impl Scratch {
     /// Creates a directory in which `program`, the path of a built program, is found first.
     ///
     /// # Panics
-    /// If the directory cannot be created.
+    /// Panics if the directory cannot be created.
     pub fn new(program: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let bin = folder.path().join("bin");
@@ -155,7 +155,7 @@ impl Scratch {
     /// Creates an executable shell script; `name` is a path in the directory.
     ///
     /// # Panics
-    /// If the script cannot be written.
+    /// Panics if the script cannot be written.
     pub fn script(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt;
         let path = self.folder.path().join(name);
@@ -169,7 +169,7 @@ impl Scratch {
     /// Runs `text` with bash, which stops at the first command that fails.
     ///
     /// # Panics
-    /// If there is no bash.
+    /// Panics if there is no bash.
     pub fn run(&self, text: &str) -> Output {
         let mut bash = Command::new("bash");
         bash.args(["-euo", "pipefail", "-c", text]).current_dir(self.folder.path());

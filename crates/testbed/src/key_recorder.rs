@@ -79,7 +79,7 @@ impl KeyRecorder {
     /// Waits until all changes up to this revision are recorded. The revision must have changed a recorded key.
     ///
     /// # Panics
-    /// If that takes longer than [`TIMEOUT`].
+    /// Panics if this takes longer than [`TIMEOUT`].
     pub fn catch_up(&self, revision: u64) {
         let changes = self.recorded.changes.lock().expect("not poisoned");
         let late = |changes: &mut Vec<KeyChange>| latest(changes) < revision;

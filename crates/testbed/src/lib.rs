@@ -52,7 +52,7 @@ pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 /// install. Looks once per process.
 ///
 /// # Panics
-/// If there is no etcd and `HALLPASS_NEED_ETCD` is set, as in CI.
+/// Panics if there is no etcd and `HALLPASS_NEED_ETCD` is set, as in CI.
 pub fn etcd() -> Option<()> {
     static MISSING: LazyLock<Vec<&str>> = LazyLock::new(missing);
     let missing = &*MISSING;

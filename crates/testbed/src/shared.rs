@@ -21,7 +21,7 @@ impl EtcdCluster {
     /// Each of them uses its own names of halls.
     ///
     /// # Panics
-    /// If the member does not become healthy.
+    /// Panics if the member does not become healthy.
     pub fn shared() -> &'static EtcdCluster {
         &SHARED.0
     }

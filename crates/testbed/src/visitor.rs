@@ -19,7 +19,7 @@ pub(crate) const WITNESS: &str = "HALLPASS_WITNESS";
 /// `HALLPASS_VISITOR`.
 ///
 /// # Panics
-/// If one of these variables is missing or invalid, or there is no witness.
+/// Panics if one of these variables is missing or invalid, or there is no witness.
 pub fn visit() {
     let Some(socket) = env::var_os(WITNESS) else { return };
     let word = |name: &str| env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));

@@ -46,7 +46,7 @@ impl Witness {
     /// Starts a witness that keeps its record in `visits.jsonl` in this directory.
     ///
     /// # Panics
-    /// If it cannot write there.
+    /// Panics if the witness cannot write to the directory.
     pub fn start(folder: &Path) -> Witness {
         let socket = folder.join("witness");
         let listener = UnixListener::bind(&socket).expect("a socket");

@@ -147,7 +147,8 @@ pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool),
 /// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
 ///
 /// # Errors
-/// If no algorithm of the visitor's [scope](Visitor::SCOPE) has this identifier, or it does not exist at this size.
+/// Fails if no algorithm of the visitor's [scope](Visitor::SCOPE) has this identifier, or the algorithm does
+/// not exist at this size.
 pub fn visit<V: Visitor>(id: &str, n: usize, k: usize, visitor: V) -> Result<V::Output, Error> {
     let (entry, names) = entry_for(id, n, k)?;
     papers::build(entry.id, names, n, k, visitor)

@@ -65,7 +65,7 @@ impl Error for Violation {}
 /// object starts as `initial`. An operation that never returns is still under way at the end.
 ///
 /// # Panics
-/// If a process calls an operation before its last one has returned, or returns without a call.
+/// Panics if a process calls an operation before its last one has returned, or returns without a call.
 pub fn check<S: Specification>(
     spec: &S,
     initial: S::State,

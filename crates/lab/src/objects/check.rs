@@ -50,7 +50,7 @@ impl Question {
     /// Returns the space of all runs of the model.
     ///
     /// # Errors
-    /// If the question is invalid; see [`Error`].
+    /// Fails if the question is invalid; see [`Error`].
     pub fn runs(&self) -> Result<Runs, Error> {
         if !(1..=MAX_PROCESSES).contains(&self.k) {
             return Err(Error::Size(self.k));
@@ -210,7 +210,7 @@ impl Report {
 /// Explores the model of a question.
 ///
 /// # Errors
-/// If the question is invalid; see [`Error`].
+/// Fails if the question is invalid; see [`Error`].
 pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let runs = question.runs()?;
     let begun = Instant::now();
@@ -278,7 +278,7 @@ fn counterexample(
 /// table and no explorer.
 ///
 /// # Errors
-/// If the question is invalid; see [`Error`].
+/// Fails if the question is invalid; see [`Error`].
 pub fn replay(question: &Question, agents: &[Agent]) -> Result<Option<Fault>, Error> {
     let runs = question.raw()?;
     let mut monitored = runs.start();

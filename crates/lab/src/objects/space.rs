@@ -67,7 +67,7 @@ impl Runs {
     /// Creates the space of all runs.
     ///
     /// # Panics
-    /// If `object.k` is not between 1 and [`MAX_PROCESSES`].
+    /// Panics if `object.k` is not between 1 and [`MAX_PROCESSES`].
     pub fn new(
         object: SmallObject,
         variant: Variant,

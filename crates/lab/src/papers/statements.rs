@@ -283,7 +283,7 @@ pub fn standard() -> Result<Vec<Paper>, String> {
 /// Parses the statements of a paper, the text of `folder/statements.toml`.
 ///
 /// # Errors
-/// If a key is missing or unknown, or a statement has neither evidence nor a reason why it is undecided.
+/// Fails if a key is missing or unknown, or a statement has neither evidence nor a reason why it is undecided.
 pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;

@@ -101,7 +101,7 @@ pub struct Point {
 /// the first size at which they do not. Skips sizes at which the algorithm does not exist.
 ///
 /// # Errors
-/// If no size is left.
+/// Fails if no size is left.
 pub fn curve(
     range: &Range,
     resources: &Resources<'_>,

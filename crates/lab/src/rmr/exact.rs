@@ -20,7 +20,7 @@ use crate::{
 /// Counts the remote references of the worst passage over all schedules.
 ///
 /// # Errors
-/// If the algorithm does not exist at this size, is too large to be explored, or the question is invalid.
+/// Fails if the algorithm does not exist at this size, is too large to be explored, or the question is invalid.
 pub fn exact(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
     crate::check::check_contention(question.contention, question.n)?;

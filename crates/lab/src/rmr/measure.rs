@@ -10,7 +10,7 @@ use crate::{
 /// of the two results as a lower bound.
 ///
 /// # Errors
-/// If the algorithm does not exist at this size, or the question is invalid.
+/// Fails if the algorithm does not exist at this size, or the question is invalid.
 pub fn measure(
     question: &Question,
     resources: &Resources<'_>,

@@ -103,7 +103,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Draws the plot.
 ///
 /// # Errors
-/// If no series has a point, or drawing fails.
+/// Fails if no series has a point, or drawing fails.
 pub fn plot(plot: &Plot) -> Result<String, PlotError> {
     let Some(frame) = Frame::around(&plot.series) else {
         return Err(PlotError::Empty);

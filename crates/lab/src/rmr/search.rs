@@ -52,7 +52,7 @@ impl Default for SearchBudget {
 /// Searches for the worst passage. The figures of the report are lower bounds, and its number of states is 0.
 ///
 /// # Errors
-/// If the algorithm does not exist at this size, or the question is invalid.
+/// Fails if the algorithm does not exist at this size, or the question is invalid.
 pub fn search(
     question: &Question,
     budget: &SearchBudget,

@@ -38,7 +38,7 @@ impl Setting {
     /// Creates the constants for an algorithm.
     ///
     /// # Errors
-    /// If the algorithm does not exist at this size, or contention or n is out of range.
+    /// Fails if the algorithm does not exist at this size, or contention or n is out of range.
     pub fn new(
         algorithm: &str,
         n: usize,

@@ -91,7 +91,7 @@ impl Symmetry {
     /// not treat its processes alike, or if the keys do not fit into a word.
     ///
     /// # Panics
-    /// If the machine declares to be symmetric and cannot be, for example because a variable has a home.
+    /// Panics if the machine declares to be symmetric and cannot be, for example because a variable has a home.
     pub fn new(machine: &dyn Machine, tables: &Tables, fixed: usize) -> Option<Self> {
         if !machine.is_symmetric() {
             return None;

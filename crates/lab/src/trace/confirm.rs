@@ -47,7 +47,7 @@ impl Evidence<'_> {
 /// Executes the schedule on the step machine and checks that the run shows the finding.
 ///
 /// # Errors
-/// If it does not; one sentence says why.
+/// Returns one sentence on why the run does not show the finding.
 pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     let sentence = |error: super::Error| error.to_string();
     let rules = words::conventions(schedule);

@@ -55,7 +55,7 @@ pub struct Interpreter {
 /// error; [`Trace::confirmed`] says so.
 ///
 /// # Errors
-/// If the schedule refers to something that does not exist, or a step is impossible.
+/// Fails if the schedule refers to something that does not exist, or a step is impossible.
 pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Error> {
     let mut interpreter = Interpreter::new(schedule, conventions)?;
     let steps = interpreter.steps(0, schedule.stem.iter().chain(&schedule.cycle))?;
@@ -123,7 +123,7 @@ impl Interpreter {
     /// Creates an interpreter in the initial state of `schedule`.
     ///
     /// # Errors
-    /// If the schedule refers to something that does not exist.
+    /// Fails if the schedule refers to something that does not exist.
     pub fn new(schedule: &Schedule, conventions: &Conventions) -> Result<Self, Error> {
         let machine = check::machine(schedule)?;
         let n = machine.n();
@@ -186,7 +186,7 @@ impl Interpreter {
     /// Executes one step.
     ///
     /// # Errors
-    /// If the step is impossible; then nothing changes.
+    /// Fails if the step is impossible; then nothing changes.
     pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
         if let Some(name) = &self.broken {
             return Err(format!(

@@ -35,7 +35,7 @@ const NOTHING: &str = "-";
 /// Encodes a schedule as a replay string.
 ///
 /// # Errors
-/// If the schedule refers to something that does not exist.
+/// Fails if the schedule refers to something that does not exist.
 pub fn encode(schedule: &Schedule) -> Result<String, Error> {
     let machine = check::machine(schedule)?;
     let Schedule { algorithm, n, k, memory, stem, cycle, finding, .. } = schedule;
@@ -57,7 +57,7 @@ pub fn encode(schedule: &Schedule) -> Result<String, Error> {
 /// Decodes a replay string. White space around it is ignored.
 ///
 /// # Errors
-/// If the string is not a replay string, is damaged, or refers to something that does not exist.
+/// Fails if the string is not a replay string, is damaged, or refers to something that does not exist.
 pub fn decode(text: &str) -> Result<Schedule, Error> {
     let text = text.trim();
     let (head, _) = text.split_once('.').unwrap_or((text, ""));

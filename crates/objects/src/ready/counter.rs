@@ -68,7 +68,7 @@ impl Counter {
     /// Creates a counter. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn new(k: usize, value: i64) -> Self {
         Counter { shared: Resilient::new(k, Number(value)) }
     }

@@ -36,7 +36,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     /// Creates an empty map. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_entries(k, iter::empty())
     }
@@ -44,7 +44,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     /// Creates a map of these entries.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn with_entries(k: usize, entries: impl IntoIterator<Item = (K, V)>) -> Self {
         Map { shared: Resilient::new(k, Tree(entries.into_iter().collect())) }
     }

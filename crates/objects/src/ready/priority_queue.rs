@@ -57,7 +57,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     /// Creates an empty queue. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_items(k, iter::empty())
     }
@@ -65,7 +65,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     /// Creates a queue of these items.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
         let items = Items::unbounded(items.into_iter().collect());
         PriorityQueue { shared: Resilient::new(k, items) }

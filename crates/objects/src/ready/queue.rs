@@ -57,7 +57,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Creates an empty queue. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Self::with_items(k, iter::empty())
     }
@@ -65,7 +65,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Creates a queue of these items, the first one in front.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn with_items(k: usize, items: impl IntoIterator<Item = T>) -> Self {
         let items = Items::unbounded(items.into_iter().collect());
         Queue { capacity: items.capacity, shared: Resilient::new(k, items) }
@@ -82,7 +82,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// ```
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn bounded(k: usize, capacity: usize) -> Self {
         let items = Items { store: VecDeque::new(), capacity };
         Queue { capacity, shared: Resilient::new(k, items) }
@@ -91,7 +91,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Appends the item.
     ///
     /// # Panics
-    /// If the queue is full, which only a [bounded](Self::bounded) queue can be; see
+    /// Panics if the queue is full, which only a [bounded](Self::bounded) queue can be; see
     /// [`try_push`](Self::try_push).
     pub fn push(&self, item: T) {
         assert!(
@@ -121,7 +121,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Appends all items in one operation: they stay together.
     ///
     /// # Panics
-    /// If not all of them fit; see [`try_extend`](Self::try_extend).
+    /// Panics if not all of them fit; see [`try_extend`](Self::try_extend).
     pub fn extend(&self, items: impl IntoIterator<Item = T>) {
         let put = self.try_extend(items);
         assert!(put.is_ok(), "too many items: the capacity of the queue is {}", self.capacity);

@@ -136,7 +136,7 @@ impl Statistics {
     /// Creates empty statistics. At most `k` threads are inside operations at once.
     ///
     /// # Panics
-    /// If `k` is not between 1 and 64.
+    /// Panics if `k` is not between 1 and 64.
     pub fn new(k: usize) -> Self {
         Statistics { shared: Resilient::new(k, Tally(Summary::EMPTY)) }
     }
@@ -144,7 +144,7 @@ impl Statistics {
     /// Records a number.
     ///
     /// # Panics
-    /// If `x` is infinite or not a number, because it would make every later summary useless.
+    /// Panics if `x` is infinite or not a number, because it would make every later summary useless.
     pub fn record(&self, x: f64) {
         assert!(x.is_finite(), "{x} cannot be averaged");
         self.shared.apply(Op::Record(x));
@@ -153,7 +153,7 @@ impl Statistics {
     /// Records all numbers in one operation.
     ///
     /// # Panics
-    /// If one of the numbers is infinite or not a number. In that case no number is recorded.
+    /// Panics if one of the numbers is infinite or not a number. In that case no number is recorded.
     pub fn record_all(&self, all: impl IntoIterator<Item = f64>) {
         let all: Vec<_> = all.into_iter().collect();
         all.iter().for_each(|x| assert!(x.is_finite(), "{x} cannot be averaged"));

@@ -21,7 +21,7 @@ pub(crate) use create::NewDir;
 /// A directory that contains halls.
 ///
 /// Each hall is a directory in it, with a mapped file `hall` and the pipes of the processes that use the
-/// hall. A [`SharedCell`](crate::SharedCell) has a file `value` besides.
+/// hall. A [`SharedCell`](crate::SharedCell) also has a file `value`.
 ///
 /// ```
 /// use hallpass_processes::HallDir;
@@ -46,7 +46,7 @@ pub struct HallDir {
 enum Audience {
     /// Everyone who may write to the directory.
     AsItIs,
-    /// This user. The directory is where anyone could create it, so its owner is checked.
+    /// This user. Anyone could have created the directory, so its owner is checked.
     Owner,
     /// Everyone.
     All,
@@ -55,7 +55,7 @@ enum Audience {
 /// The first byte of directories that are being created or removed. Names of halls cannot begin with it.
 const HIDDEN: &str = ".";
 
-/// How often [`HallDir::open`] creates a hall again that others keep removing.
+/// How many times [`HallDir::open`] tries to create a hall if other processes keep removing it.
 const TRIES: usize = 100;
 
 /// Adds files to a new hall before others see it.
@@ -72,7 +72,8 @@ impl HallDir {
     /// 4. `/tmp/hallpass-UID`.
     ///
     /// # Errors
-    /// [`Error::System`] if the last of these exists and another user owns it or may write to it.
+    /// Returns [`Error::System`] if it is `/tmp/hallpass-UID`, and another user owns that directory or may write
+    /// to it.
     pub fn user() -> Result<HallDir, Error> {
         let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         if let Some(dir) = from("HALLPASS_DIR") {
@@ -94,13 +95,13 @@ impl HallDir {
 
     /// Returns the directory for halls that all users share: `/run/lock/hallpass`.
     ///
-    /// The first user creates it, and may remove what is in it. On a machine whose users do not trust each
-    /// other, that should be root.
+    /// The first process that opens a hall there creates the directory, and its user may remove the halls in it.
+    /// On a machine whose users do not trust each other, that user should be root.
     pub fn system() -> HallDir {
         HallDir { path: "/run/lock/hallpass".into(), audience: Audience::All }
     }
 
-    /// Returns the directory at `path`. It is created when the first hall is.
+    /// Returns the directory at `path`. It is created together with its first hall.
     ///
     /// A new directory is for this user alone. In an existing one, everyone who may write to the directory
     /// may use its halls.
@@ -228,7 +229,7 @@ impl HallDir {
         Error::Missing { name: name.into(), dir: self.path.clone() }
     }
 
-    /// Refuses a directory that another user created where only this user's may be.
+    /// Fails if the directory must belong to this user, and another user owns it or may write to it.
     fn check_owner(&self) -> Result<(), Error> {
         let Audience::Owner = self.audience else { return Ok(()) };
         let uid = getuid().as_raw();

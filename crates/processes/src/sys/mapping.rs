@@ -33,7 +33,7 @@ impl Mapping {
     /// Returns the word at this offset.
     ///
     /// # Panics
-    /// If the offset is beyond the mapping, or not a multiple of eight.
+    /// Panics if the offset is beyond the mapping, or not a multiple of eight.
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicI64 {
         assert!(offset.is_multiple_of(8) && offset < self.len);
@@ -46,7 +46,7 @@ impl Mapping {
     /// Returns the bytes of a range.
     ///
     /// # Panics
-    /// If the range is beyond the mapping.
+    /// Panics if the range is beyond the mapping.
     pub(crate) fn bytes(&self, offset: usize, len: usize) -> &[AtomicU8] {
         assert!(offset.checked_add(len).is_some_and(|end| end <= self.len));
         // SAFETY: `len` bytes from there are mapped while `self` is borrowed. Each is an integer that is

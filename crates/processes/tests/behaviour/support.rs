@@ -70,7 +70,7 @@ impl Scene {
         thread
     }
 
-    /// Fails unless, soon, all slots are free, nobody waits, and each slot can be had.
+    /// Checks that no slot was lost: after a while all slots are free, nobody waits, and each slot can be acquired.
     pub fn assert_whole(&self) {
         let hall = &self.hall;
         wait_until("all slots are free", || {
