@@ -61,14 +61,9 @@ pub(crate) enum OwnClaim {
     /// This transaction has removed the claim.
     Released,
     /// The claim is in the queue.
-    Waiting {
-        made: Revision,
-    },
+    Waiting { made: Revision },
     /// The claim has a slot.
-    Inside {
-        slot: usize,
-        token: Revision,
-    },
+    Inside { slot: usize, token: Revision },
 }
 
 impl OwnClaim {
