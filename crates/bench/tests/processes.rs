@@ -39,7 +39,7 @@ fn every_contestant_runs_or_says_why_not() {
         }
         assert!(table.contains(&format!("{}: ", outcome.workload.name())), "{table}");
     }
-    assert!(table.contains("left out (it has one place only): robust-mutex, flock, ofd-lock"));
+    assert!(table.contains("left out (it has only one slot): robust-mutex, flock, ofd-lock"));
 }
 
 #[test]

@@ -1,13 +1,12 @@
-//! What halls of processes and halls of clusters have in common, so that both families follow the same
-//! rules and say the same words:
+//! Types, rules and messages that halls of processes and halls of clusters share:
 //!
-//! | module item | what it is |
+//! | item | content |
 //! |---|---|
-//! | [`check_name`], [`MAX_NAME_LEN`] | which names a hall can have |
-//! | [`check_slots`], [`MAX_SLOTS`] | how many slots a hall can have |
+//! | [`check_name`], [`MAX_NAME_LEN`] | the names that a hall can have |
+//! | [`check_slots`], [`MAX_SLOTS`] | the number of slots that a hall can have |
 //! | [`Status`], [`Participant`] | a hall with its holders and waiters at one moment |
-//! | [`Limit`] | how long a caller is willing to wait |
-//! | [`command_line`] | what a process shows as its command |
+//! | [`Limit`] | the time that a caller is willing to wait |
+//! | [`command_line`] | the command that `status` shows for a process |
 //! | [`text`] | the error messages of both families |
 //!
 //! Programs use these through `hallpass-processes` and `hallpass-cluster`, which re-export them.

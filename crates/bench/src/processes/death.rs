@@ -1,7 +1,8 @@
-//! From the death of a holder to its successor being in.
+//! Measures the time from the death of a holder until its successor has the slot.
 //!
-//! Some processes hold all slots and some wait. Again and again one who is in is killed by SIGKILL; the
-//! time is taken just before, and by the successor as soon as it is in. Then another one comes to wait.
+//! Some processes hold all slots, and others wait. The benchmark repeatedly kills a holder by SIGKILL. It takes
+//! the time just before the kill, and the successor takes the time as soon as it has the slot. Then a new
+//! process joins the queue.
 
 use std::{
     collections::VecDeque,
@@ -30,7 +31,7 @@ pub struct Crowd {
     pub waiting: usize,
 }
 
-/// All that are measured.
+/// The measured crowds.
 pub const CROWDS: [Crowd; 4] = [
     Crowd { k: 1, waiting: 1 },
     Crowd { k: 1, waiting: 20 },
@@ -46,18 +47,18 @@ pub struct Successions {
     pub crowd: Crowd,
     /// Number of killed holders.
     pub kills: usize,
-    /// Half of the successors were in after so long.
+    /// The median.
     pub median: u64,
-    /// Of a hundred, ninety-nine.
+    /// The 99th percentile.
     pub p99: u64,
-    /// All.
+    /// The maximum.
     pub max: u64,
 }
 
-/// When each process got in; 0 if it did not.
+/// When each process got a slot; 0 if it has none.
 type Entered = [AtomicU64; MOST];
 
-/// Those who are there.
+/// The hall and the processes on it.
 struct Scene<'a> {
     folder: &'a Path,
     crowd: Crowd,
@@ -78,11 +79,11 @@ pub fn measure(crowd: Crowd, kills: usize) -> Result<Successions, String> {
     let (folder, entered) = (folder.path(), &*entered);
     let mut scene = Scene { folder, crowd, entered, hall, inside, waiting };
     for index in 0..crowd.k {
-        scene.comes(index)?;
+        scene.start(index)?;
         scene.successor()?;
     }
     for index in crowd.k..crowd.k + crowd.waiting {
-        scene.comes(index)?;
+        scene.start(index)?;
     }
     let times: Result<Vec<u64>, String> = (0..kills).map(|_| scene.succession()).collect();
     let mut times = times?;
@@ -92,8 +93,8 @@ pub fn measure(crowd: Crowd, kills: usize) -> Result<Successions, String> {
 }
 
 impl Scene<'_> {
-    /// Another process comes, and is waited for until it waits, if it has to.
-    fn comes(&mut self, index: usize) -> Result<(), String> {
+    /// Starts a process. If all slots are held, returns when it waits.
+    fn start(&mut self, index: usize) -> Result<(), String> {
         self.entered[index].store(0, SeqCst);
         let process = Process::new(|| {
             let hall = HallDir::at(self.folder).open(NAME, self.crowd.k).expect("it was made");
@@ -106,12 +107,12 @@ impl Scene<'_> {
         self.waiting.push((index, process.map_err(|error| error.to_string())?));
         let full = self.inside.len() == self.crowd.k;
         until(|| !full || self.hall.waiting() == self.waiting.len())?;
-        // It is in the queue; now it goes to sleep.
+        // It has joined the queue, and is about to sleep.
         thread::sleep(Duration::from_micros(300));
         Ok(())
     }
 
-    /// One of those who waited is in.
+    /// Waits until a waiter has got a slot. Returns the time at which it did.
     fn successor(&mut self) -> Result<u64, String> {
         let is_in = |(index, _): &(usize, Process)| self.entered[*index].load(SeqCst) != 0;
         until(|| self.waiting.iter().any(is_in))?;
@@ -121,14 +122,14 @@ impl Scene<'_> {
         Ok(self.entered[index].load(SeqCst))
     }
 
-    /// Kills the holder that entered first. Returns the time until its successor is in.
+    /// Kills the holder that entered first. Returns the time until its successor has the slot.
     fn succession(&mut self) -> Result<u64, String> {
-        let (index, process) = self.inside.pop_front().expect("somebody is in");
+        let (index, process) = self.inside.pop_front().expect("all slots are held");
         let killed = now();
         process.kill();
         let entered = self.successor()?;
         drop(process);
-        self.comes(index)?;
+        self.start(index)?;
         Ok(entered.saturating_sub(killed))
     }
 }
@@ -138,7 +139,7 @@ fn until(f: impl Fn() -> bool) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(20);
     while !f() {
         if Instant::now() > end {
-            return Err("a slot was not handed on".into());
+            return Err("no waiter got the slot of a killed holder within 20 s".into());
         }
         thread::sleep(Duration::from_micros(100));
     }

@@ -39,12 +39,12 @@ impl Plan {
         Rounds { count: self.rounds, workloads: &self.workloads, contestants: &self.contestants }
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         self.rounds().steps() + CROWDS.len() + 1
     }
 
-    /// Measures, step by step.
+    /// Runs all measurements.
     pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let title = |workload: &Workload, contestant: &Contestant| {
             format!("{} {}", workload.name(), contestant.name)
@@ -66,7 +66,7 @@ impl Plan {
                 report.successions.push(death::measure(crowd, self.kills)?);
             }
         }
-        if steps.begin(|| "watching one that waits".into()) {
+        if steps.begin(|| "watching a waiter".into()) {
             report.parked = Some(parked::measure(Duration::from_millis(self.watch_ms))?);
         }
         report.complete = report.parked.is_some();
@@ -86,7 +86,7 @@ impl Plan {
     }
 }
 
-/// Medians; none if half of the rounds saw no passage.
+/// Returns the medians; `None` if half of the rounds saw no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;

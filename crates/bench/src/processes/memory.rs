@@ -1,24 +1,24 @@
-//! Memory that this process shares with those it makes.
+//! Memory that this process shares with its children.
 #![allow(unsafe_code)]
 
 use std::{io, ops::Deref, ptr::NonNull};
 
-/// A value in memory that is shared with all processes that are made while it is there.
+/// A value in memory that is shared with all children forked during its life.
 #[derive(Debug)]
 pub struct Shared<T>(NonNull<T>);
 
-// SAFETY: it is a reference to a `T` that any thread may have.
+// SAFETY: it is a reference to a `T`, and references to a `Sync` type may be sent to other threads.
 unsafe impl<T: Sync> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Puts it there. It is not dropped by anybody, so it had better have nothing to drop.
+    /// Moves `value` to shared memory. No process drops the value, so its type must not need it.
     pub fn new(value: T) -> io::Result<Self> {
         const { assert!(!std::mem::needs_drop::<T>() && align_of::<T>() <= 4096) };
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
-        // SAFETY: the kernel picks the address, so nothing is overwritten.
+        // SAFETY: the kernel chooses the address, so no memory in use is touched.
         let address = unsafe {
             libc::mmap(std::ptr::null_mut(), size_of::<T>().max(1), protection, flags, -1, 0)
         };
@@ -26,7 +26,8 @@ impl<T> Shared<T> {
             return Err(io::Error::last_os_error());
         }
         let place = NonNull::new(address.cast::<T>()).expect("it was mapped");
-        // SAFETY: it is large enough, a page's address is aligned, and nothing else refers to it.
+        // SAFETY: the mapping is large enough, its address is aligned to a page, and nothing else refers to
+        // it.
         unsafe { place.write(value) };
         Ok(Shared(place))
     }
@@ -36,15 +37,15 @@ impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `new` put a value there, and it is mapped until this is dropped.
+        // SAFETY: `new` has written a value, which stays mapped until this is dropped.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped so much there, and nobody borrows it any more. In other processes it
-        // stays.
+        // SAFETY: `new` mapped this many bytes at this address, and nothing borrows them any more. The
+        // mappings of other processes stay.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<T>().max(1)) };
     }
 }

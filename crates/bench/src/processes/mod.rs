@@ -1,16 +1,16 @@
-//! Semaphores among processes side by side, and what happens when a process is killed.
+//! Compares semaphores among processes, and measures the effect of a kill.
 //!
-//! | module | what is in it |
+//! | module | content |
 //! |---|---|
 //! | [`contestants`] | a small file per contestant, and the list of them |
 //! | [`race`] | processes on one semaphore for some time: one sample |
-//! | [`workloads`] | how many processes, which k |
-//! | [`death`] | from the death of a holder to its successor being in |
-//! | [`parked`] | what it costs to wait |
+//! | [`workloads`] | numbers of processes and slots |
+//! | [`death`] | time from the death of a holder until its successor has the slot |
+//! | [`parked`] | cost of waiting |
 //! | [`measure`] | rounds over workloads and contestants, and medians over rounds |
-//! | [`options`] | what to measure, on a command line |
-//! | [`report`] | what was measured, as JSON |
-//! | [`table`] | the same as text |
+//! | [`options`] | the command line |
+//! | [`report`] | the results, as JSON |
+//! | [`table`] | the results, as text |
 //! | [`process`], [`memory`] | processes, and memory they share |
 
 mod clock;
@@ -30,8 +30,8 @@ use std::{io, path::Path};
 
 use tempfile::TempDir;
 
-/// A directory for files that are mapped or locked: in memory if possible, for a disk
-/// would be measured as well.
+/// Creates a directory for files that are mapped or locked. It is in memory if possible, so that the speed of
+/// a disk does not matter.
 fn folder() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }

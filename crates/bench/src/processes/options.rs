@@ -32,11 +32,11 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Nanoseconds of work inside and outside, where there is some.
+/// Nanoseconds of work inside and outside the critical section, in workloads with several processes.
 const WORK: u64 = 100;
 
 impl Options {
-    /// Returns what to measure; fails if there is no such contestant.
+    /// Returns the plan for these options. Fails if `only` matches no contestant.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds, kills, watch_ms) =
             if self.quick { (40, 3, 100, 2_000) } else { (200, 5, 500, 10_000) };
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hallpass_is_always_there_and_the_unknown_is_named() {
+    fn hallpass_always_runs_and_an_unknown_name_is_an_error() {
         let only = |text: &str| Options { only: vec![text.into()], ..Options::default() }.plan();
         let names = |plan: Plan| plan.contestants.iter().map(|one| one.name).collect::<Vec<_>>();
         assert_eq!(only("sysv").map(names), Ok(vec!["hallpass", "sysv-undo"]));

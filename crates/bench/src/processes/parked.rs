@@ -19,13 +19,13 @@ const NAME: &str = "parked";
 pub struct Parked {
     /// Observation time, in milliseconds.
     pub wall_ms: u64,
-    /// For how long it ran meanwhile, in nanoseconds.
+    /// CPU time that the waiter used, in nanoseconds.
     pub cpu_ns: u64,
     /// Number of times that it was scheduled.
     pub runs: u64,
 }
 
-/// Watches one that waits for a slot that does not come.
+/// Observes a waiter whose slot never becomes free.
 pub fn measure(time: Duration) -> Result<Parked, String> {
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;
@@ -42,11 +42,11 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
         let begun = Instant::now();
         while asks.load(SeqCst) < count {
             if begun.elapsed() > Duration::from_secs(20) {
-                return Err("a process did not come".to_string());
+                return Err("a process did not start within 20 s".to_string());
             }
             thread::sleep(Duration::from_millis(1));
         }
-        // Then it takes a moment until it is in, or asleep.
+        // The process needs a moment until it has the slot or sleeps.
         thread::sleep(Duration::from_millis(200));
         Ok(())
     };
@@ -60,7 +60,7 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
         let numbers: Vec<u64> = numbers.split_whitespace().flat_map(str::parse).collect();
         match numbers[..] {
             [cpu, _, runs] => Ok((cpu, runs)),
-            _ => Err("schedstat says nothing".to_string()),
+            _ => Err("schedstat has an unknown format".to_string()),
         }
     };
     let before = used()?;

@@ -1,4 +1,4 @@
-//! Processes: making them, ending them.
+//! Child processes: starting and ending them.
 #![allow(unsafe_code)]
 
 use std::{
@@ -6,7 +6,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-/// A process that this one made. It is killed if this is dropped.
+/// A child process. Dropping this kills it.
 #[derive(Debug)]
 pub struct Process {
     pid: libc::pid_t,
@@ -14,39 +14,40 @@ pub struct Process {
 }
 
 impl Process {
-    /// One that runs `f`. It has none of this process's other threads; those must hold no lock that
-    /// `f` needs. (The C library sees to it that its own are free.)
+    /// Forks a child that runs `f`. The child has only the calling thread, so other threads must hold no lock
+    /// that `f` needs. (The C library frees its own locks.)
     pub fn new(f: impl FnOnce()) -> io::Result<Process> {
-        // SAFETY: see above; it ends without unwinding into what belongs to the one it was made by.
+        // SAFETY: the caller ensures that no lock is held, as stated above. The child exits without
+        // unwinding into the frames of its parent.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
-                // SAFETY: these take numbers. An interrupt is for the one who made this, and who takes
-                // this along when it dies.
+                // SAFETY: these calls take numbers only. The parent handles Ctrl-C, and its death kills the
+                // child.
                 unsafe {
                     libc::signal(libc::SIGINT, libc::SIG_IGN);
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 }
                 let ended = panic::catch_unwind(AssertUnwindSafe(f));
-                // SAFETY: it is always allowed.
+                // SAFETY: this call has no preconditions.
                 unsafe { libc::_exit(if ended.is_ok() { 0 } else { 101 }) }
             }
             pid => Ok(Process { pid, ended: false }),
         }
     }
 
-    /// Its number.
+    /// Returns the PID.
     pub fn pid(&self) -> u32 {
         self.pid as u32
     }
 
-    /// Kills it, without waiting until it is dead.
+    /// Kills the process, without waiting for its death.
     pub fn kill(&self) {
-        // SAFETY: it takes numbers, and the process was not waited for, so the number is still its.
+        // SAFETY: the call takes numbers only. The process was not waited for, so its PID is not reused.
         unsafe { libc::kill(self.pid, libc::SIGKILL) };
     }
 
-    /// Waits until it has ended; an error if it did not end well.
+    /// Waits until the process has ended. Fails unless its exit status is 0.
     pub fn wait(mut self) -> Result<(), String> {
         match self.reap() {
             0 => Ok(()),
@@ -57,7 +58,7 @@ impl Process {
     fn reap(&mut self) -> i32 {
         self.ended = true;
         let mut status = 0;
-        // SAFETY: the status is written to a number that is there.
+        // SAFETY: `status` has room for the answer.
         while unsafe { libc::waitpid(self.pid, &mut status, 0) } == -1 {
             let error = io::Error::last_os_error();
             assert_eq!(error.kind(), io::ErrorKind::Interrupted, "waitpid: {error}");

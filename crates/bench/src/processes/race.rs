@@ -1,7 +1,7 @@
-//! Processes on one semaphore for some time: one sample.
+//! Runs processes on one semaphore for some time: one sample.
 //!
-//! As among threads: once each process has made a passage they warm up, and only then does anything
-//! count. A passage counts if it was begun while it was measured.
+//! As among threads, the processes warm up after each of them has made a passage. A passage counts if it begins
+//! during the measuring time.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use std::{
 use super::{contestants::Venue, folder, memory::Shared, process::Process};
 use crate::common::{Padded, Sample, Semaphore, work::Work};
 
-/// The most processes there can be.
+/// The maximum number of processes.
 pub const MOST: usize = 64;
 
 /// The load on the semaphore.
@@ -40,7 +40,7 @@ const OVER: u8 = 2;
 
 /// Memory that the processes share with their parent.
 struct Signs {
-    /// ORDERING: Relaxed, for it says when to count and orders nothing else.
+    /// ORDERING: relaxed, because it only says when to count and orders nothing else.
     phase: Padded<AtomicU8>,
     running: Padded<AtomicUsize>,
     passages: [Padded<AtomicU64>; MOST],
@@ -79,14 +79,14 @@ fn wait_for_all(signs: &Signs, count: usize) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(60);
     while signs.running.0.load(SeqCst) < count {
         if Instant::now() > end {
-            return Err("not everybody got in".into());
+            return Err("a process made no passage within 60 s".into());
         }
         thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }
 
-/// One process's passages until the time is over.
+/// Makes passages until the time is over.
 fn passages<S: Semaphore>(semaphore: &S, load: &Load, number: usize, signs: &Signs) {
     drop(semaphore.enter(number));
     signs.running.0.fetch_add(1, SeqCst);

@@ -24,7 +24,7 @@ pub struct Report {
     pub cores: usize,
     /// Cost of passages.
     pub workloads: Vec<Outcome>,
-    /// Time from the death of a holder until its successor is in.
+    /// Time from the death of a holder until its successor has the slot.
     pub successions: Vec<Successions>,
     /// Cost of waiting.
     pub parked: Option<Parked>,
@@ -38,30 +38,30 @@ pub type Outcome = rounds::Outcome<Workload, Row>;
 pub struct Row {
     /// Its name.
     pub contestant: &'static str,
-    /// In which order it lets processes in.
+    /// The order in which waiters get a slot.
     pub order: Order,
-    /// What happens to a slot whose holder is killed.
+    /// The fate of a slot whose holder is killed: `freed`, `lost` or `-`.
     pub after_death: &'static str,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: f64,
-    /// The fewest passages of a process as a part of the mean.
+    /// The smallest number of passages of a process, divided by the mean.
     pub fairness: f64,
 }
 
 impl Outcome {
-    /// The contestant of that name, if it ran.
+    /// Returns the row of a contestant, if it ran.
     pub fn row(&self, contestant: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// The contestant's time divided by that of a POSIX semaphore.
+    /// Returns the time of the contestant divided by that of a POSIX semaphore.
     pub fn to_posix(&self, row: &Row) -> Option<f64> {
         self.row(POSIX).map(|posix| row.ns / posix.ns)
     }
 
-    /// The time of a System V semaphore divided by the contestant's.
+    /// Returns the time of a System V semaphore divided by that of the contestant.
     pub fn over_sysv(&self, row: &Row) -> Option<f64> {
         self.row(SYSV).map(|sysv| sysv.ns / row.ns)
     }
@@ -84,7 +84,7 @@ impl Serialize for Outcome {
 }
 
 impl Report {
-    /// As one JSON object.
+    /// Returns the report as one JSON object.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }

@@ -8,7 +8,7 @@ use crate::common::{
     text::{columns, duration, left_out, short, unless_complete},
 };
 
-/// A table for each workload, one of deaths, and a line on waiting.
+/// Returns a table for each workload, a table of kills, and a line about waiting.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
@@ -19,7 +19,7 @@ pub fn table(report: &Report) -> String {
         text.push('\n');
     }
     if !report.successions.is_empty() {
-        text.push_str("time from SIGKILL of a holder until its successor is in:\n");
+        text.push_str("time from SIGKILL of a holder until its successor has the slot:\n");
         text.push_str(&columns(&successions(report), 0));
         text.push('\n');
     }
@@ -40,7 +40,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// The heading and a line for each contestant.
+/// Returns the heading and a line for each contestant.
 fn passages(outcome: &Outcome) -> Vec<Vec<String>> {
     let rivalry = outcome.workload.has_rivalry();
     let mut heading = vec!["contestant", "order", "after a kill", "ns/passage", "spread"];

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// One thing to measure.
+/// A workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Workload {
     /// Number of processes.
@@ -19,7 +19,7 @@ pub struct Workload {
     pub outside: u64,
 }
 
-/// Every workload, with this many nanoseconds of work where processes meet.
+/// Returns all workloads. Those with several processes have this many nanoseconds of work.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     [(1, 1), (1, 4), (4, 1), (4, 2), (16, 1), (16, 4)]
         .map(|(processes, k)| match processes {
@@ -30,7 +30,7 @@ pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
 }
 
 impl Workload {
-    /// A name such as `alone-k4` or `16-on-4`.
+    /// Returns a name such as `alone-k4` or `16-on-4`.
     pub fn name(&self) -> String {
         match self.processes {
             1 => format!("alone-k{}", self.k),
@@ -38,13 +38,13 @@ impl Workload {
         }
     }
 
-    /// Returns `true` if processes compete; fairness means nothing otherwise.
+    /// Returns `true` if processes compete. Otherwise fairness has no meaning.
     pub fn has_rivalry(&self) -> bool {
         self.processes > 1
     }
 }
 
-/// In words.
+/// Describes the workload in words.
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Workload { processes, k, inside, outside } = self;

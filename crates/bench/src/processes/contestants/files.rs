@@ -1,4 +1,4 @@
-//! Locks on a file, which the kernel drops when the last one who has it open is gone.
+//! Locks on a file, which the kernel releases when the last process that has it open ends.
 #![allow(unsafe_code)]
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 use super::{Venue, only_one};
 use crate::common::Semaphore;
 
-/// A file that each process opens for itself: who inherits a descriptor has its lock, too.
+/// Creates the file. Each process opens it itself, because processes that inherit a descriptor share its lock.
 fn make(k: usize, folder: &Path) -> Result<PathBuf, String> {
     only_one(k)?;
     let path = folder.join("lock");
@@ -20,7 +20,7 @@ fn make(k: usize, folder: &Path) -> Result<PathBuf, String> {
 }
 
 fn open(path: &Path) -> File {
-    File::options().read(true).write(true).open(path).expect("it was made")
+    File::options().read(true).write(true).open(path).expect("`make` created it")
 }
 
 /// `flock`.
@@ -85,11 +85,11 @@ impl Venue for Ofd {
 }
 
 fn ofd(file: &File, kind: libc::c_int) {
-    // SAFETY: all zeros are a valid flock: numbers throughout.
+    // SAFETY: all zeros are a valid `flock`, which consists of numbers.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
-    // SAFETY: the descriptor is open, and the kernel reads a flock.
+    // SAFETY: the descriptor is open, and the pointer is to a `flock`.
     while unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &lock) } != 0 {
         let error = io::Error::last_os_error();
         assert_eq!(error.kind(), io::ErrorKind::Interrupted, "fcntl: {error}");

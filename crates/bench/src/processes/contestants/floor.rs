@@ -1,4 +1,4 @@
-//! Keeps nobody out: one atomic step to enter and one to leave, in shared memory.
+//! Excludes no process: one atomic step to enter and one to leave, in shared memory.
 
 use std::{
     path::Path,

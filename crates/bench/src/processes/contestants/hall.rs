@@ -23,7 +23,7 @@ impl Venue for Hall {
     }
 
     fn join(&self) -> SharedHall {
-        HallDir::at(&self.folder).open("bench", self.k).expect("it was made")
+        HallDir::at(&self.folder).open("bench", self.k).expect("`make` created it")
     }
 }
 

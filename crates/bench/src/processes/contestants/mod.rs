@@ -17,11 +17,11 @@ pub trait Venue: Sized {
     /// Handle of one process.
     type Handle: Semaphore;
 
-    /// Creates it with `k` slots; files go to `folder`, which is private. Fails if there is none of
-    /// that size, or if it cannot be made.
+    /// Creates the semaphore with `k` slots. Files go to `folder`, which is private to this run. Fails if the
+    /// semaphore cannot have that many slots or cannot be created.
     fn make(k: usize, folder: &Path) -> Result<Self, String>;
 
-    /// A process joins.
+    /// Opens the semaphore in a child process.
     fn join(&self) -> Self::Handle;
 }
 
@@ -29,9 +29,9 @@ pub trait Venue: Sized {
 pub const FLOOR: &str = "floor";
 /// This project's semaphore.
 pub const HALLPASS: &str = "hallpass";
-/// The one that is quick, and that a killed process breaks.
+/// A fast semaphore that loses the slot of a killed process.
 pub const POSIX: &str = "posix-sem";
-/// The one that outlives a killed process.
+/// A semaphore that frees the slot of a killed process.
 pub const SYSV: &str = "sysv-undo";
 
 type Run = fn(&Load) -> Result<Sample, String>;
@@ -40,9 +40,9 @@ type Run = fn(&Load) -> Result<Sample, String>;
 pub struct Contestant {
     /// The name, without spaces.
     pub name: &'static str,
-    /// In which order it lets processes in.
+    /// The order in which waiters get a slot.
     pub order: Order,
-    /// What happens to a slot whose holder is killed.
+    /// The fate of a slot whose holder is killed: `freed`, `lost` or `-`.
     pub after_death: &'static str,
     run: Run,
 }
@@ -54,13 +54,13 @@ impl fmt::Debug for Contestant {
 }
 
 impl Contestant {
-    /// Runs the processes on a new one; or says why there is none of that size.
+    /// Runs the processes on a new semaphore. Fails if it cannot have that many slots.
     pub fn run(&self, load: &Load) -> Result<Sample, String> {
         (self.run)(load)
     }
 }
 
-/// All of them.
+/// Returns all contestants.
 pub fn field() -> Vec<Contestant> {
     use Order::{Barging, Fifo, Open};
     let one = |name, order, after_death, run| Contestant { name, order, after_death, run };
@@ -75,7 +75,7 @@ pub fn field() -> Vec<Contestant> {
     ]
 }
 
-/// Why a contestant has only one place.
+/// Fails for a contestant with one slot if `k` is another number.
 fn only_one(k: usize) -> Result<(), String> {
-    if k == 1 { Ok(()) } else { Err("it has one place only".into()) }
+    if k == 1 { Ok(()) } else { Err("it has only one slot".into()) }
 }

@@ -1,5 +1,4 @@
-//! A POSIX semaphore in shared memory: `sem_t` of the C library. Who is killed inside takes its place
-//! along.
+//! A POSIX semaphore in shared memory: `sem_t` of the C library. The slot of a killed holder is lost.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
@@ -34,7 +33,7 @@ impl Venue for Posix {
         let cell = Padded(Cell(UnsafeCell::new(unsafe { std::mem::zeroed() })));
         let memory = Shared::new(cell).map_err(|error| error.to_string())?;
         let posix = Posix(Arc::new(memory));
-        // SAFETY: nobody else knows of it yet, and it stays where it is.
+        // SAFETY: no other process uses the semaphore yet, and it does not move.
         match unsafe { libc::sem_init(posix.pointer(), 1, k as libc::c_uint) } {
             0 => Ok(posix),
             _ => Err(format!("sem_init: {}", io::Error::last_os_error())),
@@ -51,7 +50,7 @@ impl Semaphore for Posix {
 
     #[inline]
     fn enter(&self, _: usize) -> Guard<'_> {
-        // SAFETY: `make` initialised it, and it is there as long as `self`.
+        // SAFETY: `make` initialised the semaphore, which lives as long as `self`.
         while unsafe { libc::sem_wait(self.pointer()) } != 0 {
             let error = io::Error::last_os_error();
             assert_eq!(error.kind(), io::ErrorKind::Interrupted, "sem_wait: {error}");
@@ -63,7 +62,7 @@ impl Semaphore for Posix {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `enter`. It cannot fail: the value never exceeds what it was given.
+        // SAFETY: as in `enter`. The call cannot fail, because the value never exceeds k.
         unsafe { libc::sem_post(self.0.pointer()) };
     }
 }

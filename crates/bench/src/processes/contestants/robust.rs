@@ -1,4 +1,4 @@
-//! A robust mutex of the C library in shared memory: the next one hears that its holder died.
+//! A robust mutex of the C library in shared memory: the next locker is told if the holder died.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
@@ -35,8 +35,8 @@ impl Venue for Robust {
         let robust = Robust(Arc::new(memory));
         // SAFETY: all zeros are valid attributes, which are integers, until they are initialised.
         let mut attributes: libc::pthread_mutexattr_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the attributes are initialised before they are used, and nobody else knows of the
-        // mutex yet, which stays where it is.
+        // SAFETY: the attributes are initialised before they are used. No other process uses the mutex yet,
+        // and it does not move.
         let results = unsafe {
             [
                 libc::pthread_mutexattr_init(&mut attributes),
@@ -61,7 +61,7 @@ impl Semaphore for Robust {
 
     #[inline]
     fn enter(&self, _: usize) -> Guard<'_> {
-        // SAFETY: `make` initialised it, and it is there as long as `self`.
+        // SAFETY: `make` initialised the mutex, which lives as long as `self`.
         let result = unsafe { libc::pthread_mutex_lock(self.pointer()) };
         assert_eq!(result, 0, "pthread_mutex_lock: {}", io::Error::from_raw_os_error(result));
         Guard(self)
@@ -71,7 +71,7 @@ impl Semaphore for Robust {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this thread has it locked, and it is initialised.
+        // SAFETY: the mutex is initialised, and this thread has locked it.
         unsafe { libc::pthread_mutex_unlock(self.0.pointer()) };
     }
 }

@@ -1,4 +1,4 @@
-//! A System V semaphore with SEM_UNDO: the kernel gives back what a dead process took.
+//! A System V semaphore with SEM_UNDO: the kernel frees the slots of a dead process.
 #![allow(unsafe_code)]
 
 use std::{io, path::Path, sync::Arc};
@@ -14,7 +14,7 @@ struct Set(libc::c_int);
 
 impl Drop for Set {
     fn drop(&mut self) {
-        // SAFETY: it takes numbers. Processes that were made from this one never drop theirs.
+        // SAFETY: the call takes numbers only. Child processes never drop their copy.
         unsafe { libc::semctl(self.0, 0, libc::IPC_RMID) };
     }
 }
@@ -26,7 +26,7 @@ impl SysV {
     fn change(&self, by: libc::c_short) {
         let mut step =
             libc::sembuf { sem_num: 0, sem_op: by, sem_flg: libc::SEM_UNDO as libc::c_short };
-        // SAFETY: the set is there as long as `self`, and one step is what the pointer is to.
+        // SAFETY: the set lives as long as `self`, and the pointer is to one step.
         while unsafe { libc::semop(self.0.0, &mut step, 1) } != 0 {
             let error = io::Error::last_os_error();
             assert_eq!(error.kind(), io::ErrorKind::Interrupted, "semop: {error}");
@@ -39,12 +39,12 @@ impl Venue for SysV {
 
     fn make(k: usize, _: &Path) -> Result<Self, String> {
         let wrong = |what: &str| format!("{what}: {}", io::Error::last_os_error());
-        // SAFETY: it takes numbers.
+        // SAFETY: the call takes numbers only.
         let set = match unsafe { libc::semget(libc::IPC_PRIVATE, 1, 0o600) } {
             -1 => return Err(wrong("semget")),
             id => Set(id),
         };
-        // SAFETY: it takes numbers.
+        // SAFETY: the call takes numbers only.
         match unsafe { libc::semctl(set.0, 0, libc::SETVAL, k as libc::c_int) } {
             0 => Ok(SysV(Arc::new(set))),
             _ => Err(wrong("semctl")),
