@@ -158,7 +158,7 @@ fn halls_are_resized_reaped_and_removed() {
     assert_eq!(halls.prints("reap", &[]), "x: 0 dead\n");
     let refused = halls.output("rm", &["x"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("in use: 1 holding"), "{}", said(&refused));
+    assert!(said(&refused).contains("in use: 1 holding a slot"), "{}", said(&refused));
     assert_eq!(holder.leave().0, Some(0));
     halls.prints("rm", &["x"]);
     assert_eq!(halls.prints("list", &[]), "");

@@ -8,7 +8,6 @@ use crate::{
 
 const SHARED: Entry = Entry::new(OURS, "SharedHall")
     .using("fetch-and-add, test-and-set, compare-and-swap")
-    .waits_in_exit()
     .max_processes(MAX_PROCESSES)
     .max_k(8);
 
@@ -21,6 +20,7 @@ entries! {
     "shared:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a process that gives a slot to a sleeping waiter does not ring");
     "shared:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a leaving process does not serve waiters");
     "shared:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("line E6 dropped");
+    "shared:stubborn-leaver" => |n, k| Changed::<_, wrong::StubbornLeaver>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a leaving process reads a slot again after line S8");
     "shared-mortal:no-second-look" => |n, k| Changed::<_, wrong::NoSecondLook>::new(ProcessesModel::new(Cast::Mortal, n, k)), SHARED.fife().wrong("a waiter does not look again before it sleeps");
     "shared-mortal:not-mine" => |n, k| Changed::<_, wrong::NotMine>::new(ProcessesModel::new(Cast::Mortal, n, k)), SHARED.fife().wrong("line S7 does not notice a slot given to the process itself");
 }

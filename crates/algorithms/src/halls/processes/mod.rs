@@ -15,7 +15,8 @@
 //!   offer the slot by tagging it (S9), and settle the offer on the waiter's card (S10). Several processes
 //!   may make offers at once, and some offers come late. The card decides, and makes void the offers that
 //!   it did not choose. A leaving process gives one slot away, or rings for the first waiter and leaves
-//!   the rest to it (S11, S12), so that its exit section is bounded.
+//!   the rest to it (S11, S12). It tries each line that another process can make fail (S8, S9, S10) once,
+//!   so that its exit section is bounded.
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2), and
 //!   continues as a leaving process (X4, X5): a slot that it was offered goes to another waiter.
 //! - Before it sleeps, a waiter watches the process just before it in the queue, which rings when it no

@@ -85,8 +85,14 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             }
         }
         S8 { role, k, who, j, tag } => {
-            e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
-            Goto(S6 { role, k, who, j })
+            let old = tag.pack();
+            let is_freed = e.slot(j, Op::CompareAndSwap { old, new: FREE }) == old;
+            match role {
+                // It does not read the slot again: other processes could tag it over and over.
+                Role::Leaver if is_freed => Goto(S9 { role, k, who, j }),
+                Role::Leaver => Goto(S1 { role: Role::Hurried }),
+                role => Goto(S6 { role, k, who, j }),
+            }
         }
         S9 { role, k, who, j } => {
             if e.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {

@@ -4,7 +4,7 @@ use super::{
     environment::Environment,
     lines::{Line, Role},
     model::{ModelEnvironment, ProcessesModel, State},
-    words::{Card, Meaning},
+    words::{Card, FREE, Meaning},
 };
 use crate::{
     changed_lines,
@@ -37,6 +37,15 @@ changed_lines! {
     /// A waiter that finds every slot taken goes to sleep without looking again once it watches.
     NoSecondLook: |_s, _e, _p| {
         At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
+    }
+
+    /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can tag
+    /// the slot over and over, so the exit section has no bound. It was published like this.
+    StubbornLeaver: |_s, e, _p| {
+        At(Line::S8 { role, k, who, j, tag }) => {
+            e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
+            Goto(At(Line::S6 { role, k, who, j }))
+        },
     }
 
     /// A serving process does not notice that it was given a slot itself since it read its card.
