@@ -4,7 +4,7 @@ mod common;
 
 use std::{thread, time::Duration};
 
-use common::{Halls, eventually, send, state, state_in};
+use common::{Halls, Running, eventually, send, state, state_in};
 use rustix::process::Signal;
 
 /// Time in which a slot would become free if it were released by mistake.
@@ -111,4 +111,36 @@ fn with_no_fork_hallpass_becomes_the_command() {
     assert_eq!(holders[0]["command"], "sh -c echo $$; exec cat");
     holder.send(Signal::KILL);
     eventually("the slot is free", || halls.is_free("x"));
+}
+
+/// Starts a command that locks a file by descriptor 5 and prints a line.
+fn hold_with_lock(halls: &Halls, options: &[&str]) -> Running {
+    let lock = halls.path().join("lock").display().to_string();
+    let script = format!("exec 5>{lock}; flock 5; echo $$; exec cat");
+    let mut holder = halls.start(&[options, &["x", "sh", "-c", &script]].concat());
+    holder.command_pid = holder.line().parse().expect("a PID");
+    holder
+}
+
+/// The kernel closes the descriptors of a dying process one after the other.
+#[test]
+fn a_killed_command_has_released_its_locks_when_its_successor_starts() {
+    let halls = Halls::new();
+    let lock = halls.path().join("lock").display().to_string();
+    assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+    for (round, options) in
+        (0..60).zip([&["--no-fork"][..], &["--descendants"], &[]].iter().cycle())
+    {
+        let mut holder = hold_with_lock(&halls, options);
+        if options.is_empty() {
+            // The command keeps the slot.
+            holder.kill_hallpass();
+        }
+        let script = format!("exec 5>>{lock}; flock --nonblock 5 && echo free");
+        let mut successor = halls.start(&["x", "sh", "-c", &script]);
+        eventually("it waits", || halls.status("x")["waiting"] == 1);
+        send(holder.command_pid, Signal::KILL);
+        assert_eq!(successor.line(), "free", "round {round}, {options:?}");
+        assert_eq!(successor.leave().0, Some(0));
+    }
 }

@@ -19,11 +19,11 @@ use super::{
     display::{AT_FIRST, EVERY, StatusLine, in_foreground},
     environment::{Environment, TOKEN},
     guard::{Guard, NOT_RENEWED, Outcome},
+    inherited::LowDescriptor,
     not_started,
     options::{Lease, OnKill},
     shown,
     supervisor::{Ended, Supervisor},
-    to_inherit,
     waiting::{NO_SLOT, TIMED_OUT, Waiting},
 };
 use crate::{
@@ -57,6 +57,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         grace,
         survive_kill: args.on_kill == Some(OnKill::Keep),
     };
+    let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
     let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), request })
         .map_err(|error| Refusal::failure(format!("cannot start the keeper: {error}")))?;
     let granted =
@@ -68,7 +69,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
-    let inherited = if args.close { None } else { Some(to_inherit(lifeline.as_fd())?) };
+    let inherited = low.map(|low| low.replace_by(lifeline.as_fd())).transpose()?;
     // hallpass may have been stopped for long after it got the slot.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));

@@ -4,6 +4,7 @@ mod cluster;
 mod display;
 mod environment;
 mod guard;
+mod inherited;
 mod options;
 mod signal_settings;
 mod spawn;
@@ -13,16 +14,15 @@ mod waiting;
 use std::{
     ffi::OsString,
     io,
-    os::fd::{BorrowedFd, OwnedFd},
     process::{Command, ExitCode},
 };
 
 use hallpass_processes::HallDir;
-use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
 pub use self::{display::sentence, options::Args};
 use self::{
     environment::Environment,
+    inherited::LowDescriptor,
     options::{Invocation, OnKill},
     supervisor::{Ended, Supervisor, become_command},
     waiting::Waiting,
@@ -39,10 +39,6 @@ pub const OWN_FAILURE: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
-
-/// The lowest descriptor for the lifeline. Scripts use small numbers for their own files, and so would close
-/// the lifeline by accident. The number is below 64, which the usual limits on open files allow.
-const LIFELINE: i32 = 60;
 
 /// The reason why the command did not run, and the exit status for it.
 struct Refusal {
@@ -134,6 +130,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
 fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let RunRequest { args, name, command, environment, waiting } = request;
     args.no_cluster_options()?;
+    let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
     let hall = open_or_create(
         args.slots,
         environment.slots().unwrap_or(1),
@@ -150,7 +147,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if args.verbose {
         say(format_args!("{name}: slot {}: running {}", pass.slot(), shown(&command)));
     }
-    let lifeline = if args.close { None } else { Some(to_inherit(pass.lifeline())?) };
+    let lifeline = low.map(|low| low.replace_by(pass.lifeline())).transpose()?;
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
@@ -162,15 +159,6 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         false => drop(pass),
     }
     Ok(ended)
-}
-
-/// Copies the lifeline, so that the command inherits the copy.
-fn to_inherit(lifeline: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    let copy = fcntl_dupfd_cloexec(lifeline, LIFELINE)
-        // The limit on open files may be lower.
-        .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
-    fcntl_setfd(&copy, FdFlags::empty())?;
-    Ok(copy)
 }
 
 fn not_started(program: &OsString, error: &io::Error) -> Refusal {

@@ -7,7 +7,7 @@
 use std::{
     io,
     os::{
-        fd::{AsFd, BorrowedFd, OwnedFd},
+        fd::{AsFd, BorrowedFd},
         unix::process::CommandExt,
     },
     process::{Command, ExitCode},
@@ -17,7 +17,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, getsid, kill_process, waitpid,
 };
 
-use super::signal_settings::SignalSettings;
+use super::{inherited::InheritedLifeline, signal_settings::SignalSettings};
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
 /// The signals that are forwarded to the command.
@@ -86,7 +86,7 @@ impl Supervisor {
     /// Starts the command. It inherits `lifeline`, which is then closed in this process.
     pub fn start(
         command: Command,
-        lifeline: Option<OwnedFd>,
+        lifeline: Option<InheritedLifeline>,
         die_with_us: bool,
     ) -> io::Result<Self> {
         let settings = SignalSettings::now()?;

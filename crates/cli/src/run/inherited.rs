@@ -1,0 +1,58 @@
+//! The descriptors by which the command keeps the slot.
+
+use std::{
+    io,
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd},
+};
+
+use rustix::{
+    fs::{Mode, OFlags, fcntl_getfl, open},
+    io::{FdFlags, dup2, fcntl_dupfd_cloexec, fcntl_setfd},
+};
+
+/// The lowest number for the second descriptor of the lifeline. Scripts use small numbers for their own files,
+/// and so would close the first one by accident. The number is below 64, which the usual limits on open files
+/// allow.
+const HIGH: i32 = 60;
+
+/// A low descriptor that is reserved for the lifeline, before hallpass opens anything else.
+pub struct LowDescriptor(OwnedFd);
+
+/// Two descriptors of the lifeline that the command inherits.
+///
+/// When a process dies, Linux releases its open files in the reverse order of their highest descriptors. So
+/// the first descriptor has a low number: a lock or a port of the command, at a higher number, is free when
+/// the slot is. It is an open file of its own, because a copy would be released together with the second one.
+pub struct InheritedLifeline {
+    _low: OwnedFd,
+    _high: OwnedFd,
+}
+
+impl LowDescriptor {
+    /// Reserves the lowest descriptor that the caller of hallpass has left free.
+    pub fn reserve() -> io::Result<Self> {
+        Ok(LowDescriptor(open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?))
+    }
+
+    /// Replaces the reserved descriptor by the lifeline.
+    pub fn replace_by(self, lifeline: BorrowedFd<'_>) -> io::Result<InheritedLifeline> {
+        let LowDescriptor(mut low) = self;
+        match reopen(lifeline) {
+            Ok(reopened) => dup2(&reopened, &mut low)?,
+            // Without /proc, the command inherits two descriptors of one open file.
+            Err(_) => dup2(lifeline, &mut low)?,
+        }
+        let high = fcntl_dupfd_cloexec(lifeline, HIGH)
+            // The limit on open files may be lower.
+            .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
+        fcntl_setfd(&high, FdFlags::empty())?;
+        Ok(InheritedLifeline { _low: low, _high: high })
+    }
+}
+
+/// Opens the pipe once more, for reading or writing as before.
+fn reopen(pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let access = fcntl_getfl(pipe)? & OFlags::ACCMODE;
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    Ok(open(path, access | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
+}
