@@ -18,7 +18,11 @@ use hallpass_algorithms::{
 };
 use hallpass_common::Limit;
 
-use crate::{shared_state::SharedState, sys::wire, wires::Owner};
+use crate::{
+    shared_state::SharedState,
+    sys::{self, wire},
+    wires::Owner,
+};
 
 /// A line of a passage, as it runs here.
 pub(crate) type NativeLine = Line<i64, ()>;
@@ -61,7 +65,8 @@ pub(crate) enum End {
 /// How often a waiter looks at its card before it sleeps.
 const LOOKS: u32 = 200;
 
-/// How long a waiter sleeps at most if it cannot watch a process, for want of descriptors for example.
+/// How long a waiter sleeps at most if it cannot watch a process, because it has no free descriptor for
+/// example. It looks again after that.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
 /// How long a waiter sleeps at most otherwise, in case the process that should have rung its bell could not.
@@ -260,7 +265,15 @@ impl Environment for NativeEnvironment<'_> {
                     self.wake.last_alive = Some(watched);
                     return Life::Alive;
                 }
-                Owner::Dead => return Life::Dead(id),
+                Owner::Unwatched => {
+                    self.wake.blind = true;
+                    return Life::Alive;
+                }
+                Owner::Dead => {
+                    // The low half is the PID.
+                    sys::await_exit(self.hall.file.process(process).load(SeqCst) as i32);
+                    return Life::Dead(id);
+                }
                 Owner::Unknown => {
                     // If it was unregistered meanwhile, its wire was removed.
                     let now = owner.load(SeqCst);

@@ -367,7 +367,10 @@ impl SharedHall {
             }
         }
         self.handle.give_back(registration);
-        state.remove_void_tags();
+        // A closed hall keeps its tags: a newcomer that read its size before must find no free slot.
+        if !self.is_closed() {
+            state.remove_void_tags();
+        }
         state.remove_stale_wires();
         Ok(dead)
     }

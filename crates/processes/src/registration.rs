@@ -155,7 +155,7 @@ fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
     let mut tries = 0;
     loop {
         let id = hall.file.last_id().fetch_add(1, SeqCst).wrapping_add(1);
-        match wire::create(hall.dir(), id, hall.mode) {
+        match wire::create(hall.dir(), id) {
             _ if id == wire::NOBODY => {}
             Ok(own) => return Ok((id, own)),
             // Another program has set the counter back: skip identities that may be in use.

@@ -10,7 +10,6 @@ use std::{
 
 use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, Phase, Tag};
 use hallpass_common::MAX_SLOTS;
-use rustix::fs::Mode;
 
 use crate::{
     Error,
@@ -27,8 +26,6 @@ pub(crate) struct SharedState {
     pub name: String,
     pub path: PathBuf,
     dir: OwnedFd,
-    /// The permissions of the hall's file, and so of its wires.
-    pub mode: Mode,
     pub file: HallFile,
     pub wires: Wires,
 }
@@ -40,9 +37,8 @@ impl SharedState {
         let file: File =
             sys::open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
         let mapped = HallFile::open(&file, &file_path)?;
-        let mode = sys::mode_of(&file).map_err(Error::system("inspect", &file_path))?;
         let wires = Wires::new(dir.try_clone().ok());
-        Ok(SharedState { name: name.into(), path, dir, mode, file: mapped, wires })
+        Ok(SharedState { name: name.into(), path, dir, file: mapped, wires })
     }
 
     #[inline]

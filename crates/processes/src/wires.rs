@@ -19,6 +19,8 @@ pub(crate) enum Owner {
     Us,
     /// The owner lives; this is the writing end of its wire.
     Alive(Arc<OwnedFd>),
+    /// The owner lives, but no descriptor is left to watch it with.
+    Unwatched,
     /// The owner is dead.
     Dead,
     /// It cannot be found out; the owner must be treated as alive.
@@ -84,7 +86,16 @@ impl Wires {
             open.others.remove(&id);
             return Owner::Dead;
         }
-        let owner = reach(hall, id);
+        let mut owner = reach(hall, id);
+        if let Owner::Unwatched = owner {
+            // The next try may use the descriptors that are kept for later.
+            open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
+            owner = reach(hall, id);
+        }
+        if let Owner::Unwatched = owner {
+            drop(open);
+            return self.with_spare(hall, id, |_| ());
+        }
         if let Owner::Alive(wire) = &owner {
             if open.others.len() >= MAX_KEPT {
                 open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
@@ -109,20 +120,29 @@ impl Wires {
             Owner::Alive(wire) => {
                 let _ = sys::write_byte(wire.as_fd());
             }
-            Owner::Unknown => self.ring_with_spare(hall, id),
-            Owner::Us | Owner::Dead => {}
+            Owner::Unwatched => {
+                self.with_spare(hall, id, |wire| drop(sys::write_byte(wire)));
+            }
+            Owner::Us | Owner::Dead | Owner::Unknown => {}
         }
     }
 
-    /// Wakes the owner of `id` when no descriptor was free: gives up the spare one for the moment.
+    /// Finds out whether the owner of `id` lives when no descriptor is free: gives up the spare one for the
+    /// moment. Applies `f` to the writing end of a wire whose owner lives.
     #[cold]
-    fn ring_with_spare(&self, hall: BorrowedFd<'_>, id: i64) {
-        let Some(mut spare) = lock(&self.spare) else { return };
+    fn with_spare(&self, hall: BorrowedFd<'_>, id: i64, f: impl FnOnce(BorrowedFd<'_>)) -> Owner {
+        let Some(mut spare) = lock(&self.spare) else { return Owner::Unknown };
         drop(spare.take());
-        if let Reached::Alive(wire) = wire::reach(hall, id) {
-            let _ = sys::write_byte(wire.as_fd());
-        }
+        let owner = match wire::reach(hall, id) {
+            Reached::Alive(wire) => {
+                f(wire.as_fd());
+                Owner::Unwatched
+            }
+            Reached::Dead => Owner::Dead,
+            Reached::NoDescriptor | Reached::Unknown => Owner::Unknown,
+        };
         *spare = hall.try_clone_to_owned().ok();
+        owner
     }
 }
 
@@ -130,6 +150,7 @@ fn reach(hall: BorrowedFd<'_>, id: i64) -> Owner {
     match wire::reach(hall, id) {
         Reached::Alive(wire) => Owner::Alive(Arc::new(wire)),
         Reached::Dead => Owner::Dead,
+        Reached::NoDescriptor => Owner::Unwatched,
         Reached::Unknown => Owner::Unknown,
     }
 }

@@ -18,6 +18,8 @@ use crate::{
 
 /// Permission bit of a directory: new files in it belong to its group.
 const SET_GROUP: u32 = 0o2000;
+/// Permission bits for users who are neither the owner nor in the group.
+const OTHERS: u32 = 0o007;
 
 /// The directory of a new hall, which no other process sees yet.
 pub(crate) struct NewDir<'a> {
@@ -62,9 +64,15 @@ impl HallDir {
     }
 
     fn fill(&self, hidden: &Path, mode: u32, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
+        let mut mode = mode;
         if mode & SET_GROUP != 0 {
             let group = self.metadata()?.gid();
-            unix::fs::chown(hidden, None, Some(group)).map_err(Error::system("create", hidden))?;
+            match unix::fs::chown(hidden, None, Some(group)) {
+                Ok(()) => {}
+                // The user is not a member of the group, as in /tmp. The group counts among all others.
+                Err(_) if mode & OTHERS == OTHERS => mode &= !SET_GROUP,
+                Err(error) => return Err(Error::system("create", hidden)(error)),
+            }
         }
         // The umask may have taken permissions away.
         fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
@@ -110,7 +118,7 @@ impl HallDir {
         }
         let dir = self.metadata()?.mode();
         let group = if dir & 0o020 != 0 { SET_GROUP | 0o070 } else { 0 };
-        let others = if dir & 0o002 != 0 { 0o007 } else { 0 };
+        let others = if dir & 0o002 != 0 { OTHERS } else { 0 };
         Ok(0o700 | group | others)
     }
 }

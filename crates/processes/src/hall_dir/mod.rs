@@ -1,6 +1,7 @@
 //! Directories that contain halls.
 
 mod create;
+mod remove;
 
 use std::{
     env, fs,
@@ -8,7 +9,6 @@ use std::{
     io::ErrorKind,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::atomic::Ordering::SeqCst,
 };
 
 use hallpass_common::{check_name, check_slots};
@@ -192,39 +192,6 @@ impl HallDir {
         Ok(names)
     }
 
-    /// Removes a hall.
-    ///
-    /// With `force`, a hall that is in use or damaged is removed too. Waiters then get [`Error::Closed`];
-    /// holders keep their slots of the removed hall until they leave.
-    ///
-    /// # Errors
-    /// - [`Error::InUse`] if the hall has holders or waiters and `force` is `false`.
-    /// - [`Error::Missing`] if there is no hall of this name.
-    /// - [`Error::System`] if the operating system refuses.
-    /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
-    pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
-        let is_damage = |error: &Error| {
-            matches!(error, Error::Damaged { .. } | Error::Version { .. } | Error::System { .. })
-        };
-        match self.open_existing(name) {
-            Ok(hall) => close_for_removal(&hall, force)?,
-            Err(error) if force && is_damage(&error) => {}
-            Err(error) => return Err(error),
-        }
-        // Renamed first, so that no process finds half a hall.
-        let path = self.path.join(name);
-        let hidden = self.hidden("old");
-        fs::rename(&path, &hidden).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => self.missing(name),
-            _ => Error::system("remove", &path)(error),
-        })?;
-        let removed = match fs::symlink_metadata(&hidden) {
-            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&hidden),
-            _ => fs::remove_file(&hidden),
-        };
-        removed.map_err(Error::system("remove", hidden))
-    }
-
     fn missing(&self, name: &str) -> Error {
         Error::Missing { name: name.into(), dir: self.path.clone() }
     }
@@ -246,29 +213,6 @@ impl HallDir {
     fn hidden(&self, what: &str) -> PathBuf {
         self.path.join(format!("{HIDDEN}{what}-{:016x}", random()))
     }
-}
-
-/// Closes a hall, unless it is in use.
-fn close_for_removal(hall: &SharedHall, force: bool) -> Result<(), Error> {
-    let in_use = |holders, waiting| Error::InUse { name: hall.name().into(), holders, waiting };
-    if !force {
-        hall.reap()?;
-        let status = hall.status();
-        let (holders, waiting) = (status.holders.len(), status.waiters.len());
-        if holders + waiting > 0 {
-            return Err(in_use(holders, waiting));
-        }
-    }
-    let size = hall.handle.state.file.size();
-    let k = size.swap(0, SeqCst);
-    // A process may have entered since.
-    let holders = hall.status().holders.len();
-    if !force && holders > 0 {
-        size.store(k, SeqCst);
-        return Err(in_use(holders, 0));
-    }
-    hall.close();
-    Ok(())
 }
 
 fn random() -> u64 {

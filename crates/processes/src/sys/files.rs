@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{CWD, FallocateFlags, Mode, OFlags, RenameFlags, fallocate, fstat, openat, renameat_with},
+    fs::{CWD, FallocateFlags, Mode, OFlags, RenameFlags, fallocate, openat, renameat_with},
     io::{Errno, retry_on_intr},
 };
 
@@ -23,11 +23,6 @@ pub(crate) fn open_dir(path: &Path) -> Result<OwnedFd, Errno> {
 pub(crate) fn open_in(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     openat(dir, name, flags, Mode::empty())
-}
-
-/// Returns who may read and write the file.
-pub(crate) fn mode_of(file: &File) -> io::Result<Mode> {
-    Ok(Mode::from_raw_mode(fstat(file)?.st_mode & 0o666))
 }
 
 /// Makes an empty file `len` zeros long, with all its pages: a full disk is an error here, and not a

@@ -8,8 +8,10 @@
 //! | [`wire`] | named pipes, by which the kernel reports whether a process lives |
 //! | [`files`] | files and directories that appear whole or not at all |
 //! | [`clock`] | the coarse clock |
+//! | [`exit`] | waiting until a dying process has released everything |
 
 mod clock;
+mod exit;
 mod files;
 mod generation;
 mod mapping;
@@ -17,7 +19,8 @@ mod pipe;
 pub(crate) mod wire;
 
 pub(crate) use clock::coarse_now;
-pub(crate) use files::{allocate, mode_of, open_dir, open_in, rename_new};
+pub(crate) use exit::await_exit;
+pub(crate) use files::{allocate, open_dir, open_in, rename_new};
 pub(crate) use generation::generation;
 pub(crate) use mapping::Mapping;
 pub(crate) use pipe::write_byte;

@@ -33,12 +33,16 @@ pub(crate) fn id_of(name: &OsStr) -> Option<i64> {
     Some(u64::from_str_radix(id, 16).ok()? as i64)
 }
 
+/// The permissions of a wire. The directory decides which users can reach it, and each of these users must be
+/// able to open it: root may use a hall in the private directory of a user.
+const MODE: Mode = Mode::from_raw_mode(0o666);
+
 /// Creates the wire of `id` in the directory `hall` and opens its reading end.
-pub(crate) fn create(hall: BorrowedFd<'_>, id: i64, mode: Mode) -> io::Result<OwnedFd> {
+pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
     let name = name(id);
-    mknodat(hall, &name, FileType::Fifo, mode, 0)?;
+    mknodat(hall, &name, FileType::Fifo, MODE, 0)?;
     // The umask may have taken permissions away.
-    let opened = chmodat(hall, &name, mode, AtFlags::empty()).and_then(|()| {
+    let opened = chmodat(hall, &name, MODE, AtFlags::empty()).and_then(|()| {
         // Open for writing too. Otherwise a poll would return whenever the last other writer goes.
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         openat(hall, &name, flags, Mode::empty())
@@ -61,6 +65,8 @@ pub(crate) enum Reached {
     Alive(OwnedFd),
     /// No process reads the wire any more.
     Dead,
+    /// This process, or the machine, has no free descriptor to open the wire with.
+    NoDescriptor,
     /// The file is missing, is not a pipe, or may not be opened. Its owner may live, so it must be treated
     /// as alive.
     Unknown,
@@ -77,6 +83,7 @@ pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
             _ => Reached::Unknown,
         },
         Err(Errno::NXIO) => Reached::Dead,
+        Err(Errno::MFILE | Errno::NFILE) => Reached::NoDescriptor,
         Err(_) => Reached::Unknown,
     }
 }

@@ -1,12 +1,19 @@
 //! Processes that are killed or stopped: what they held is free, or not.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs::File,
+    time::{Duration, Instant},
+};
 
-use rustix::process::{Pid, Signal, kill_process};
+use hallpass_processes::HallDir;
+use rustix::{
+    fs::{FlockOperation, flock},
+    process::{Pid, Signal, kill_process},
+};
 
 use crate::{
     puppet::Puppet,
-    support::{Scene, a_while, is_full},
+    support::{NAME, Scene, a_while, is_full, wait_until},
 };
 
 #[test]
@@ -189,4 +196,61 @@ fn a_slot_can_be_left_to_its_lifeline() {
     assert_eq!(scene.hall.available(), 1);
     kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
     scene.assert_whole();
+}
+
+#[test]
+fn a_waiter_short_of_descriptors_notices_the_death_of_any_holder() {
+    let scene = Scene::new(6);
+    let mut holders: Vec<_> = (0..6).map(|_| scene.holder().0).collect();
+    let mut waiter = scene.puppet();
+    // One for the pipe of the waiter, and one to watch a holder with.
+    assert_eq!(waiter.order("limit 2"), "done");
+    waiter.say("acquire");
+    wait_until("the waiter is in the queue", || scene.hall.waiting() == 1);
+    a_while();
+    holders.pop().unwrap().kill();
+    assert_eq!(waiter.answer(), Ok(5));
+}
+
+/// Root may use a hall in the private directory of a user.
+#[test]
+fn a_slot_that_another_user_held_in_a_private_directory_is_freed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut user = Puppet::new();
+    let owned = std::os::unix::fs::chown(path, Some(65534), Some(65534));
+    if owned.is_err() || user.order("become 65534") != "done" {
+        println!("skipped: cannot become another user");
+        return;
+    }
+    assert_eq!(user.order(&format!("create {NAME} 1 {}", path.display())), "open");
+    let mut root = Puppet::new();
+    root.open(path, NAME);
+    assert_eq!(root.acquire(), Ok(0));
+    user.say("acquire");
+    let hall = HallDir::at(path).open_existing(NAME).unwrap();
+    wait_until("the user waits", || hall.waiting() == 1);
+    root.kill();
+    assert_eq!(user.answer(), Ok(0));
+}
+
+/// The kernel closes the descriptors of a dying process one after the other.
+#[test]
+fn a_killed_holder_has_released_its_locks_when_its_successor_enters() {
+    let scene = Scene::new(1);
+    let lock = scene.path().join("lock");
+    for _ in 0..60 {
+        let mut holder = Puppet::new();
+        assert_eq!(holder.order(&format!("lock {}", lock.display())), "locked");
+        holder.open(scene.path(), NAME);
+        assert_eq!(holder.acquire(), Ok(0));
+        let file = File::open(&lock).unwrap();
+        let successor = scene.waiting_thread(move |pass| {
+            let is_free = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+            drop(pass);
+            is_free
+        });
+        holder.kill();
+        assert!(successor.join().unwrap(), "the killed holder still has the lock");
+    }
 }

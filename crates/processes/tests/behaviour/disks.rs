@@ -4,6 +4,7 @@
 use std::{ffi::CString, fs, io, path::Path, ptr};
 
 use hallpass_processes::{Error, HallDir};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{
     puppet::Puppet,
@@ -59,11 +60,21 @@ pub fn mount_read_only(path: &str) -> String {
 pub fn become_user(uid: u32) -> String {
     // SAFETY: an empty list needs no pointer.
     let groups = unsafe { libc::setgroups(0, ptr::null()) };
-    // SAFETY: the call has no preconditions; it fails where it is not permitted.
-    match groups | unsafe { libc::setuid(uid) } {
+    // SAFETY: the calls have no preconditions; they fail where they are not permitted.
+    match groups | unsafe { libc::setgid(uid) | libc::setuid(uid) } {
         0 => "done".into(),
         _ => io::Error::last_os_error().to_string(),
     }
+}
+
+/// Lets this process open exactly `free` more descriptors.
+pub fn limit_descriptors(free: usize) -> String {
+    let is_free = |number: &u64| fs::read_link(format!("/proc/self/fd/{number}")).is_err();
+    let last = (0..).filter(is_free).take(free).last();
+    let limit = getrlimit(Resource::Nofile);
+    let current = last.map(|last| last + 1);
+    setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
+    "done".into()
 }
 
 /// Makes a hall on the disk, fills the disk, and uses the whole hall; returns `works`, or the error.

@@ -134,3 +134,42 @@ fn threads_that_open_a_hall_at_once_make_one_hall() {
         assert!(passes.iter().map(|pass| pass.slot()).eq(0..8));
     }
 }
+
+/// In a sticky directory, only its owner may remove a hall; another user may use it.
+#[test]
+fn a_refused_removal_leaves_the_hall_as_it_was() {
+    for force in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        let hall = HallDir::at(folder.path()).open(NAME, 2).unwrap();
+        let mut puppet = Puppet::new();
+        let became = puppet.order("become 65534");
+        if became != "done" {
+            println!("skipped: cannot become another user: {became}");
+            return;
+        }
+        let answer = puppet.order(&format!("remove {NAME} {force} {}", folder.path().display()));
+        assert!(answer.contains("cannot remove"), "{answer}");
+        assert!(!hall.is_closed(), "force: {force}");
+        assert_eq!(hall.try_acquire().unwrap().slot(), 0);
+        puppet.open(folder.path(), NAME);
+        assert_eq!(puppet.acquire(), Ok(0));
+    }
+}
+
+/// As in `/dev/shm` or `/tmp`: the directory belongs to a group that the user is not a member of.
+#[test]
+fn an_ordinary_user_can_create_a_hall_in_a_world_writable_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let mut puppet = Puppet::new();
+    let became = puppet.order("become 65534");
+    if became != "done" {
+        println!("skipped: cannot become another user: {became}");
+        return;
+    }
+    assert_eq!(puppet.order(&format!("create {NAME} 2 {}", folder.path().display())), "open");
+    assert_eq!(puppet.acquire(), Ok(0));
+    let hall = HallDir::at(folder.path()).open(NAME, 2).unwrap();
+    assert_eq!(hall.try_acquire().unwrap().slot(), 1);
+}

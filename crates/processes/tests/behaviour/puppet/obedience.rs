@@ -1,6 +1,7 @@
 //! The puppet's side.
 
 use std::{
+    fs::File,
     io::{self, Write},
     os::unix::process::CommandExt,
     process::{Command, Stdio},
@@ -9,6 +10,8 @@ use std::{
 };
 
 use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
+
+use rustix::fs::{FlockOperation, flock};
 
 use super::MARK;
 use crate::{disks, forks};
@@ -44,6 +47,21 @@ impl Things {
                 }
                 "open".into()
             }
+            "create" => {
+                let [name, slots, dir] = words(rest);
+                match HallDir::at(dir).open(name, slots.parse().unwrap()) {
+                    Ok(hall) => self.hall = Some(Box::leak(Box::new(hall))),
+                    Err(error) => return error.to_string(),
+                }
+                "open".into()
+            }
+            "remove" => {
+                let [name, force, dir] = words(rest);
+                match HallDir::at(dir).remove(name, force == "true") {
+                    Ok(()) => "removed".into(),
+                    Err(error) => error.to_string(),
+                }
+            }
             "acquire" => self.came_in(self.hall().acquire()),
             "try" => self.came_in(self.hall().try_acquire()),
             "for" => {
@@ -75,6 +93,14 @@ impl Things {
                 Command::new("sleep").arg("1000").exec().to_string()
             }
             "become" => disks::become_user(rest.parse().unwrap()),
+            // Locks a file until the puppet ends.
+            "lock" => {
+                let file = File::create(rest).unwrap();
+                flock(&file, FlockOperation::LockExclusive).unwrap();
+                std::mem::forget(file);
+                "locked".into()
+            }
+            "limit" => disks::limit_descriptors(rest.parse().unwrap()),
             "mount" => disks::mount_small(rest),
             "mount-read-only" => disks::mount_read_only(rest),
             "try-disk" => disks::try_disk(rest),
@@ -111,4 +137,9 @@ impl Things {
             threads.into_iter().filter_map(|thread| thread.join().ok()).filter(|was| *was).count()
         })
     }
+}
+
+/// Splits an order into its three words.
+fn words(rest: &str) -> [&str; 3] {
+    rest.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words")
 }

@@ -1,0 +1,202 @@
+//! Removing halls.
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::atomic::Ordering::SeqCst,
+};
+
+use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
+use hallpass_common::MAX_SLOTS;
+
+use super::HallDir;
+use crate::{Error, hall::SharedHall, registration::Registration};
+
+impl HallDir {
+    /// Removes a hall.
+    ///
+    /// With `force`, a hall that is in use or damaged is removed too. Waiters then get [`Error::Closed`];
+    /// holders keep their slots of the removed hall until they leave.
+    ///
+    /// If there is an error, the hall stays as it was.
+    ///
+    /// # Errors
+    /// - [`Error::InUse`] if the hall has holders or waiters and `force` is `false`.
+    /// - [`Error::Missing`] if there is no hall of this name.
+    /// - [`Error::System`] if the operating system refuses.
+    /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
+    pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
+        let is_damage = |error: &Error| {
+            matches!(error, Error::Damaged { .. } | Error::Version { .. } | Error::System { .. })
+        };
+        let hall = match self.open_existing(name) {
+            Ok(hall) => Some(hall),
+            Err(error) if force && is_damage(&error) => None,
+            Err(error) => return Err(error),
+        };
+        let seized = match &hall {
+            Some(hall) if !force => Some(SeizedHall::new(hall)?),
+            _ => None,
+        };
+        // Renamed first: no process finds half a hall, and a refusal leaves the hall as it was.
+        let hidden = self.rename_away(name)?;
+        if let Some(hall) = &hall {
+            hall.close();
+        }
+        if let Some(seized) = seized {
+            seized.keep_slots();
+        }
+        remove_all(&hidden).map_err(Error::system("remove", hidden))
+    }
+
+    /// Renames a hall, so that its name is free and no process finds it. Returns the new path.
+    fn rename_away(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.path.join(name);
+        let hidden = self.hidden("old");
+        match fs::rename(&path, &hidden) {
+            Ok(()) => Ok(hidden),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(name)),
+            Err(error) => Err(Error::system("remove", &path)(error)),
+        }
+    }
+}
+
+fn remove_all(path: &Path) -> std::io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        _ => fs::remove_file(path),
+    }
+}
+
+/// A hall whose slots this process holds, all of them, so that no other process can enter. Dropping it frees
+/// them. If this process dies, the slots are free as after the death of any holder.
+///
+/// A newcomer reads the size of the hall and then takes a slot. Between these two steps it does not notice
+/// that the hall was closed, so closing alone does not keep it out.
+struct SeizedHall<'a> {
+    hall: &'a SharedHall,
+    registration: Option<Box<Registration>>,
+    /// The first `seized` slots are tagged.
+    seized: usize,
+}
+
+impl<'a> SeizedHall<'a> {
+    /// Takes all slots. Fails if the hall has holders or waiters.
+    fn new(hall: &'a SharedHall) -> Result<Self, Error> {
+        hall.reap()?;
+        let in_use = || {
+            let status = hall.status();
+            let (holders, waiting) = (status.holders.len(), status.waiters.len());
+            Error::InUse { name: hall.name().into(), holders, waiting }
+        };
+        let status = hall.status();
+        if status.holders.len() + status.waiters.len() > 0 {
+            return Err(in_use());
+        }
+        let registration = Some(hall.handle.registration()?);
+        let mut seized = SeizedHall { hall, registration, seized: 0 };
+        // Slots beyond the size too: the hall may have been larger when a newcomer read its size.
+        while seized.seized < MAX_SLOTS {
+            if !seized.take_next() {
+                drop(seized);
+                return Err(in_use());
+            }
+        }
+        // Newcomers wait from now on. One that arrived meanwhile is not turned away.
+        let waiting = hall.waiting();
+        if waiting > 0 {
+            drop(seized);
+            return Err(Error::InUse { name: hall.name().into(), holders: 0, waiting });
+        }
+        Ok(seized)
+    }
+
+    fn tag(&self) -> i64 {
+        let registration = self.registration.as_ref().expect("taken out only at the end");
+        Tag { process: registration.record, number: registration.number }.pack()
+    }
+
+    /// Takes one more slot, as line E5 does. Returns `false` if it is held.
+    fn take_next(&mut self) -> bool {
+        let slot = self.hall.handle.state.file.slot(self.seized);
+        let is_taken = slot.compare_exchange(FREE, self.tag(), SeqCst, SeqCst).is_ok();
+        self.seized += usize::from(is_taken);
+        is_taken
+    }
+
+    /// Ends without freeing the slots, because the hall is closed.
+    fn keep_slots(mut self) {
+        if let Some(registration) = self.registration.take() {
+            registration.unregister(&self.hall.handle.state);
+        }
+    }
+}
+
+impl Drop for SeizedHall<'_> {
+    fn drop(&mut self) {
+        if self.registration.is_none() {
+            return;
+        }
+        let tag = self.tag();
+        let (handle, mut registration) = (&self.hall.handle, self.registration.take());
+        for slot in 0..self.seized {
+            let _ = handle.state.file.slot(slot).compare_exchange(tag, FREE, SeqCst, SeqCst);
+        }
+        if let Some(mut registration) = registration.take() {
+            // Processes may wait by now.
+            handle.serve(&mut registration, Line::S1 { role: Role::Leaver });
+            handle.give_back(registration);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hallpass_algorithms::{Next, halls::processes::step};
+
+    use super::*;
+    use crate::environment::Patience;
+
+    /// A newcomer is delayed between reading the size of the hall and taking a slot.
+    #[test]
+    fn a_removed_hall_admits_no_newcomer_that_read_its_size_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = HallDir::at(folder.path());
+        let hall = dir.open("hall", 2).unwrap();
+        let state = &hall.handle.state;
+        let mut registration = Registration::new(state).unwrap();
+        let (me, x) = (registration.record, registration.number);
+        // Registering draws a ticket. A whole passage makes the hall quiet again, as the fast path needs it.
+        drop(hall.acquire().unwrap());
+        let mut newcomer = registration.environment(state, Patience::NONE);
+        let mut at = Line::E1 { x };
+        while !matches!(at, Line::E4 { .. }) {
+            let Next::Goto(line) = step(&mut newcomer, me, at) else { panic!("it entered early") };
+            at = line;
+        }
+        dir.remove("hall", false).unwrap();
+        let successor = dir.open("hall", 2).unwrap();
+        let _pass = successor.acquire().unwrap();
+        while !matches!(at, Line::E6 { .. }) {
+            match step(&mut newcomer, me, at) {
+                Next::Goto(line) => at = line,
+                _ => panic!("the newcomer holds slot 0 of the removed hall"),
+            }
+        }
+        registration.unregister(state);
+    }
+
+    #[test]
+    fn a_failed_seizure_frees_the_slots_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = HallDir::at(folder.path());
+        let hall = dir.open("hall", 3).unwrap();
+        let passes: Vec<_> = (0..2).map(|_| hall.acquire().unwrap()).collect();
+        assert!(matches!(dir.remove("hall", false), Err(Error::InUse { holders: 2, .. })));
+        assert_eq!(hall.available(), 1);
+        drop(passes);
+        drop(SeizedHall::new(&hall).unwrap());
+        assert_eq!((hall.available(), hall.acquire().unwrap().slot()), (3, 0));
+    }
+}
