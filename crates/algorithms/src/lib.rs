@@ -1,12 +1,13 @@
-//! k-exclusion algorithms of the literature, each written once, as a step machine.
+//! k-exclusion algorithms from the literature and the protocols of hallpass, each written once as a step
+//! machine.
 //!
-//! A step machine makes at most one access to shared memory a step and keeps everything else in a
-//! small private state, so the same source runs on real atomics, under the exhaustive checker and
-//! in the simulator that counts remote references: all three are implementations of [`Memory`].
+//! A step machine makes at most one access to shared memory per step and keeps everything else in a
+//! small private state. So the same source runs on real atomics, under the exhaustive checker and
+//! in the simulator that counts remote references. All three are implementations of [`Memory`].
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`framework`] | [`Memory`], [`Layout`], [`Algorithm`], [`Pids`]: what a step machine is written in |
+//! | [`framework`] | [`Memory`], [`Layout`], [`Algorithm`], [`Pids`]: the building blocks of a step machine |
 //! | [`papers`] | the algorithms of the literature, one folder per paper |
 //! | [`halls`] | the protocols behind `Hall`, `SharedHall` and `ClusterHall` |
 //! | [`objects`] | the universal construction and the turnstile behind resilient objects |
@@ -31,7 +32,7 @@
 //! let holding = loop {
 //!     match algorithm.step(&mut memory, 0, at) {
 //!         Next::Goto(next) | Next::Spin(next) => at = next,
-//!         Next::Enter(exit) => break exit, // alone, so nothing to wait for
+//!         Next::Enter(exit) => break exit, // no other process competes, so it never waits
 //!         Next::Leave => unreachable!("a passage enters before it leaves"),
 //!     }
 //! };

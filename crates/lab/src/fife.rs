@@ -1,8 +1,8 @@
 //! First-in-first-enabled, for one ordered pair of processes.
 //!
-//! Afek et al., definitions 2.5 and 5.1. The explored graph is explored once more with three bits
-//! of history: whether `first` has left its doorway, whether `second` has, and whether `first` did
-//! before `second` entered it.
+//! The definitions are 2.5 and 5.1 of Afek et al. The explored graph is explored once more with three bits
+//! of history: whether `first` has left its doorway, whether `second` has, and whether `first` left it
+//! before `second` entered its own.
 
 use hallpass_algorithms::{Pid, Section};
 

@@ -1,4 +1,5 @@
-//! The lab: runs, checks and measures step machines.
+//! The lab runs, checks and measures step machines: k-exclusion algorithms of papers and the protocols of
+//! hallpass.
 //!
 //! | module | contents |
 //! |---|---|
@@ -12,8 +13,8 @@
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
 //! | [`timestamps`], [`objects`] | timestamp systems and objects, checked by the same explorer |
 //! | [`atlas`] | models with their expected results |
-//! | [`papers`] | the statements of the papers, judged by the atlas |
-//! | [`linear`] | a checker of linearizability |
+//! | [`papers`] | the statements of the papers, with verdicts computed from the atlas |
+//! | [`linear`] | a linearizability checker |
 //! | `program` | code that the programs `hallpass-lab` and `hallpass-bench` share; needs the feature `cli` |
 //!
 //! ```

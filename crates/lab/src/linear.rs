@@ -5,10 +5,10 @@
 //! operation that has not returned may or may not have had its moment yet.
 //!
 //! The [`Monitor`] follows a history and keeps all *configurations* that explain it: a state of the object,
-//! and the fate of each operation under way. This is the search of Wing & Gong (1993), on all branches at
-//! once and with equal ones merged (Lowe 2017), so few overlapping operations make few configurations, no
-//! matter how long the history is. [`check`] does the same for a recorded history. It is faster, because
-//! there the result of an operation is already known at its call.
+//! and for each operation under way, whether it has taken effect. This is the search of Wing & Gong (1993) on
+//! all branches at once, with equal branches merged (Lowe 2017). So the number of configurations depends on
+//! how many operations overlap, not on the length of the history. [`check`] does the same for a recorded
+//! history. It is faster, because it knows the result of an operation already at its call.
 //!
 //! Limits: an object whose results reveal little (pushes that are never popped) leaves many orders
 //! possible, and each order is a configuration.

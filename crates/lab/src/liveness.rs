@@ -1,10 +1,11 @@
 //! Decides deadlock, starvation and enabledness on cycles of the graph.
 //!
 //! Fairness is weak, per process: every process outside its remainder that has not stopped keeps taking
-//! steps. A waiting step is a step like any other. So in a component of the graph every process either has
-//! an edge, or stays in its remainder, or has stopped. The number of stopped processes is the cost of a
-//! trap, and the cheapest trap gives the resilience. A smaller cycle has fewer moving processes, so it is
-//! enough to look at whole components. No crash needs to be modelled.
+//! steps. A step that only waits counts as a step. So in a component of the graph every process either has
+//! an edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps taking
+//! steps and does not enter. Its cost is the number of stopped processes, and the cheapest trap gives the
+//! resilience. In a smaller cycle fewer processes move, so more of them have stopped; therefore it is enough
+//! to examine whole components. The model needs no crashes.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;

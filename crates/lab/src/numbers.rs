@@ -1,5 +1,4 @@
-//! Numbered parts of states: each distinct part is stored once, in a table, because most states share most
-//! parts.
+//! Tables that number the parts of states. Most states share most parts, so each distinct part is stored once.
 
 use std::{hash::Hash, sync::RwLock};
 

@@ -1,8 +1,8 @@
 //! A hash table from states to numbers that holds no states, only tags.
 //!
-//! A slot holds a tag and a number. Slots come in lines of eight, one cache line each. A search for a state
-//! starts in the line of its mark and continues in the lines after it. So nearly every look-up costs one
-//! cache miss, even when the table is almost full.
+//! A slot holds a tag and a number. A line is eight slots in one cache line. The hash of a state, its
+//! [`Mark`], consists of a position and a tag. A search starts in the line at this position and continues in
+//! the lines after it. So nearly every look-up costs one cache miss, even when the table is almost full.
 //!
 //! ORDERING: a slot is published with Release after its state has been written elsewhere, and read
 //! with Acquire before the state is: a thread that sees the number sees the state.

@@ -1,13 +1,13 @@
 //! The set of states an exploration has seen, numbered in the order they were found.
 //!
-//! States lie in a log, in order. A hash table beside it maps a state to its number. Both grow without ever
-//! holding two copies: the log grows in chunks, and the table is built anew from the log. Numbers are
-//! dense, so the analyses after the exploration work on plain arrays.
+//! A log holds the states in this order. A hash table maps a state to its number. Neither is ever copied to
+//! grow: the log grows in chunks, and the table is rebuilt from the log. Numbers are dense, so the analyses
+//! after the exploration work on plain arrays.
 //!
-//! | | bytes a state |
+//! | | bytes per state |
 //! |---|---|
-//! | log | 8 a word |
-//! | table | 8 a slot, slots 53 to 90 % full |
+//! | log | 8 per word |
+//! | table | 8 per slot; 53 to 90 % of the slots are full |
 //! | parents | 1/16 |
 //!
 //! The store has no parent pointers. Successors are appended in the order of their parents, so one parent

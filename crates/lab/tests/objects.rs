@@ -1,5 +1,5 @@
 //! The universal construction keeps its guarantees at small sizes, and each wrong variant is rejected.
-//! The numbers of states are pinned, so that a search that silently shrinks fails. `hallpass lab objects` runs
+//! The numbers of states are pinned, so that a search that explores fewer states fails. `hallpass lab objects` runs
 //! the models that take longer.
 
 use std::sync::atomic::AtomicBool;

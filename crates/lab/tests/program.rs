@@ -18,7 +18,7 @@ fn the_report_on_a_correct_object_says_that_it_holds() {
     let text = text(&output);
     assert!(text.starts_with("counter k=2, 1 of add/look: holds"), "{text}");
     assert!(text.contains("2,637 states (all)"), "{text}");
-    assert!(text.contains("at most 50 to change the object, 9 to look at it"), "{text}");
+    assert!(text.contains("at most 50 to change the object, 9 to read it"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Timestamp systems: the sound ones hold, and each wrong variant is rejected at the smallest size that shows it.
-//! The numbers of states are pinned, so that a search that silently shrinks fails. docs/lab.md has commands for
+//! The numbers of states are pinned, so that a search that explores fewer states fails. docs/lab.md has commands for
 //! checks that take longer.
 
 use std::sync::atomic::AtomicBool;

@@ -1,18 +1,17 @@
-//! The one way to break an algorithm on purpose: replace some of its lines.
+//! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
 //! Every algorithm comes with wrong variants that the lab must reject, which shows that the lab would
-//! notice such a mistake. A wrong variant is written outside the sound code, in a module `wrong`, and
-//! says nothing but what it does differently. It takes one of two forms:
+//! notice such a mistake. A wrong variant is in a module `wrong`, outside the sound code, and contains only
+//! what it does differently. It takes one of two forms:
 //!
-//! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), says what a
-//!   process does instead of some lines. [`Changed`] applies it to the original, which executes all other
-//!   lines. Private states, shared variables and normal form remain those of the original.
-//! - *Another construction*: a function that builds the original from other data, such as another set of
-//!   cells to wait on or a ladder without its first step. That needs nothing from this module.
+//! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), replaces some
+//!   lines. [`Changed`] applies it to the original, which executes all other lines. Private states, shared
+//!   variables and normal form remain those of the original.
+//! - *Another construction*: a function builds the original from other data, such as another set of cells to
+//!   wait on or a stack of levels without the outermost one. This form does not use this module.
 //!
-//! No line of the sound code asks which variant it is in. Two places outside the lines know of a variant: the
-//! normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear timestamp system
-//! (`Form::Grouped`).
+//! No line of the sound code checks for a variant. Two places outside the lines do: the normal form of Choi's
+//! algorithm (`cells_may_fall`) and the register forms of the linear timestamp system (`Form::Grouped`).
 
 use core::marker::PhantomData;
 
@@ -24,9 +23,9 @@ use crate::framework::{
 
 /// A change to lines of `T`.
 ///
-/// A process stands at an `S`: a line and its private variables. A line leads to an `N` and accesses the
-/// environment `E`, which is `dyn Memory` for everything that runs on [`Memory`]. So one trait serves
-/// algorithms, blocks of an algorithm, the procedures of a timestamp system and protocols that run on an
+/// `S` is the private state of a process: a line and its private variables. A line accesses the environment
+/// `E`, which is `dyn Memory` for everything that runs on [`Memory`], and returns an `N`. So one trait serves
+/// algorithms, blocks of an algorithm, the procedures of a timestamp system, and protocols with an
 /// environment of their own.
 pub trait Change<T, S, N, E: ?Sized> {
     /// Executes the changed line, or does nothing and returns `None` if the line at `at` is unchanged.
@@ -35,20 +34,20 @@ pub trait Change<T, S, N, E: ?Sized> {
 
 /// `T` with the change `C`.
 ///
-/// It implements what `T` implements: [`Algorithm`], a [`Block`] of Anderson & Moir or a
-/// [timestamp system].
+/// It implements the trait that `T` implements: [`Algorithm`], [`Block`] (Anderson & Moir) or
+/// [`Timestamps`].
 ///
 /// [`Block`]: crate::papers::anderson_moir::Block
-/// [timestamp system]: crate::papers::timestamps::Timestamps
+/// [`Timestamps`]: crate::papers::timestamps::Timestamps
 pub struct Changed<T, C>(T, PhantomData<fn() -> C>);
 
 impl<T, C> Changed<T, C> {
-    /// Changes `original`.
+    /// Creates the changed `original`.
     pub fn new(original: T) -> Self {
         Changed(original, PhantomData)
     }
 
-    /// The unchanged `T`.
+    /// Returns the unchanged `T`.
     pub fn original(&self) -> &T {
         &self.0
     }
@@ -145,12 +144,13 @@ where
     }
 }
 
-/// Declares [changes](crate::framework::changed::Change): for each a name, what is wrong, and the changed
-/// lines.
+/// Declares [changes](crate::framework::changed::Change), each with a name, a doc comment that says what is
+/// wrong, and the changed lines.
 ///
-/// The first line says what is changed: the type, where a process stands and where a line leads. A closure
-/// head names the original, its environment and the process; the arms are match arms, guards included, of
-/// the lines that the variant executes differently. All other lines remain those of the original.
+/// The first line names the type to change, the type of private states and the type that a line returns. The
+/// names between the bars stand for the original, its environment and the process. The arms are match arms,
+/// with guards if needed, for the lines that the variant executes differently. All other lines remain those
+/// of the original.
 ///
 /// ```
 /// use hallpass_algorithms::{
@@ -162,7 +162,7 @@ where
 ///
 /// changed_lines! {
 ///     Arranged<Fig3>, At<Line> => Next<At<Line>>;
-///     /// Processes pass the innermost level without a look at it.
+///     /// Processes pass the innermost level without checking it.
 ///     OpenDoor: |_s, _m, _p| {
 ///         At::Block { lost, stage, line: Line::L2 } if stage == 1 => {
 ///             Next::Enter(At::Block { lost, stage, line: Line::L7 })
@@ -176,10 +176,10 @@ where
 /// Three clauses may follow, in this order:
 ///
 /// - `where [T: Timestamps]` declares the generic parameters of these types.
-/// - `in E` names another environment than shared memory; generic if declared in `where`, as in
+/// - `in E` names another environment than shared memory. It is generic if `where` declares it, as in
 ///   `where [E: Environment], in E`.
-/// - `through |original, memory| ModelEnvironment { original, memory }` wraps the environment into
-///   another, which the closure head of each change then names.
+/// - `through |original, memory| ModelEnvironment { original, memory }` wraps shared memory into another
+///   environment. The changes then get that environment.
 #[macro_export]
 macro_rules! changed_lines {
     (@change [[$type:ty] [$at:ty] [$next:ty] [$($generics:tt)*] [$env:ty] [|$t:ident, $e:ident| $view:expr]]

@@ -1,4 +1,4 @@
-//! The trait of a step machine, and the types for where a process stands.
+//! The trait of a step machine, and the types that describe where a process is.
 
 use alloc::string::String;
 use core::{fmt, fmt::Debug, hash::Hash};
@@ -8,13 +8,13 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// Where a step goes.
+/// The result of a step: where the process continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next<S> {
     /// Continue at this line.
     Goto(S),
-    /// The awaited condition does not hold yet: wait, then continue at this line. A native driver pauses
-    /// or parks the thread; the checker sees a loop.
+    /// The condition that the process waits for does not hold yet: wait, then continue at this line. A
+    /// program that runs the algorithm natively pauses or parks the thread; the checker sees a loop.
     Spin(S),
     /// Enter the critical section. The exit section will begin at this line.
     Enter(S),
@@ -22,7 +22,7 @@ pub enum Next<S> {
     Leave,
 }
 
-/// The part of a passage a process is in.
+/// The part of a passage that a process is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Section {
     /// The process does not compete.
@@ -65,8 +65,8 @@ pub struct Mishap {
     pub var: Var,
     /// The change to the variable.
     pub op: Op,
-    /// Whether the fault kills the process. A killed process returns to its remainder, from where another
-    /// one may start in its place.
+    /// Whether the fault kills the process. A killed process returns to its remainder, where it may start
+    /// again as a new process.
     pub kills: bool,
     /// The fault as a participle, such as `killed`.
     pub name: &'static str,
@@ -129,7 +129,7 @@ pub trait Algorithm {
     /// Returns the first line of the entry section of `p`.
     fn begin(&self, p: Pid) -> Self::State;
 
-    /// Executes the line at which `p` stands.
+    /// Executes line `at` of process `p` and returns where `p` continues.
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: Self::State) -> Next<Self::State>;
 
     /// Returns whether this line of the entry section belongs to the waiting room. The doorway of a
@@ -139,8 +139,8 @@ pub trait Algorithm {
     /// Returns the paper's label of the line.
     fn label(&self, p: Pid, at: Self::State) -> Label;
 
-    /// Returns the name (slot) held by a process whose exit section begins here, if the algorithm
-    /// assigns names.
+    /// Returns the name (slot) of a process whose exit section begins at `at`, or `None` if the algorithm
+    /// does not assign names.
     fn name(&self, _at: Self::State) -> Option<usize> {
         None
     }
@@ -153,25 +153,25 @@ pub trait Algorithm {
 
     /// Returns whether every renaming of the processes maps runs to runs, including the initial states.
     /// Such a machine keeps no process identifier in its private state and compares identifiers
-    /// only for equality. The lab's tests check this claim for every machine.
+    /// only for equality. The lab's tests check the answer for every machine.
     fn is_symmetric(&self) -> bool {
         false
     }
 
-    /// Returns whether the algorithm counts without bound. The checker then brings each state into its
-    /// normal form, so that finitely many states remain.
+    /// Returns whether the algorithm counts without bound. The checker then replaces each state by its
+    /// normal form (see [`normalize`](Algorithm::normalize)), so that finitely many states remain.
     fn is_unbounded(&self) -> bool {
         false
     }
 
-    /// Replaces the state by one with smaller numbers that behaves the same from then on: the same
-    /// processes can make the same kinds of steps on the same variables, to states that again have
-    /// the same normal form.
+    /// Replaces a state by its normal form: a state with smaller numbers that behaves the same from then
+    /// on. In both states, the same processes can make the same kinds of steps on the same variables, and
+    /// these steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
     /// Returns whether a step from or to `at` may change the numbers that
-    /// [`normalize`](Algorithm::normalize) looks at. If this is false for both ends of a step, a normal
-    /// state stays normal.
+    /// [`normalize`](Algorithm::normalize) reads. If this is false for both ends of a step from a normal
+    /// form, the step leads to a normal form.
     fn counts(&self, _at: &Loc<Self::State>) -> bool {
         true
     }

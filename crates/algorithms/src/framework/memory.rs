@@ -43,7 +43,7 @@ pub enum Op {
         new: Word,
     },
     /// Replaces the value by a function of it and an argument: the "large critical section" that
-    /// idealised algorithms assume and no machine has.
+    /// idealised algorithms assume and no real machine has.
     AtomicUpdate(fn(Word, Word) -> Word, Word),
 }
 
@@ -89,8 +89,8 @@ impl Op {
     }
 }
 
-/// An atomic word of real memory, every access sequentially consistent: core's [`AtomicI64`], or a
-/// wrapper of loom's.
+/// An atomic word of real memory: core's [`AtomicI64`], or a wrapper of loom's. Every access is sequentially
+/// consistent.
 pub trait AtomicWord {
     /// Returns the value.
     fn load(&self) -> Word;
@@ -102,7 +102,7 @@ pub trait AtomicWord {
     fn fetch_or(&self, bits: Word) -> Word;
     /// Keeps only these bits and returns the old value.
     fn fetch_and(&self, bits: Word) -> Word;
-    /// Replaces `old` by `new` and returns `Ok(old)`, or returns another value that it finds as `Err`.
+    /// Replaces `old` by `new` and returns `Ok(old)`. If the word holds another value, returns that as `Err`.
     fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word>;
 }
 
@@ -140,7 +140,7 @@ impl AtomicWord for AtomicI64 {
 
 impl Op {
     /// Performs the access on a word of real memory and returns the value from before it, as
-    /// [`Memory::access`] does. Sequentially consistent, as in the checker.
+    /// [`Memory::access`] does. The access is sequentially consistent, as in the checker.
     ///
     /// Step machines access atomics only here.
     #[inline(always)]

@@ -225,7 +225,8 @@ pub(super) const LIMITS: [&str; 7] = [
      stopped outside their remainder, undetected and permanently.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
-     passage begins. DSM: an access is remote unless the variable lies with the process.",
+     passage begins. DSM: an access is remote unless the variable is in the memory of the \
+     process.",
     "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
      without the explorer; one that does not show what it is said to show is not as expected.",
 ];

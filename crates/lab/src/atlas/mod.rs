@@ -1,9 +1,9 @@
 //! The atlas: a manifest of models with their expected results, and the program that compares them.
 //!
 //! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst
-//! passages. [`run`] checks and counts each model and compares everything, so that an algorithm
-//! that breaks, a checker that no longer notices, and a search that silently shrinks all fail. Models
-//! that must fail are listed too.
+//! passages, including wrong variants that must fail. [`run`] checks and counts each model and compares all
+//! results. So it notices an algorithm that breaks, a checker that no longer finds a violation, and a search
+//! that explores fewer states than before.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

@@ -8,7 +8,7 @@
 //! | [`normal`] | normal forms: finitely many states, although numbers grow |
 //! | [`space`], [`observe`] | all runs with a linearizability monitor; the properties |
 //! | [`mod@check`], [`bounds`] | questions and reports; the most steps that an operation takes |
-//! | [`text`] | a run as text, one line a step |
+//! | [`text`] | a run as text, one line per step |
 //! | [`suite`] | the expected results |
 
 pub mod bounds;

@@ -1,6 +1,6 @@
 //! Checks of timestamp systems: every run is a run of UCTSS and has the properties that the papers state.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`subject`], [`systems`] | a system of any type behind one object; all systems by identifier |
 //! | [`models`] | labels over an assumed snapshot |
@@ -10,12 +10,11 @@
 //! | [`snapshots`] | the guarantees of the snapshots under the labels |
 //! | [`space`], [`random`] | all runs, and random runs |
 //! | [`mod@check`] | a question about a system, and the report |
-//! | [`text`] | text for a run, one line per step |
+//! | [`text`] | a run as text, one line per step |
 //!
 //! Processes begin Label or Scan any number of times, in any order, and every interleaving of single
-//! accesses is explored. The first access of a procedure counts as its begin and the last access as its
-//! end. With begins before the first access and ends after the last one there would be more runs, but
-//! they would have to satisfy no more.
+//! accesses is explored. A procedure begins with its first access and ends with its last access. If it could
+//! begin earlier and end later, there would be more runs, but the properties would require no more of them.
 
 pub mod check;
 pub mod marks;

@@ -1,13 +1,13 @@
 //! Replays a [`Schedule`](crate::schedule::Schedule) that the explorer has found.
 //!
 //! ```text
-//!   encode / decode     a schedule as one line that a shell leaves alone, and back
-//!   run                 executes it again, step by step, on the step machine itself: a Trace
-//!   confirm             checks in that execution, and nowhere else, that it shows the finding
-//!   text, html          the trace for a terminal, and as a page of its own
+//!   encode / decode     converts a schedule to a line that needs no quotes in a shell, and back
+//!   run                 executes it again, step by step, on the step machine itself, and returns a Trace
+//!   confirm             checks that this execution shows the finding
+//!   text, html          formats the trace for a terminal, or as a page
 //! ```
 //!
-//! Nothing here uses the explorer's tables, packed states or counts, so a mistake in one of them is not repeated:
+//! This module does not use the explorer's tables, packed states or counts, so it does not repeat their mistakes:
 //! the result of [`confirm`] comes from the algorithm's own code.
 //!
 //! ```

@@ -138,10 +138,10 @@ fn print(report: &Report) {
     if report.max_steps.is_some() {
         let [change, look] = most(report);
         outln!(
-            "\nown steps per operation: at most {change} to change the object, {look} to look at it"
+            "\nown steps per operation: at most {change} to change the object, {look} to read it"
         );
         outln!(
-            "(over all interleavings, including those in which all others have stopped forever, anywhere)"
+            "(over all interleavings, including those in which all other processes have stopped permanently)"
         );
     }
     outln!("most copies in use at once: {} of {}", report.copies, 3 * report.question.k);
@@ -184,7 +184,7 @@ fn suite(args: &Args) -> program::Result {
     }
     if !args.json {
         outln!(
-            "\nsteps: the most own steps of an operation that changes the object, and of one that looks at it"
+            "\nsteps: the most own steps of an operation that changes the object, and of one that reads it"
         );
     }
     Ok(ExitCode::from(code))

@@ -22,7 +22,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Succeeds if the run shows what its replay string says.
+/// Succeeds if the run shows what its replay string states.
 pub fn run(Args { string, html, quiet }: Args) -> program::Result {
     html.as_deref().map_or(Ok(()), files::check)?;
     let schedule = trace::decode(&string)?;
@@ -34,7 +34,7 @@ pub fn run(Args { string, html, quiet }: Args) -> program::Result {
     }
     Ok(match trace::confirm(&schedule) {
         Ok(()) => {
-            outln!("confirmed: the run shows what its string says");
+            outln!("confirmed: the run shows what its replay string states");
             ExitCode::from(HOLDS)
         }
         Err(why) => {

@@ -130,7 +130,7 @@ fn print(report: &Report) {
     }
     outln!("  - a passage lasts from leaving the remainder until returning to it");
     outln!("  - CC: write-through, write-invalidate; {}", rules(question.conventions));
-    outln!("  - DSM: an access is remote unless the variable lies with the process");
+    outln!("  - DSM: an access is remote unless the variable is in the memory of the process");
 }
 
 fn rules(conventions: Conventions) -> String {
