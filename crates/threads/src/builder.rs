@@ -37,15 +37,15 @@ impl Builder {
         self
     }
 
-    /// Lets a newcomer take a free slot ahead of the queue (barging), with `try_acquire` too.
+    /// Lets a newcomer take a free slot ahead of the queue (barging). This applies to `try_acquire` too.
     ///
     /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to
-    /// sleep while a slot is free, and no slot waits for a sleeper to wake up. In return there is no order,
-    /// and a waiter may starve. The only guarantee is that the first waiter is called when as many slots
-    /// are free as it asked for.
+    /// sleep while a slot is free, and no free slot has to wait until a sleeping thread wakes up. The price is
+    /// that there is no order, and that a waiter may starve. The only guarantee is that the first waiter is woken
+    /// to try again when as many slots are free as it asked for.
     ///
-    /// One waiter is called at a time. If that is a future that is not polled, no other waiter is called
-    /// until it is polled or dropped; newcomers still get in.
+    /// Only one waiter at a time is woken to try again. If it is a future that nobody polls, no other waiter is
+    /// woken until that future is polled or dropped; newcomers still get in.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

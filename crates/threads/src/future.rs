@@ -101,7 +101,7 @@ impl Hall {
 /// The state of a future.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The future was not polled yet.
+    /// The future has not been polled yet.
     New,
     /// The node is in the queue, or was just granted something.
     Queued,
@@ -151,7 +151,7 @@ impl<H: AsHall> Entering<H> {
     /// Polls for the grant, and returns it.
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
-        // SAFETY: nothing is moved out of it; the node, to which others point, stays in its place.
+        // SAFETY: nothing is moved out of the future; the node, to which others point, stays in its place.
         let this = unsafe { self.get_unchecked_mut() };
         if this.phase == Phase::New
             && this.asked != 0
@@ -193,7 +193,7 @@ impl<H: AsHall> Entering<H> {
             let (hall, stop) = (self.hall.hall(), Stop::BeforeWaiting);
             // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
             match unsafe { hall.run(&self.node, Deadline::Never, at, stop) } {
-                // It was told to try again, and failed: it is out of the queue, and joins it again.
+                // The future was told to try again, and failed. It has left the queue, and joins it again.
                 End::Stopped(Stage::Join) => {
                     self.phase = Phase::New;
                     self.register_waker(context);
@@ -240,7 +240,7 @@ impl<H: AsHall> Entering<H> {
         // SAFETY: the node is still in its place, and in no queue when this returns.
         let end = unsafe { hall.run(&self.node, Deadline::Now, Stage::GiveUp, Stop::AtTheEnd) };
         if let End::Inside(take) = end {
-            hall.put_back_any(take); // granted in the meantime: for the next waiter
+            hall.put_back_any(take); // a slot was granted in the meantime: it goes to the next waiter
         }
         self.stop_waiting(Outcome::Cancelled);
     }

@@ -1,6 +1,6 @@
 //! The hall: how to make one, how to get in, and the fast path from there down to the atomics.
 //!
-//! A pass of a hall that nobody waits for costs two atomic read-modify-writes, and this file has them all:
+//! If nobody waits, a pass costs two atomic read-modify-writes. Both are in this file:
 //!
 //! - [`Hall::acquire`] → `acquire_slot` → `take_free`: a load (line L1 of the machine) and a
 //!   compare-and-swap (line L2);
@@ -56,9 +56,9 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 /// ```
 #[repr(C)]
 pub struct Hall {
-    /// The number of waiters, and what is free: the machine's `word`.
+    /// The number of waiters, and which slots are free: the variable `word` of the step machine.
     pub(crate) word: AtomicI64,
-    /// How many slots there are: the machine's `terms`.
+    /// How many slots the hall has: the variable `terms` of the step machine.
     pub(crate) terms: AtomicI64,
     /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
@@ -138,11 +138,12 @@ impl Hall {
 impl Hall {
     /// Blocks until a slot is free, and takes it.
     ///
-    /// Callers get in first in, first enabled: no later caller overtakes, unless the hall is
+    /// Waiters get in in the order of their arrival. No later caller overtakes them, unless the hall is
     /// [barging](Builder::barging).
     ///
     /// To wait in a task, use [`acquire_async`](Hall::acquire_async). A call of `acquire` inside the poll of a
-    /// future blocks the executor, and may consume an `unpark` that was meant for an executor that parks.
+    /// future blocks the executor. If the executor parks its thread, the call may also consume an `unpark` that
+    /// was meant for the executor.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is [closed](Hall::close), or is closed while the caller

@@ -12,7 +12,7 @@
 //! | `pass` | the guards |
 //! | `builder`, `error` | [`Builder`], the errors |
 //! | `mode` | fair or barging, and where the slot numbers are |
-//! | `state` | the part of a hall's memory that callers need who queue |
+//! | `state` | the part of a hall's memory that only the queue needs |
 //! | `environment` | what the lines of the machine read and write, on real memory |
 //! | `lock` | the lock of the queue, and the waiters that have not joined it yet |
 //! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |

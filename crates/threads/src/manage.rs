@@ -63,8 +63,8 @@ impl Hall {
 
     /// Changes the number of slots to `k`, at once.
     ///
-    /// With more slots, waiters get in immediately. With fewer, holders keep their passes; nobody gets in
-    /// before fewer than `k` passes are held, and from then on all slots are below `k`.
+    /// With more slots, waiters get in immediately. With fewer, holders keep their passes. No caller gets in
+    /// until fewer than `k` passes are held, and every slot that is handed out from then on is below `k`.
     ///
     /// A waiter that asked for more slots than the hall now has waits until there are enough again, and
     /// the waiters behind it wait too.

@@ -24,7 +24,8 @@ pub struct Metrics {
     pub cancelled: u64,
     /// How many of them failed because the hall was closed.
     pub turned_away: u64,
-    /// The total time they have waited, however that ended. Callers that still wait are not included.
+    /// The total time that these callers have waited, however the wait ended. Callers that still wait are not
+    /// included.
     pub waited: Duration,
     /// The longest time one of them has waited.
     pub longest: Duration,
@@ -56,7 +57,7 @@ impl Counters {
     }
 
     pub(crate) fn ends(&self, outcome: Outcome, waited: Duration) {
-        // 500 years in nanoseconds fit.
+        // A `u64` can hold 500 years in nanoseconds.
         let nanoseconds = waited.as_nanos() as u64;
         self.waited.fetch_add(nanoseconds, Relaxed);
         self.longest.fetch_max(nanoseconds, Relaxed);
@@ -91,7 +92,7 @@ impl Hall {
             turned_away: ended(Outcome::TurnedAway),
             waited: Duration::from_nanos(counters.waited.load(Relaxed)),
             longest: Duration::from_nanos(counters.longest.load(Relaxed)),
-            // Last, so that it is at least the number of those that have ended.
+            // Read last, so that it is at least the number of waits that have ended.
             queued: counters.queued.load(Relaxed),
         }
     }

@@ -1,4 +1,4 @@
-//! The guards: a holder owns one, and dropping it frees the slot.
+//! The guards. A holder owns a guard; dropping it frees the slot.
 
 use std::{fmt, sync::Arc};
 
@@ -42,9 +42,9 @@ impl AsHall for Arc<Hall> {
 
 /// The slots of a holder.
 pub(crate) enum HeldSlots {
-    /// One bit for each.
+    /// One bit for each slot.
     Bits(Word),
-    /// Their numbers, ascending.
+    /// The slot numbers, in ascending order.
     List(Box<[u32]>),
 }
 
@@ -98,9 +98,9 @@ macro_rules! one {
 
             /// Drops the pass without freeing its slot. The hall has one usable slot less, permanently.
             ///
-            /// For [`Hall::resize`] the slot counts as held: if the hall is made so small that the slot is
-            /// not one of its own, the hall waits for it forever, and hands out all passes through its
-            /// queue instead of its fast path.
+            /// [`Hall::resize`] treats the slot as held. If the hall shrinks so much that it no longer has this
+            /// slot, it waits for the slot forever: from then on all passes go through the queue instead of the
+            /// fast path.
             ///
             /// ```
             /// # use hallpass_threads::Hall;
@@ -162,7 +162,7 @@ macro_rules! several {
 }
 
 one! {
-    /// A guard: its owner is inside the hall, with a slot of its own. Dropping it frees the slot.
+    /// The guard that a holder owns: it holds one slot of a [`Hall`]. Dropping it frees the slot.
     ///
     /// A pass is not bound to a thread: it can be sent to another one and dropped there.
     ///

@@ -19,7 +19,7 @@ use native::Native;
 ///
 /// An algorithm for n processes identifies them by number. A caller takes the smallest free number from an
 /// inner [`Hall`]; caller n+1 waits there. A caller that waits inside the algorithm spins and yields: these
-/// algorithms are about the cost of busy waiting, and do not wake anybody.
+/// algorithms use busy waiting, and do not wake waiters.
 pub struct PaperHall {
     processes: Hall,
     algorithm: Box<dyn Passages>,
@@ -36,14 +36,14 @@ pub struct PaperPass<'a> {
 
 /// An algorithm behind a trait object.
 trait Passages: Send + Sync {
-    /// Gets `p` in, and returns its slot.
+    /// Enters as process `p`, and returns its slot.
     fn enter(&self, p: Pid) -> usize;
-    /// Gets `p` out again.
+    /// Leaves as process `p`.
     fn leave(&self, p: Pid);
 }
 
-/// An algorithm, and for each process inside the line where its exit section begins. Only the process
-/// itself accesses its entry.
+/// An algorithm, and for each process in the critical section the line at which its exit section begins. Only
+/// the process itself accesses its entry.
 struct Named<A: Algorithm> {
     native: Native<A>,
     exits: Box<[Mutex<Option<A::State>>]>,
@@ -62,7 +62,7 @@ impl<A: Algorithm + Send + Sync> Passages for Named<A> {
     }
 }
 
-/// Makes an algorithm a trait object.
+/// Turns an algorithm into a trait object.
 struct Hide;
 
 impl Visitor for Hide {
@@ -122,7 +122,7 @@ impl PaperHall {
         let process = self.processes.acquire().expect("the inner hall is never closed");
         let slot = self.algorithm.enter(process.slot());
         let (hall, number) = (self, process.slot());
-        process.forget(); // until the pass is dropped
+        process.forget(); // `PaperPass::drop` gives the number back
         PaperPass { hall, process: number, slot }
     }
 
