@@ -105,6 +105,9 @@ pub use claim::Loss;
 pub use clock::Clock;
 pub use cluster::Cluster;
 pub use error::Error;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use etcd::fuzzing;
 pub use etcd::{EtcdOptions, Tls};
 pub use hall::ClusterHall;
 pub use hallpass_common::{MAX_SLOTS, Participant, Status};

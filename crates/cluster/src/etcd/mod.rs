@@ -7,6 +7,8 @@
 
 mod client;
 mod engine;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod keys;
 mod options;
 mod store;

@@ -193,6 +193,12 @@ impl From<Txn> for TxnRequest {
 }
 
 impl TxnResponse {
+    /// Decodes the answer of etcd, for the fuzz targets.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn decode(bytes: &[u8]) -> Option<TxnResponse> {
+        TxnResponse::new(prost::Message::decode(bytes).ok()?, 1).ok()
+    }
+
     /// Converts the answer of etcd. Only the outermost transaction has a revision there.
     fn new(raw: Raw, revision: i64) -> Result<TxnResponse, Failure> {
         let answers = raw.responses.into_iter().map(|op| match op.response {

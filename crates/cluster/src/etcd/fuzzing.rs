@@ -1,0 +1,16 @@
+//! Entry points for the fuzz targets of this project. Not part of the API.
+
+use super::{client::TxnResponse, view};
+
+/// Parses the answer of etcd to a transaction, and reads the records of a hall in it in every way that the
+/// crate does.
+pub fn transaction(bytes: &[u8]) {
+    let Some(response) = TxnResponse::decode(bytes) else { return };
+    for ops in 0..=response.answers.len() {
+        let _ = view::read(&response, ops);
+    }
+    let _ = view::read_to_leave(&response);
+    for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
+        let _ = (view::read_waiter(kv), view::read_inside(kv));
+    }
+}
