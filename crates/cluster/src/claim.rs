@@ -14,6 +14,7 @@ use tokio::{sync::watch, time::sleep};
 use crate::{
     Clock,
     etcd::EtcdStore,
+    failure::{Failure, StoreError},
     leases::Lease,
     records::ClaimRecord,
     retry::lock,
@@ -28,6 +29,9 @@ pub enum Loss {
     OutOfTouch,
     /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
+    /// The cluster has lost the history in which the claim was made, as after a restore from a backup; or another
+    /// cluster answered.
+    HistoryLost,
     /// The pass was released.
     Released,
 }
@@ -36,6 +40,8 @@ pub enum Loss {
 pub(crate) struct Claim {
     pub record: ClaimRecord,
     lease: LeaseId,
+    /// How often the store had lost its history when the claim was made.
+    generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
     /// How long we may go on after we last saw the claim.
@@ -77,6 +83,7 @@ impl Claim {
     /// Makes a claim that is not in the store yet.
     pub(crate) fn new(
         lease: Lease,
+        generation: u64,
         ttl: Duration,
         clock: Clock,
         owner: (u32, String),
@@ -89,6 +96,7 @@ impl Claim {
         Claim {
             record: ClaimRecord::of(owner, command, id, ttl),
             lease: lease.id,
+            generation,
             renewed: Mutex::new(lease.renewed),
             ttl,
             clock,
@@ -101,7 +109,11 @@ impl Claim {
 
     /// Returns the claim as requests name it.
     pub(crate) fn reference(&self) -> ClaimRef<'_> {
-        ClaimRef { record: &self.record, lease: self.lease }
+        let slot = match self.health().own {
+            OwnClaim::Inside { slot, .. } => Some(slot),
+            _ => None,
+        };
+        ClaimRef { record: &self.record, lease: self.lease, slot }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -121,10 +133,20 @@ impl Claim {
         self.health.send_if_modified(|health| match own {
             // A lost claim stays lost.
             _ if health.lost.is_some() => false,
+            _ if view.generation != self.generation => {
+                health.lost = Some(Loss::HistoryLost);
+                true
+            }
             OwnClaim::Outside | OwnClaim::Released if health.own == OwnClaim::Outside => false,
             // An old answer that arrives late.
             OwnClaim::Outside | OwnClaim::Released if revision < health.revision => false,
             OwnClaim::Outside | OwnClaim::Released => {
+                health.lost = Some(Loss::Gone);
+                true
+            }
+            // A claim inside never waits again. This one was made by a request that arrived late, after the claim
+            // was removed.
+            OwnClaim::Waiting { .. } if health.own.is_inside() && revision >= health.revision => {
                 health.lost = Some(Loss::Gone);
                 true
             }
@@ -227,7 +249,10 @@ impl Claim {
         let every = self.ttl / 5;
         let mut pause = every;
         while self.health().lost.is_none() {
-            sleep(pause.min(self.slack())).await;
+            tokio::select! {
+                () = sleep(pause.min(self.slack())) => {}
+                () = store.await_loss(self.generation) => return self.lose(Loss::HistoryLost),
+            }
             if self.slack().is_zero() {
                 return self.lose(Loss::OutOfTouch);
             }
@@ -244,7 +269,13 @@ impl Claim {
     async fn renew(&self, store: &EtcdStore) -> bool {
         let asked = self.clock.now();
         let look = async {
-            let view = store.exit_view(self.reference()).await.ok()?;
+            let view = match store.exit_view(self.reference()).await {
+                Err(StoreError::Failed(Failure::OtherCluster(_))) => {
+                    self.lose(Loss::HistoryLost);
+                    return None;
+                }
+                view => view.ok()?,
+            };
             self.note(asked, &view);
             self.set_exit_hint(view);
             Some(())
@@ -263,7 +294,58 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Loss::OutOfTouch => "etcd could not be reached for too long",
             Loss::Gone => "the claim is gone from etcd",
+            Loss::HistoryLost => "etcd lost its history, as after a restore from a backup",
             Loss::Released => "it was given back",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, HashSet};
+
+    use super::*;
+
+    fn claim() -> Claim {
+        let lease = Lease { id: 7, renewed: Duration::ZERO };
+        let owner = (1, "joe".into());
+        let ttl = Duration::from_secs(10);
+        Claim::new(lease, 0, ttl, Clock::from_fn(|| Duration::ZERO), owner, "a command")
+    }
+
+    fn view(own: OwnClaim, revision: Revision, generation: u64) -> View {
+        View {
+            revision,
+            generation,
+            door: None,
+            slots: BTreeMap::new(),
+            inside: HashSet::new(),
+            first: None,
+            expiries: Vec::new(),
+            own,
+        }
+    }
+
+    const INSIDE: OwnClaim = OwnClaim::Inside { slot: 0, token: 5 };
+
+    #[test]
+    fn a_claim_inside_that_waits_again_is_lost() {
+        let claim = claim();
+        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 3, 0));
+        claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
+        // A late answer from before it got in.
+        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 4, 0));
+        assert_eq!(claim.health().lost, None);
+        claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { made: 9 }, 9, 0));
+        assert_eq!(claim.health().lost, Some(Loss::Gone));
+        assert_eq!(claim.health().proof, Duration::ZERO, "it proves nothing");
+    }
+
+    #[test]
+    fn a_claim_of_a_lost_history_is_lost_although_it_is_there() {
+        let claim = claim();
+        claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
+        claim.note(Duration::from_secs(1), &view(INSIDE, 5, 1));
+        assert_eq!(claim.health().lost, Some(Loss::HistoryLost));
     }
 }

@@ -40,7 +40,8 @@ impl Clock {
         (self.now)()
     }
 
-    /// Returns the clock's identity (the boot id), which all processes of this machine share.
+    /// Returns the clock's identity: the boot id and the time namespace, which the processes of a machine share
+    /// unless they are in a container with a clock of its own.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -53,10 +54,24 @@ impl Default for Clock {
             let now = clock_gettime(ClockId::Boottime);
             Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
         });
-        match fs::read_to_string("/proc/sys/kernel/random/boot_id") {
-            Ok(id) => Clock { id: id.trim().into(), ..clock },
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        // `time:[4026531834]`. A kernel without time namespaces has one clock.
+        let namespace = fs::read_link("/proc/self/ns/time").unwrap_or_default();
+        let is_digit = |c: &char| c.is_ascii_digit();
+        let namespace: String = namespace.to_string_lossy().chars().filter(is_digit).collect();
+        match boot {
+            Ok(boot) => Clock { id: format!("{}-{namespace}", boot.trim()).into(), ..clock },
             Err(_) => clock,
         }
+    }
+}
+
+#[cfg(test)]
+impl Clock {
+    /// Returns a clock with the same identity that shows a later time.
+    pub(crate) fn ahead_by(&self, time: Duration) -> Clock {
+        let clock = self.clone();
+        Clock { now: Arc::new(move || clock.now() + time), id: self.id.clone() }
     }
 }
 

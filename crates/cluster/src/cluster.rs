@@ -105,6 +105,7 @@ impl Cluster {
 
     fn core(&self, name: &str) -> Result<Arc<Core>, Error> {
         check_name(name)?;
+        self.engine.check_name(name)?;
         let (store, handle) = (self.engine.store(name), self.runtime.handle().clone());
         Ok(Arc::new(Core::new(store, &self.options, handle, self.runtime.tasks())))
     }

@@ -26,7 +26,7 @@ use crate::{
     records,
     retry::{CurrentError, Retry, lock},
     runtime::{TaskGuard, Tasks},
-    view::{OwnClaim, View, Waiter},
+    view::{OwnClaim, View, Waiter, epoch},
 };
 
 /// The state that the handles, passages and passes of one hall share.
@@ -42,6 +42,7 @@ pub(crate) struct Core {
     pub leases: Leases,
     /// The number of slots when we last read it.
     size: AtomicUsize,
+    history: Mutex<History>,
     /// The view with which the hall was opened, for the first passage. It may be old: a request takes effect
     /// only if what it depends on is unchanged.
     opening: Mutex<Option<View>>,
@@ -51,6 +52,16 @@ pub(crate) struct Core {
     owner: Mutex<(u32, String)>,
     handle: Handle,
     tasks: Tasks,
+}
+
+/// The history of the hall, as far as its views have shown it.
+#[derive(Default)]
+struct History {
+    generation: u64,
+    /// The largest token that a pass could have in this generation.
+    largest: u64,
+    /// The smallest epoch in which tokens are larger than those of earlier generations.
+    epoch: u64,
 }
 
 impl Core {
@@ -71,6 +82,7 @@ impl Core {
             max_outage: (ttl * 6).max(Duration::from_secs(60)),
             leases,
             size: AtomicUsize::new(0),
+            history: Mutex::default(),
             opening: Mutex::default(),
             current_error: CurrentError::default(),
             command: Mutex::default(),
@@ -142,18 +154,43 @@ impl Core {
         *lock(&self.current_error) = None;
         self.size.store(view.size(), SeqCst);
         self.expiries.update(&view);
+        let mut history = lock(&self.history);
+        if view.generation > history.generation {
+            history.generation = view.generation;
+            history.epoch = epoch(history.largest) + 1;
+        }
+        if view.generation == history.generation && view.door.is_some() {
+            history.largest = history.largest.max(view.token(view.revision));
+        }
+        drop(history);
         view
+    }
+
+    /// Returns the smallest epoch in which tokens are larger than all that we have seen.
+    pub(crate) fn epoch(&self) -> u64 {
+        lock(&self.history).epoch
+    }
+
+    /// Returns for how much longer no slot may be assigned, because the store lost history: it may not show a
+    /// holder that does not know of that yet. `None` if there is no need to wait.
+    pub(crate) fn until_trusted(&self, view: &View) -> Option<Duration> {
+        let since = self.store.since_loss()?;
+        let longest =
+            view.slots.values().map(|owner| Duration::from_millis(owner.record.ttl)).max();
+        let longest = longest.unwrap_or_default().max(self.ttl);
+        (longest.saturating_mul(11) / 10).checked_sub(since).filter(|time| !time.is_zero())
     }
 
     /// Reduces a view to what a line of the protocol needs.
     pub(crate) fn picture(&self, view: &View) -> Picture<Waiter> {
         let size = view.size();
+        let trusted = self.until_trusted(view).is_none();
         Picture {
             open: size > 0,
             me: view.own.state(),
             first: view.first.clone(),
-            free: view.free(),
-            stale: self.expiries.reclaimable(view),
+            free: view.free().filter(|_| trusted),
+            stale: self.expiries.reclaimable(view).filter(|_| trusted),
             beyond: matches!(view.own, OwnClaim::Inside { slot, .. } if slot >= size),
         }
     }
@@ -164,7 +201,9 @@ impl Core {
         let own = lock(&self.command).clone();
         let command = own.as_deref().unwrap_or(command_line());
         let owner = lock(&self.owner).clone();
-        Ok(Arc::new(Claim::new(lease, self.ttl, self.clock.clone(), owner, command)))
+        let generation = self.store.generation();
+        let clock = self.clock.clone();
+        Ok(Arc::new(Claim::new(lease, generation, self.ttl, clock, owner, command)))
     }
 
     /// Starts the task that renews a claim.

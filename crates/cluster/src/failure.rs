@@ -11,6 +11,9 @@ pub(crate) enum Failure {
     Compacted,
     /// The lease does not exist: the request had no effect.
     LeaseGone,
+    /// The member that answered belongs to another cluster than an earlier one. The request may have taken effect
+    /// there.
+    OtherCluster(String),
     /// Credentials or certificates were rejected: the request had no effect, and retrying does not help.
     Denied(String),
     /// The store rejected the request for any other reason: it had no effect.
@@ -23,7 +26,7 @@ impl Failure {
         match self {
             Failure::Unreachable(why) => Error::Unreachable { endpoints: endpoints.into(), why },
             Failure::Denied(why) => Error::Denied { why },
-            Failure::Refused(why) => Error::Refused { why },
+            Failure::Refused(why) | Failure::OtherCluster(why) => Error::Refused { why },
             Failure::Compacted => Error::Refused { why: "that revision is compacted".into() },
             Failure::LeaseGone => Error::Refused { why: "the lease is gone".into() },
         }

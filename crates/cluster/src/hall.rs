@@ -151,6 +151,9 @@ impl ClusterHall {
 
     /// Blocks until a slot is free or `time` has passed.
     ///
+    /// A request that is under way when the time is over is finished first, so that no slot stays taken. If the
+    /// cluster does not answer, that takes up to a fifth of the [ttl](crate::ClusterOptions::ttl) longer.
+    ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be reached by
     /// then, and the errors of [`acquire`](ClusterHall::acquire).

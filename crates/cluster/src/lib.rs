@@ -66,8 +66,12 @@
 //! - [`try_acquire`](ClusterHall::try_acquire) does not take the slot of a vanished holder, unless a process on the
 //!   same machine saw long enough ago that it had vanished. Waiters take such slots after their wait, and
 //!   [`reap`](ClusterHall::reap) releases them.
-//! - A cluster that is restored from a backup counts revisions from there, so tokens may repeat.
-//! - Deleting `slots/` by hand, with `etcdctl`, gives slots away while they are held.
+//! - A process that starts after the cluster was restored from a backup does not know of holders that the backup
+//!   does not show, until a process that was there before has noticed. [`ClusterPass`] has the details.
+//! - Deleting `slots/` by hand, with `etcdctl`, gives slots away while they are held. Their holders lose their passes
+//!   when they are next renewed.
+//! - Below a prefix of several parts, such as `/team-a/builds`, no hall is named `door`, `queue`, `inside`, `slots` or
+//!   `gone`.
 //! - After a fork, the child has none of its parent's passes, and must not use its handles.
 //!
 //! # Features

@@ -6,10 +6,13 @@
 //! lab. They send the transactions of line E3, which take effect only while the slot is still free or stale
 //! and the receiver still waits.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
 use hallpass_algorithms::halls::cluster::{Ask, Was};
-use tokio::time::sleep;
+use tokio::{
+    sync::oneshot,
+    time::{sleep, timeout},
+};
 
 use crate::{
     Error, Status,
@@ -17,20 +20,31 @@ use crate::{
     expiry::assignments,
     failure::StoreError,
     records::{self, ClaimRecord, Door},
-    view::{View, Waiter},
+    view::{SeenDoor, View, Waiter},
 };
+
+/// How long opening a hall waits until all members have said which cluster they belong to.
+const MEMBERS_ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
 /// Returns the hall as it is. If it does not exist and `slots` is given, creates it.
 pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Error> {
+    let (done, checked) = oneshot::channel();
+    let store = core.store.clone();
+    core.spawn(async move { drop(done.send(store.check_members().await)) });
     let mut view = core.look().await?;
+    // A member that does not answer must not delay every call. If it belongs to another cluster, later requests
+    // fail.
+    if let Ok(Ok(Err(failure))) = timeout(MEMBERS_ANSWER_WITHIN, checked).await {
+        return Err(failure.into_error(&core.store.endpoints()));
+    }
     let mut retry = core.retry(core.first_contact);
     while let (None, Some(slots)) = (view.door, slots) {
-        match core.store.create(slots).await {
+        match core.store.create(Door { epoch: core.epoch(), ..Door::with(slots) }).await {
             Ok(made) => view = core.note(made),
             Err(error) => retry.after(error).await?,
         }
     }
-    let Some((door, _)) = view.door else {
+    let Some(SeenDoor { door, .. }) = view.door else {
         let place = core.store.url.clone();
         return Err(Error::Missing { name: core.store.name.clone(), place });
     };
@@ -47,11 +61,19 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     }
 }
 
+/// Raises the epoch of the hall, so that new tokens are larger than those that the store has lost.
+pub(crate) async fn raise_epoch(core: &Core) -> Result<View, Error> {
+    let epoch = core.epoch();
+    change_door(core, |door| Door { epoch: door.epoch.max(epoch), ..door }).await
+}
+
 /// Changes the number of slots, and gives new slots to waiters.
 pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
     let mut view = change_door(core, |door| Door { slots, ..door }).await?;
     // Waiters would notice by themselves, a moment later.
-    while let (Some(to), Some(slot)) = (view.first.clone(), view.free()) {
+    while let (Some(to), Some(slot), None) =
+        (view.first.clone(), view.free(), core.until_trusted(&view))
+    {
         view = ask(core, Ask::Give { slot, was: Was::Free, to }, &view).await?;
     }
     Ok(())
@@ -74,10 +96,11 @@ pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
             Err(error) => retry.after(error).await?,
         }
     };
-    let Some((door, _)) = view.door else { return Err(Error::Closed) };
-    let holders = view.slots.into_iter().map(|(slot, owner)| {
+    let Some(SeenDoor { door, .. }) = view.door else { return Err(Error::Closed) };
+    let holders = view.slots.iter().map(|(&slot, owner)| {
         let alive = view.inside.contains(&owner.record.id);
-        ClaimRecord { slot: Some(slot), ..owner.record }.participant(Some(owner.token), alive)
+        let record = ClaimRecord { slot: Some(slot), ..owner.record.clone() };
+        record.participant(Some(view.token(owner.token)), alive)
     });
     let mut status = Status::new(core.store.name.clone(), door.slots);
     status.closed = door.closed;
@@ -92,6 +115,7 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     // Claims that vanish meanwhile are left to the next call.
     let found: HashSet<_> = assignments(&view).collect();
     let wait = |view: &View| core.expiries.until_all_reclaimable(view, &found);
+    let wait = |view: &View| core.until_trusted(view).or(wait(view));
     while let Some(time) = wait(&view).filter(|time| !time.is_zero()) {
         sleep(time).await;
     }
@@ -200,12 +224,15 @@ async fn change_door(core: &Core, change: impl Fn(Door) -> Door) -> Result<View,
     let mut view = core.look().await?;
     let mut retry = core.retry(core.first_contact);
     loop {
-        let Some((door, revision)) = view.door.filter(|(door, _)| !door.closed) else {
+        let Some(SeenDoor { door, modified, .. }) = view.door.filter(|seen| !seen.door.closed)
+        else {
             return Err(Error::Closed);
         };
         let wanted = change(door);
         match core.store.change_door(wanted, &view).await {
-            Ok(now) if now.door.is_some_and(|(now, at)| now == wanted && at > revision) => {
+            Ok(now)
+                if now.door.is_some_and(|now| now.door == wanted && now.modified > modified) =>
+            {
                 return Ok(core.note(now));
             }
             Ok(now) => view = core.note(now),

@@ -25,6 +25,17 @@ use crate::{
 /// other process can get the slot. So check [`is_valid`](ClusterPass::is_valid) between steps, or stop when
 /// [`lost`](ClusterPass::lost) resolves.
 ///
+/// # Clusters that lose history
+///
+/// A cluster that is restored from a backup, or wiped, forgets passes and repeats revisions. Every process that has
+/// seen a larger revision notices this with the next answer. A holder then loses its pass at once
+/// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the cluster may not show
+/// its holder. Before it takes one, it raises the epoch of the hall, which is the front part of tokens, so tokens
+/// keep growing. All this assumes that the processes of a hall use the same ttl.
+///
+/// A process that starts after the restore cannot notice. To be safe from that, restore with
+/// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before.
+///
 /// ```no_run
 /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
 /// let pass = hall.acquire()?;
@@ -49,7 +60,7 @@ pub struct ClusterPass {
 
 impl ClusterPass {
     pub(crate) fn new(held: Held, core: Arc<Core>, runtime: Arc<Runtime>) -> Self {
-        let (claim, slot, token) = (held.claim.clone(), held.slot, held.token.unsigned_abs());
+        let (claim, slot, token) = (held.claim.clone(), held.slot, held.token);
         ClusterPass { held: Some(held), claim, slot, token, core, runtime }
     }
 

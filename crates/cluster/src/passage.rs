@@ -24,10 +24,10 @@ use hallpass_algorithms::{
     halls::cluster::{Ask, ClaimState, Line, Picture},
 };
 use hallpass_common::Limit;
-use tokio::{sync::oneshot, task::AbortHandle};
+use tokio::{sync::oneshot, task::AbortHandle, time::sleep};
 
 use crate::{
-    Error,
+    Error, Loss,
     claim::{Claim, Health, Stage},
     core::Core,
     failure::{Failure, StoreError},
@@ -40,7 +40,7 @@ use crate::{
 pub(crate) struct Held {
     pub claim: Arc<Claim>,
     pub slot: usize,
-    pub token: Revision,
+    pub token: u64,
     /// The task that renews the claim.
     keeper: AbortHandle,
     /// The task that finds the head of the queue.
@@ -101,6 +101,7 @@ impl Passage {
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // With more than one slot, another holder is likely to leave first and serve the head.
                 let successor_finder = (core.size() == 1).then(find);
+                let token = view.token(token);
                 Ok(Held { claim, slot, token, keeper, successor_finder, view })
             }
             Err(error) => {
@@ -115,6 +116,11 @@ impl Passage {
     async fn go_in(&mut self, limit: Limit) -> Result<(usize, Revision), Error> {
         let mut line = self.first_line(limit);
         loop {
+            if let Line::T1 { .. } = line
+                && self.core.until_trusted(&self.view).is_some()
+            {
+                return Err(Error::NoPermits);
+            }
             let Some(picture) = self.ask(line.clone().ask()).await? else {
                 if let Some(error) = self.core.current_error() {
                     return Err(error);
@@ -174,9 +180,29 @@ impl Passage {
         }
     }
 
+    /// Waits until slots may be assigned although the store lost history, and sees to it that tokens grow. Returns
+    /// `false` if the caller gives up first.
+    async fn await_trust(&mut self) -> Result<bool, Error> {
+        while let Some(time) = self.core.until_trusted(&self.view) {
+            tokio::select! {
+                () = sleep(time) => {}
+                () = resolved(&mut self.given_up) => return Ok(false),
+            }
+        }
+        if self.view.door.is_some_and(|seen| seen.door.epoch < self.core.epoch()) {
+            self.view = manage::raise_epoch(&self.core).await?;
+        }
+        Ok(true)
+    }
+
     /// Replaces a claim that is gone by a new one.
     async fn replace_claim(&mut self) -> Result<(), Error> {
         self.keeper.abort();
+        if self.claim.health().lost == Some(Loss::HistoryLost) {
+            // A store that lost history may have the claim again.
+            self.claim.enter_stage(Stage::Done);
+            retire(&self.core, &self.claim, true);
+        }
         self.claim = self.core.new_claim(self.limit).await?;
         self.keeper = self.core.keep(&self.claim);
         self.waiting_room = WaitingRoom::default();
@@ -272,6 +298,7 @@ impl Passage {
                     News::Changed => Ask::Look,
                 }
             }
+            Ask::Claim { .. } if !self.await_trust().await? => return Ok(None),
             ask => ask,
         };
         let mut retry = self.core.retry(self.limit);

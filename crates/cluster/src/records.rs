@@ -17,11 +17,19 @@ pub(crate) struct Door {
     pub version: u32,
     pub slots: usize,
     pub closed: bool,
+    /// How often a client has noticed that the store lost history. It is the front part of tokens, so that tokens
+    /// grow although revisions start again.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub epoch: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Door {
     pub(crate) fn with(slots: usize) -> Self {
-        Door { version: VERSION, slots, closed: false }
+        Door { version: VERSION, slots, closed: false, epoch: 0 }
     }
 
     /// Returns the number of slots in use: 0 if the hall is closed, and at most [`MAX_SLOTS`].
@@ -64,7 +72,7 @@ pub(crate) struct ExpiryRecord {
 }
 
 /// Two readings come from the same clock only if it and the time of day agree on how long ago an event was, to
-/// within this many milliseconds.
+/// within this many milliseconds. Clocks that differ by less are not told apart, so readers add this to the time.
 const TOLERANCE: u64 = 1000;
 
 impl ExpiryRecord {
@@ -77,14 +85,15 @@ impl ExpiryRecord {
         ExpiryRecord { slot, token, clock: clock.id().into(), at, wall }
     }
 
-    /// Returns the time of the expiry by `clock`, if `clock` is the one that it was recorded with. Each boot
-    /// has its own identity, but a container or a copied virtual machine may have a clock with the same
-    /// identity that shows another time.
+    /// Returns a time by `clock` at which the claim was certainly seen to be gone, if `clock` is the one that the
+    /// expiry was recorded with. Each boot and each time namespace has its own identity, but a copied virtual
+    /// machine may have a clock with the same identity that shows another time. A difference of up to
+    /// [`TOLERANCE`] is harmless.
     pub(crate) fn by(&self, clock: &Clock) -> Option<Duration> {
         let ago = (clock.now().as_millis() as u64).checked_sub(self.at)?;
         let ago_by_date = now().checked_sub(self.wall)?;
         let same = self.clock == clock.id() && ago.abs_diff(ago_by_date) < TOLERANCE;
-        same.then(|| Duration::from_millis(self.at))
+        same.then(|| Duration::from_millis(self.at + TOLERANCE))
     }
 }
 
@@ -112,13 +121,13 @@ impl ClaimRecord {
         ClaimRecord { slot: Some(slot), since: now(), ..self.clone() }
     }
 
-    pub(crate) fn participant(self, token: Option<i64>, alive: bool) -> Participant {
+    pub(crate) fn participant(self, token: Option<u64>, alive: bool) -> Participant {
         let since = SystemTime::UNIX_EPOCH
             .checked_add(Duration::from_millis(self.since))
             .unwrap_or(SystemTime::UNIX_EPOCH);
         let mut one = Participant::new(self.pid, self.command, since);
         one.slot = self.slot;
-        one.token = token.map(i64::unsigned_abs);
+        one.token = token;
         one.host = Some(self.host);
         one.user = Some(self.user);
         one.alive = alive;
@@ -165,11 +174,23 @@ mod tests {
         let since = real.now().saturating_sub(Duration::from_secs(5));
         let expiry = ExpiryRecord::since(1, 7, &real, since);
         let at = expiry.by(&real).expect("the same clock");
-        assert!(at >= since && at < since + Duration::from_millis(10));
+        let tolerance = Duration::from_millis(TOLERANCE);
+        assert!(at >= since && at < since + tolerance + Duration::from_millis(10));
         assert_eq!(expiry.by(&Clock::from_fn(|| Duration::from_secs(9))), None, "another identity");
         let earlier = ExpiryRecord { at: expiry.at - 5000, ..expiry.clone() };
         assert_eq!(earlier.by(&real), None, "it disagrees with the time of day");
         let later = ExpiryRecord { at: expiry.at + 10_000, ..expiry };
         assert_eq!(later.by(&real), None, "it is in the future");
+    }
+
+    #[test]
+    fn an_expiry_of_a_clock_that_differs_by_less_than_a_second_is_not_taken_for_an_earlier_one() {
+        let real = Clock::default();
+        for ahead in [0, 400, 900] {
+            let other = real.ahead_by(Duration::from_millis(ahead));
+            let seen = other.now();
+            let expiry = ExpiryRecord::since(1, 7, &real, real.now());
+            assert!(expiry.by(&other).is_none_or(|at| at >= seen), "{ahead} ms");
+        }
     }
 }

@@ -9,6 +9,14 @@ use crate::records::{ClaimRecord, Door, ExpiryRecord};
 /// A number that the store gives to a transaction that writes. Later transactions get larger numbers.
 pub(crate) type Revision = i64;
 
+/// How many bits of a token the revision has. At a million revisions a second, they last for eight years.
+const REVISION_BITS: u32 = 48;
+
+/// Returns the epoch of a token.
+pub(crate) fn epoch(token: u64) -> u64 {
+    token >> REVISION_BITS
+}
+
 /// Identifies a lease of the store.
 pub(crate) type LeaseId = i64;
 
@@ -17,6 +25,8 @@ pub(crate) type LeaseId = i64;
 pub(crate) struct ClaimRef<'a> {
     pub record: &'a ClaimRecord,
     pub lease: LeaseId,
+    /// The slot that it had when it was last seen.
+    pub slot: Option<usize>,
 }
 
 /// A claim in the queue.
@@ -36,12 +46,24 @@ pub(crate) struct Owner {
     pub record: ClaimRecord,
 }
 
+/// The door of a hall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SeenDoor {
+    pub door: Door,
+    /// The revision in which it was made: it identifies the hall. A hall that is removed and made again has
+    /// another one.
+    pub created: Revision,
+    /// The revision in which it was last written.
+    pub modified: Revision,
+}
+
 /// A hall as one transaction saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub revision: Revision,
-    /// The number of slots, and the revision in which it was last written.
-    pub door: Option<(Door, Revision)>,
+    /// How often the store had lost its history by then, as far as we have noticed.
+    pub generation: u64,
+    pub door: Option<SeenDoor>,
     pub slots: BTreeMap<usize, Owner>,
     /// The ids of the claims that have a slot.
     pub inside: HashSet<String>,
@@ -83,7 +105,13 @@ impl OwnClaim {
 impl View {
     /// Returns the number of slots: 0 if the hall is closed or was removed.
     pub(crate) fn size(&self) -> usize {
-        self.door.map_or(0, |(door, _)| door.size())
+        self.door.map_or(0, |seen| seen.door.size())
+    }
+
+    /// Returns the token of a pass that was assigned in this revision: larger than those of earlier passes, even if
+    /// the store lost revisions meanwhile and [the hall's epoch](Door::epoch) was raised.
+    pub(crate) fn token(&self, revision: Revision) -> u64 {
+        self.door.map_or(0, |seen| seen.door.epoch) << REVISION_BITS | revision.unsigned_abs()
     }
 
     /// Returns the smallest slot that is assigned to no claim.

@@ -84,10 +84,9 @@ impl WaitingRoom {
                 }
             }
         };
-        let until_reclaimable = match core.expiries.until_reclaimable(view) {
-            Some(time) if position.predecessor.is_none() => Some(time),
-            _ => None,
-        };
+        let reclaimable = core.expiries.until_reclaimable(view);
+        let reclaimable = reclaimable.filter(|_| position.predecessor.is_none());
+        let until_reclaimable = core.until_trusted(view).or(reclaimable);
         let reclaimable = async {
             match until_reclaimable {
                 Some(time) => sleep(time).await,

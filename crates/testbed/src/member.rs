@@ -1,10 +1,10 @@
 //! One member of a cluster: a process that can be killed, paused and started again.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
@@ -97,6 +97,32 @@ impl Member {
         *child = Some(started);
     }
 
+    /// Copies its data to a directory beside it, while it is down, and starts it again. The copy replaces an earlier
+    /// one.
+    ///
+    /// # Panics
+    /// If it cannot be copied.
+    pub fn back_up(&self) {
+        self.kill();
+        copy(&self.folder, &self.backup());
+        self.restart();
+    }
+
+    /// Replaces its data by the copy of [`back_up`](Member::back_up), and starts it again: everything that was written
+    /// since is lost.
+    ///
+    /// # Panics
+    /// If there is no copy.
+    pub fn restore(&self) {
+        self.kill();
+        copy(&self.backup(), &self.folder);
+        self.restart();
+    }
+
+    fn backup(&self) -> PathBuf {
+        self.folder.with_extension("backup")
+    }
+
     /// Stops its process, like a stuck disk: it does not answer, and its connections stay open.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
@@ -158,4 +184,11 @@ fn is_alive(child: &mut Child) -> bool {
 
 fn clone(file: &File) -> File {
     file.try_clone().expect("a descriptor")
+}
+
+/// Replaces the directory `to` by a copy of `from`.
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to); // there may be none
+    let copied = Command::new("cp").arg("-a").args([from, to]).status();
+    assert!(copied.expect("cp runs").success(), "{} cannot be copied", from.display());
 }

@@ -13,8 +13,11 @@ impl Keys {
         Keys { base: format!("{prefix}/{name}/") }
     }
 
-    pub(crate) fn everything(&self) -> KeyRange {
-        KeyRange::prefix(self.base.clone())
+    /// Returns all ranges of the hall. Other keys may have the same beginning: those of halls whose prefix ends with
+    /// the name of this one.
+    pub(crate) fn everything(&self) -> [KeyRange; 5] {
+        let door = KeyRange::one(self.door());
+        [door, self.queue(), self.all_inside(), self.slots(), self.all_gone()]
     }
 
     pub(crate) fn door(&self) -> String {
@@ -65,6 +68,17 @@ impl Keys {
     pub(crate) fn slots(&self) -> KeyRange {
         KeyRange::prefix(format!("{}slots/", self.base))
     }
+}
+
+/// The parts of keys below the name of a hall. No hall has such a name, and no prefix such a part where it could lie
+/// below a hall: otherwise the keys of one hall would lie among those of another.
+const RESERVED: [&str; 5] = ["door", "queue", "inside", "slots", "gone"];
+
+/// Returns the part of a hall's path by which its keys would lie among those of another hall. A hall has at least
+/// two parts, a prefix and a name, before those of [`RESERVED`].
+pub(crate) fn reserved_part<'a>(prefix: &'a str, name: &'a str) -> Option<&'a str> {
+    let parts = prefix.split('/').skip(1).chain([name]);
+    parts.skip(2).find(|part| RESERVED.contains(part))
 }
 
 /// Returns what comes after the last slash.

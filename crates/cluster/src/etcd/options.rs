@@ -65,6 +65,10 @@ impl EtcdOptions {
             url::check_endpoint(endpoint)?;
         }
         url::check_prefix(&self.prefix)?;
+        if let Some(part) = super::keys::reserved_part(&self.prefix, "") {
+            let why = format!("`{part}` is reserved there, for the keys of halls");
+            return Err(bad(self.prefix.clone(), why));
+        }
         check_timeout("dial timeout", self.dial_timeout)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hallpass_algorithms::halls::cluster::{Ask, Was};
 
 use super::{
-    client::{Client, KeyRange, Op, Txn, TxnResponse, When},
+    client::{Client, Op, Txn, TxnResponse, When},
     keys::Keys,
     view,
     watches::{ArrivalWatch, TurnWatch, turn_ranges},
@@ -26,12 +26,35 @@ pub(crate) struct EtcdStore {
     keys: Keys,
 }
 
+#[cfg(test)]
+mod tests;
+
 /// etcd allows 128 conditions in a transaction.
 const MAX_CONDITIONS: usize = 100;
 
 impl EtcdStore {
     pub(crate) fn new(client: Client, prefix: &str, name: &str, url: String) -> Self {
         EtcdStore { name: name.into(), url, client, keys: Keys::new(prefix, name) }
+    }
+
+    /// Returns how often we have noticed that the store lost history.
+    pub(crate) fn generation(&self) -> u64 {
+        self.client.generation()
+    }
+
+    /// Waits until we notice once more than `generation` times that the store lost history.
+    pub(crate) async fn await_loss(&self, generation: u64) {
+        self.client.await_loss(generation).await;
+    }
+
+    /// Returns how long ago we noticed that the store lost history; `None` if it never did.
+    pub(crate) fn since_loss(&self) -> Option<Duration> {
+        self.client.since_loss()
+    }
+
+    /// Fails if the members belong to different clusters.
+    pub(crate) async fn check_members(&self) -> Result<(), Failure> {
+        self.client.check_members(self.keys.door()).await
     }
 
     /// Returns the addresses of the members, for messages.
@@ -52,12 +75,16 @@ impl EtcdStore {
                 return self.transact(self.claim(slot, wait, own, was), Some(own)).await;
             }
             (Ask::Give { slot, was: Was::Mine, to }, Some(own)) => {
-                let Some(mine) = self.is_mine(slot, was) else { return self.view(Some(own)).await };
+                let Some(mine) = self.is_mine(slot, own, was) else {
+                    return self.view(Some(own)).await;
+                };
                 let leaving = Op::delete(self.keys.inside(&own.record.id));
                 self.depart(self.give(slot, &to, mine, Some(leaving), was), own, was).await
             }
             (Ask::Free { slot, anyway }, Some(own)) => {
-                let Some(mine) = self.is_mine(slot, was) else { return self.view(Some(own)).await };
+                let Some(mine) = self.is_mine(slot, own, was) else {
+                    return self.view(Some(own)).await;
+                };
                 self.depart(self.free(slot, anyway, mine, own, was), own, was).await
             }
             (Ask::Give { slot, was: Was::Free, to }, own) => {
@@ -90,14 +117,14 @@ impl EtcdStore {
 
     /// Reads what a holder needs to leave from one member, without consensus: fast, but perhaps outdated.
     pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
-        let ops = view::ops_to_leave(&self.keys, &own.record.id).into_iter();
+        let ops = view::ops_to_leave(&self.keys, own).into_iter();
         let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
         Ok(view::read_to_leave(&self.client.txn(txn).await?)?)
     }
 
     /// Reads what a holder needs to leave by consensus. This also proves whether its claim is there.
     pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
-        let then = view::ops_to_leave(&self.keys, &own.record.id);
+        let then = view::ops_to_leave(&self.keys, own);
         let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
         Ok(view::read_to_leave(&response)?)
     }
@@ -141,9 +168,9 @@ impl EtcdStore {
     }
 
     /// Creates the hall, if there is none.
-    pub(crate) async fn create(&self, slots: usize) -> Result<View, StoreError> {
+    pub(crate) async fn create(&self, door: Door) -> Result<View, StoreError> {
         let when = vec![When::absent(self.keys.door())];
-        let then = vec![self.put_door(Door::with(slots))];
+        let then = vec![self.put_door(door)];
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
@@ -204,15 +231,11 @@ impl EtcdStore {
         // A request that arrives late must not remove a hall that was created meanwhile.
         let mut when = vec![When::modified(self.keys.door(), door)];
         when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
-        let but_slots = [
-            KeyRange::one(self.keys.door()),
-            self.keys.queue(),
-            self.keys.all_inside(),
-            self.keys.all_gone(),
-        ];
+        let slots = self.keys.slots();
+        let but_slots = self.keys.everything().into_iter().filter(|range| *range != slots);
         let then = match force && !all {
-            true => but_slots.map(Op::delete_range).into(),
-            false => vec![Op::delete_range(self.keys.everything())],
+            true => but_slots.map(Op::delete_range).collect(),
+            false => self.keys.everything().map(Op::delete_range).into(),
         };
         let otherwise = vec![Op::get(self.keys.door())];
         let response = self.client.txn(Txn { when, then, otherwise }).await?;
@@ -239,7 +262,11 @@ impl EtcdStore {
 
     fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
         let id = &own.record.id;
-        let new = || vec![When::absent(self.keys.waiting(id)), When::absent(self.keys.inside(id))];
+        let Some(door) = was.door else { return Txn::default() };
+        // A request that arrives late must not make a claim in a hall that was created meanwhile.
+        let same_hall = || When::created(self.keys.door(), door.created);
+        let absent = || [self.keys.waiting(id), self.keys.inside(id)].map(When::absent);
+        let new = || absent().into_iter().chain([same_hall()]).collect::<Vec<_>>();
         let mut when = new();
         when.extend([self.same_door(was), When::empty(self.keys.queue())]);
         when.push(When::absent(self.keys.slot(slot)));
@@ -306,17 +333,19 @@ impl EtcdStore {
 
     fn same_door(&self, was: &View) -> When {
         match was.door {
-            Some((_, revision)) => When::modified(self.keys.door(), revision),
+            Some(door) => When::modified(self.keys.door(), door.modified),
             None => When::absent(self.keys.door()),
         }
     }
 
-    /// The conditions that the slot is still ours; `None` if it was not.
-    fn is_mine(&self, slot: usize, was: &View) -> Option<Vec<When>> {
+    /// The conditions that the slot is still ours; `None` if it was not. The token alone does not show that: a
+    /// cluster that lost its history repeats revisions.
+    fn is_mine(&self, slot: usize, own: ClaimRef<'_>, was: &View) -> Option<Vec<When>> {
         match was.own {
-            OwnClaim::Inside { token, .. } => {
-                Some(vec![When::modified(self.keys.slot(slot), token)])
-            }
+            OwnClaim::Inside { token, .. } => Some(vec![
+                When::modified(self.keys.slot(slot), token),
+                When::created(self.keys.inside(&own.record.id), token),
+            ]),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error,
     records::{self, ClaimRecord, Door},
-    view::{OwnClaim, Owner, Revision, View, Waiter},
+    view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter},
 };
 
 /// Reads all that a view contains. `id` is the claim that makes the request.
@@ -38,10 +38,21 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
         let slot = last(&kv.key).parse().map_err(|_| damaged(kv, "it is no slot"))?;
         Ok((slot, Owner { token: kv.mod_revision, record }))
     };
+    let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
+    let own = match read_own(own)? {
+        // Somebody has removed or replaced the record of our slot.
+        OwnClaim::Inside { slot, token }
+            if slots.get(&slot).is_none_or(|own| own.token != token) =>
+        {
+            OwnClaim::Outside
+        }
+        own => own,
+    };
     Ok(View {
         revision: response.revision,
+        generation: response.generation,
         door: read_door(door)?,
-        slots: slots.kvs().iter().map(owner).collect::<Result<_, _>>()?,
+        slots,
         inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
         first: first.first().map(read_waiter).transpose()?,
         // An unreadable expiry record only means that we wait as if nobody had seen the expiry.
@@ -50,27 +61,39 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
             .iter()
             .filter_map(|kv| records::read(&kv.key, &kv.value).ok())
             .collect(),
-        own: read_own(own)?,
+        own,
     })
 }
 
-/// Reads the part of a view that a holder needs to leave: the door, the head of the queue, its claim.
-pub(super) fn ops_to_leave(keys: &Keys, id: &str) -> Vec<Op> {
-    let [waiting, inside] = own_ops(keys, id);
-    vec![Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside]
+/// Reads the part of a view that a holder needs to leave: the door, the head of the queue, its claim, its slot.
+pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
+    let [waiting, inside] = own_ops(keys, &own.record.id);
+    let slot = own.slot.map(|slot| Op::get(keys.slot(slot)));
+    let door = [Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside];
+    door.into_iter().chain(slot).collect()
 }
 
 /// Interprets the answer to [`ops_to_leave`].
 pub(super) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
-    let [door, first, own @ ..] = &response.answers[..] else { return Err(too_short()) };
+    let [door, first, waiting, inside, slot @ ..] = &response.answers[..] else {
+        return Err(too_short());
+    };
+    let mut own = read_own(&[waiting.clone(), inside.clone()])?;
+    if let (OwnClaim::Inside { token, .. }, Some(slot)) = (own, slot.first())
+        && slot.first().is_none_or(|record| record.mod_revision != token)
+    {
+        // Somebody has removed or replaced the record of our slot.
+        own = OwnClaim::Outside;
+    }
     Ok(View {
         revision: response.revision,
+        generation: response.generation,
         door: read_door(door)?,
         slots: BTreeMap::new(),
         inside: HashSet::new(),
         expiries: Vec::new(),
         first: first.first().map(read_waiter).transpose()?,
-        own: read_own(own)?,
+        own,
     })
 }
 
@@ -101,8 +124,11 @@ fn read_own(answers: &[Answer]) -> Result<OwnClaim, Error> {
     Ok(kv(0).map_or(OwnClaim::Outside, |kv| OwnClaim::Waiting { made: kv.create_revision }))
 }
 
-fn read_door(answer: &Answer) -> Result<Option<(Door, Revision)>, Error> {
-    let read = |kv: &KeyValue| Ok((records::read(&kv.key, &kv.value)?, kv.mod_revision));
+fn read_door(answer: &Answer) -> Result<Option<SeenDoor>, Error> {
+    let read = |kv: &KeyValue| {
+        let door: Door = records::read(&kv.key, &kv.value)?;
+        Ok(SeenDoor { door, created: kv.create_revision, modified: kv.mod_revision })
+    };
     answer.first().map(read).transpose()
 }
 

@@ -59,6 +59,9 @@
 //! - A passage that is let in after its claim was lost starts over with a new claim.
 //! - `resize` and `reap` give free and stale slots to waiters.
 //! - Processes of one machine record for each other since when a claim has been gone.
+//! - An owner that has given up while a request got no answer ends the lease of its claim. Then it gives the slot that
+//!   the claim may have got to the next claim, without waiting.
+//! - The hall is removed and made again, or the store loses history: the driver notices and starts over.
 
 mod halls;
 mod lines;

@@ -60,7 +60,11 @@ impl Client {
     }
 
     /// Makes the call with our token, if there is one, and again with a new token if that is rejected.
-    async fn logged_in<T, F>(&self, line: &Line, call: impl Fn(Line) -> F) -> Result<T, Failure>
+    pub(super) async fn logged_in<T, F>(
+        &self,
+        line: &Line,
+        call: impl Fn(Line) -> F,
+    ) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {

@@ -72,6 +72,20 @@ impl Members {
         Line::new(current.turn, self.names[member].clone(), channel)
     }
 
+    /// Returns a new connection to each member.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let line = |(name, endpoint): (&String, &Endpoint)| {
+            // No turn of the current connection has this number.
+            Line::new(u64::MAX, name.clone(), endpoint.connect_lazy())
+        };
+        self.names.iter().zip(&self.endpoints).map(line).collect()
+    }
+
+    /// Returns the number of members.
+    pub(super) fn count(&self) -> usize {
+        self.names.len()
+    }
+
     /// Moves on to the next member. With a single member, this makes a new connection: the old one may be dead
     /// although it is open. A late report about an earlier connection has no effect.
     pub(super) fn leave(&self, turn: u64) {

@@ -21,6 +21,8 @@ pub(crate) struct KeyValue {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ResponseHeader {
+    #[prost(uint64, tag = "1")]
+    pub cluster_id: u64,
     #[prost(int64, tag = "3")]
     pub revision: i64,
 }

@@ -9,6 +9,7 @@
 
 mod attempt;
 mod failure;
+mod history;
 mod lease;
 mod login;
 mod members;
@@ -29,6 +30,7 @@ pub(crate) use range::KeyRange;
 pub(crate) use txn::{Answer, Op, Txn, TxnResponse, When};
 pub(crate) use watch::{Event, Watch};
 
+use history::History;
 use login::Login;
 use members::Members;
 
@@ -41,6 +43,7 @@ pub(crate) struct Client {
 struct Shared {
     members: Members,
     login: Option<Login>,
+    history: History,
     /// How long one attempt may take.
     attempt_timeout: Duration,
 }
@@ -52,9 +55,25 @@ impl Client {
         let shared = Shared {
             members: Members::new(options)?,
             login: options.etcd.user.clone().map(|(name, password)| Login::new(name, password)),
+            history: History::default(),
             attempt_timeout: options.attempt_time(options.command_timeout),
         };
         Ok(Client { shared: Arc::new(shared) })
+    }
+
+    /// Returns how often this client has noticed that the cluster lost history.
+    pub(crate) fn generation(&self) -> u64 {
+        self.shared.history.generation()
+    }
+
+    /// Waits until this client notices once more than `generation` times that the cluster lost history.
+    pub(crate) async fn await_loss(&self, generation: u64) {
+        self.shared.history.await_loss(generation).await;
+    }
+
+    /// Returns how long ago this client noticed that the cluster lost history; `None` if it never did.
+    pub(crate) fn since_loss(&self) -> Option<Duration> {
+        self.shared.history.since_loss()
     }
 
     /// Returns the addresses of the members, for messages.

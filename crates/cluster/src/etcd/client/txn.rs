@@ -2,6 +2,7 @@
 
 use super::{
     Client, Failure, KeyRange, KeyValue,
+    attempt::Line,
     messages::{
         Compare, CompareResult, CompareTarget, DeleteRangeRequest, PutRequest, RangeRequest,
         Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion, TxnRequest,
@@ -32,6 +33,8 @@ pub(crate) struct Op(Request);
 pub(crate) struct TxnResponse {
     /// The revision of the store after it.
     pub revision: i64,
+    /// How often the store had lost its history by then, as far as the client has noticed. 0 in nested ones.
+    pub generation: u64,
     /// Whether all of `when` held.
     pub succeeded: bool,
     /// The results of `then`, or of `otherwise`.
@@ -54,10 +57,44 @@ pub(crate) enum Answer {
 
 impl Client {
     pub(crate) async fn txn(&self, txn: Txn) -> Result<TxnResponse, Failure> {
+        self.shared.history.check()?;
+        let by_consensus = txn.needs_consensus();
         let request = TxnRequest::from(txn);
+        let history = &self.shared.history;
+        let sent = history.sent();
         let raw: Raw = self.unary(TXN, request).await?;
-        let revision = raw.header.as_ref().map_or(0, |header| header.revision);
-        TxnResponse::new(raw, revision)
+        let header = raw.header.clone().unwrap_or_default();
+        history.note_cluster(header.cluster_id)?;
+        let mut response = TxnResponse::new(raw, header.revision)?;
+        if by_consensus {
+            let wrote = response.has_written();
+            response.generation = history.note(sent, header.revision, wrote);
+        } else {
+            response.generation = history.generation();
+        }
+        Ok(response)
+    }
+}
+
+impl Client {
+    /// Asks the member at the other end of `line` for the identity of its cluster, by reading a key.
+    pub(super) async fn cluster_of(&self, line: &Line, key: String) -> Result<u64, Failure> {
+        let then = vec![Op::get(key).without_consensus()];
+        let request = TxnRequest::from(Txn { then, ..Txn::default() });
+        let read = |line: Line| {
+            let request = request.clone();
+            async move { line.unary::<_, Raw>(TXN, request).await }
+        };
+        let raw = self.logged_in(line, read).await?;
+        Ok(raw.header.unwrap_or_default().cluster_id)
+    }
+}
+
+impl Txn {
+    /// Returns whether the members have to agree on the answer: unless it only reads, without consensus.
+    fn needs_consensus(&self) -> bool {
+        let is_local = |op: &Op| matches!(&op.0, Request::Range(request) if request.serializable);
+        !self.when.is_empty() || !self.then.iter().all(is_local)
     }
 }
 
@@ -212,7 +249,17 @@ impl TxnResponse {
             None => Err(Failure::Unreachable("its answer cannot be understood".into())),
         });
         let answers = answers.collect::<Result<_, _>>()?;
-        Ok(TxnResponse { revision, succeeded: raw.succeeded, answers })
+        Ok(TxnResponse { revision, generation: 0, succeeded: raw.succeeded, answers })
+    }
+
+    /// Returns whether the transaction certainly made a new revision. Deleting may have found nothing to delete.
+    fn has_written(&self) -> bool {
+        self.answers.iter().any(|answer| match answer {
+            Answer::Put => true,
+            Answer::Deleted(count) => *count > 0,
+            Answer::Range { .. } => false,
+            Answer::Txn(response) => response.has_written(),
+        })
     }
 }
 

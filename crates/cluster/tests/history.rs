@@ -1,0 +1,162 @@
+//! Clusters that lose their history, that are not one cluster, and halls that lie below each other.
+
+mod common;
+
+use std::{sync::mpsc, thread};
+
+use common::{connect, eventually, options, wait, with_short_ttl};
+use hallpass_cluster::{Cluster, ClusterOptions, Error, Loss};
+use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
+
+/// Connects with this prefix.
+fn below(cluster: &EtcdCluster, prefix: &str) -> Cluster {
+    let mut options = options(&cluster.url());
+    options.etcd.prefix = prefix.into();
+    Cluster::connect(options).expect("valid options")
+}
+
+#[test]
+fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    // The claim would be valid for 0.9 ttl without an answer, which is longer than the test may take.
+    let options = ClusterOptions { ttl: 2 * TIMEOUT, ..options(&cluster.url()) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    let pass = hall.acquire().expect("free");
+    cluster.member(0).restore();
+    cluster.await_health();
+    // Any answer shows it, not only that to the next renewal.
+    hall.status().expect("reachable");
+    let (sender, lost) = mpsc::channel();
+    let waiting = pass.lost();
+    thread::spawn(move || sender.send(wait(waiting)));
+    let loss = lost.recv_timeout(TIMEOUT).expect("the holder notices");
+    assert_ne!(loss, Loss::OutOfTouch);
+    assert!(!pass.is_valid());
+}
+
+#[test]
+fn a_waiter_that_knows_the_lost_history_waits_for_holders_that_it_cannot_see() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
+    let far = Cluster::connect(far).expect("valid options").open("gpu", 1).expect("new");
+    let near = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let near = near.open("gpu", 1).expect("there");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    let pass = far.acquire().expect("free");
+    assert_eq!(near.available().expect("reachable"), 0);
+    // The holder does not hear of the restored cluster, in which its slot is free.
+    path.cut();
+    cluster.member(0).restore();
+    cluster.await_health();
+    let next = near.acquire().expect("its turn comes");
+    assert!(!pass.is_valid(), "both are inside");
+    assert!(next.token() > pass.token(), "{} after {}", next.token(), pass.token());
+    assert!(matches!(near.try_acquire(), Err(Error::NoPermits)));
+}
+
+#[test]
+fn tokens_grow_although_the_cluster_was_restored_from_a_backup() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let hall = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let hall = hall.open("gpu", 1).expect("new");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    let mut largest = 0;
+    for _ in 0..10 {
+        largest = hall.acquire().expect("free").token();
+    }
+    cluster.member(0).restore();
+    cluster.await_health();
+    let pass = hall.acquire().expect("its turn comes");
+    assert!(pass.token() > largest, "{} after {largest}", pass.token());
+    // Processes that did not see the lost history continue from there.
+    let fresh = connect(&cluster).open("gpu", 1).expect("there");
+    let shown = fresh.status().expect("reachable").holders[0].token;
+    assert_eq!(shown, Some(pass.token()));
+    let token = pass.token();
+    pass.release().expect("ours");
+    assert!(fresh.acquire().expect("free").token() > token);
+}
+
+#[test]
+fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::shared();
+    let hall = connect(cluster).open("record", 1).expect("new");
+    let pass = hall.acquire().expect("free");
+    let removed = cluster.etcdctl(&["del", "/hallpass/record/slots/0000"]).status();
+    assert!(removed.expect("it runs").success());
+    let (sender, released) = mpsc::channel();
+    thread::spawn(move || sender.send(pass.release()));
+    let released = released.recv_timeout(TIMEOUT).expect("leaving comes to an end");
+    assert!(matches!(released, Err(Error::Lost)), "{released:?}");
+}
+
+#[test]
+fn removing_a_hall_leaves_halls_alone_whose_prefix_it_is() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::shared();
+    let (builds, linux) = (below(cluster, "/builds"), below(cluster, "/builds/linux"));
+    builds.open("linux", 1).expect("new");
+    let arm = linux.open("arm", 1).expect("new");
+    let pass = arm.acquire().expect("free");
+    builds.remove("linux", false).expect("not in use");
+    assert_eq!(arm.status().expect("it is still there").holders.len(), 1);
+    pass.release().expect("ours");
+}
+
+#[test]
+fn names_and_prefixes_that_would_mix_halls_are_refused() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::shared();
+    for name in ["door", "queue", "inside", "slots", "gone"] {
+        let error = below(cluster, "/mixed/hall").open(name, 1).expect_err("a reserved name");
+        assert!(matches!(error, Error::BadName { .. }), "{error}");
+        let mut options = options(&cluster.url());
+        options.etcd.prefix = format!("/mixed/hall/{name}");
+        let error = Cluster::connect(options).expect_err("a reserved part");
+        assert!(matches!(error, Error::BadOption { .. }), "{error}");
+    }
+    assert!(below(cluster, "/slots/inside").open("hall", 1).is_ok(), "no hall lies there");
+}
+
+#[test]
+fn members_of_two_clusters_in_one_url_are_refused() {
+    let Some(()) = etcd() else { return };
+    let (one, other) = (EtcdCluster::start(1), EtcdCluster::start(1));
+    let both = [&one, &other].map(|cluster| cluster.member(0).client_address().to_string());
+    for endpoints in [both.clone(), [both[1].clone(), both[0].clone()]] {
+        let options = options(&format!("etcd://{}", endpoints.join(",")));
+        let mixed = Cluster::connect(options).expect("valid options");
+        // Opening a hall does not wait long for members that are slow to answer.
+        eventually(|| match mixed.open("gpu", 1) {
+            Ok(_) => false,
+            Err(error) => {
+                assert!(error.to_string().contains("different clusters"), "{error}");
+                true
+            }
+        });
+    }
+}
+
+#[test]
+fn once_a_waiter_has_waited_for_lost_holders_a_caller_that_does_not_wait_gets_in() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let hall = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let hall = hall.open("gpu", 1).expect("new");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    drop(hall.acquire().expect("free"));
+    cluster.member(0).restore();
+    cluster.await_health();
+    hall.acquire().expect("its turn comes").release().expect("ours");
+    hall.try_acquire().expect("free").release().expect("ours");
+}
