@@ -74,13 +74,14 @@ impl std::error::Error for PlotError {}
 
 /// Narrow, and with large letters: on a phone, a page shows the plot at little more than half its size.
 const SIZE: (u32, u32) = (620, 600);
-const TITLE: u32 = 52;
+const TITLE_LINE: u32 = 26;
 /// Sizes of letters.
 const TITLE_FONT: u32 = 25;
 const TEXT_FONT: u32 = 19;
 const CAPTION_FONT: u32 = 17;
 const FONT: &str = "sans-serif";
-/// The number of characters of the caption that fit into a line.
+/// The numbers of characters of the title and of the caption that fit into a line.
+const TITLE_WIDTH: usize = 50;
 const CAPTION_WIDTH: usize = 82;
 const CAPTION_LINE: u32 = 20;
 /// Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is too pale.
@@ -139,14 +140,19 @@ impl Frame {
 fn draw(plot: &Plot, frame: &Frame, area: &Area<'_>) -> Result<(), Failure> {
     area.fill(&WHITE)?;
     let caption = wrap(&plot.caption, CAPTION_WIDTH);
-    let above = TITLE + LEGEND_ROW * plot.series.len() as u32 + 12;
+    let title = wrap(&plot.title, TITLE_WIDTH);
+    let legend = TITLE_LINE * title.len() as u32 + 26;
+    let above = legend + LEGEND_ROW * plot.series.len() as u32 + 12;
     let (upper, rest) = area.split_vertically(above);
     let below = CAPTION_LINE * caption.len() as u32 + 20;
     let (middle, lower) = rest.split_vertically(SIZE.1.saturating_sub(above + below));
     let text = |size: u32, colour: &RGBColor| (FONT, size).into_font().color(colour);
-    upper.draw(&Text::new(plot.title.clone(), (24, 16), text(TITLE_FONT, &BLACK)))?;
+    for (index, line) in title.into_iter().enumerate() {
+        let y = (TITLE_LINE * index as u32) as i32 + 16;
+        upper.draw(&Text::new(line, (24, y), text(TITLE_FONT, &BLACK)))?;
+    }
     for (index, series) in plot.series.iter().enumerate() {
-        let y = TITLE + LEGEND_ROW * index as u32 + LEGEND_ROW / 2;
+        let y = legend + LEGEND_ROW * index as u32 + LEGEND_ROW / 2;
         draw_legend_entry(&upper, series, (24, y as i32))?;
     }
     let grey = RGBColor(90, 90, 90);
