@@ -70,7 +70,8 @@ impl Future for Acquire {
 
 impl Drop for Acquire {
     fn drop(&mut self) {
-        // Before the hall is dropped: it may be the last handle, which waits until we have left the queue.
+        // This comes before the drop of `hall`, which may be the last handle: that waits until this passage has
+        // left the queue.
         if let Some(mut begun) = self.begun.take() {
             begun.held.close();
             // A pass that arrived too late is released.

@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Loss {
-    /// The cluster could not be reached for so long that the pass may no longer be ours.
+    /// The cluster could not be reached for so long that another process may get the slot.
     OutOfTouch,
     /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
@@ -44,11 +44,11 @@ pub(crate) struct Claim {
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
-    /// How long we may go on after we last saw the claim.
+    /// How long the holder may continue after it last saw the claim.
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
-    /// The hall at some moment since we got in.
+    /// The hall at some moment since this claim has a slot.
     exit_hint: Mutex<Option<View>>,
     stage: Mutex<Stage>,
     /// A request for this claim got no answer, so it may take effect later.
@@ -58,11 +58,11 @@ pub(crate) struct Claim {
 /// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// We want to get in, and may be out of touch with the store for any time.
+    /// The claim waits for a slot, and its owner may be out of touch with the store for any time.
     Entering,
-    /// We are inside.
+    /// The claim has a slot.
     Held,
-    /// We no longer need the claim: it is about to be removed.
+    /// The claim is no longer needed and is about to be removed.
     Done,
 }
 
@@ -295,7 +295,7 @@ impl fmt::Display for Loss {
             Loss::OutOfTouch => "etcd could not be reached for too long",
             Loss::Gone => "the claim is gone from etcd",
             Loss::HistoryLost => "etcd lost its history, as after a restore from a backup",
-            Loss::Released => "it was given back",
+            Loss::Released => "it was released",
         })
     }
 }

@@ -161,9 +161,9 @@ impl Cluster {
 
     /// Removes the hall `name`.
     ///
-    /// With `force`, it does so even if it is in use: holders lose their passes, and waiters get
-    /// [`Error::Closed`]. If a hall of that name is created again, a slot that was held is not assigned before
-    /// its old holder must be out.
+    /// With `force`, removes it even if it is in use: holders lose their passes, and waiters get
+    /// [`Error::Closed`]. If a hall of that name is created again, it does not assign a slot that was held before
+    /// the old holder's deadline.
     ///
     /// # Errors
     /// [`Error::Missing`] if there is no such hall, [`Error::InUse`] if it is in use and `force` is not given,

@@ -8,7 +8,7 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or others wait for one. With a time limit: no slot became free within it.
+    /// No slot is free, or there are waiters. With a time limit: the caller got no slot within it.
     NoPermits,
     /// The hall is closed or was removed.
     Closed,
@@ -37,7 +37,7 @@ pub enum Error {
         /// The version that this library supports.
         ours: u32,
     },
-    /// A key below the hall's name is not what a hall has there.
+    /// A key below the hall's name does not hold a record of a hall.
     Damaged {
         /// The key.
         key: String,

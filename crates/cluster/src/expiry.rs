@@ -1,8 +1,8 @@
 //! Which claims have expired, and since when.
 //!
-//! A stale slot names a claim that no longer exists. Its holder may still be inside for a while: it goes on for
-//! nine tenths of its ttl after it last saw its claim. So a stale slot is reclaimable only after we have known
-//! for eleven tenths of that ttl that the claim is gone.
+//! A stale slot names a claim that no longer exists. Its holder may still use the slot for a while: it continues
+//! for nine tenths of its ttl after it last saw its claim. So a stale slot is reclaimable only when eleven tenths
+//! of that ttl have passed since this process, or another one on the same machine, noticed that the claim is gone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -56,8 +56,8 @@ impl ExpiryLog {
         self.unrecorded(view).next().is_some()
     }
 
-    /// Records in the store since when we have known of expiries, for other processes with the same clock.
-    /// Without this, a slot would never be reclaimed if processes come and go and none waits long enough.
+    /// Records in the store when this process noticed expiries, for other processes with the same clock. Without
+    /// this record, a slot would never be reclaimed if processes come and go and none waits long enough.
     pub(crate) async fn record_expiry(&self, store: &EtcdStore, view: &View) {
         for (slot, token) in self.unrecorded(view) {
             let Some(since) = lock(&self.since).get(&(slot, token)).copied() else { continue };
@@ -90,7 +90,7 @@ impl ExpiryLog {
         self.remaining(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
     }
 
-    /// For how much longer the holder of each stale slot may be inside.
+    /// Returns for how much longer the holder of each stale slot may use it.
     fn remaining<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, Duration)> + 'a {
         let now = self.clock.now();
         view.stale().filter_map(move |(slot, owner)| {

@@ -38,7 +38,7 @@ impl Failure {
 pub(crate) enum StoreError {
     /// The attempt failed; [`Retry`](crate::retry::Retry) decides whether to make another.
     Failed(Failure),
-    /// The store answered, and the answer is an error that no retry can mend.
+    /// The store answered, and the answer is an error that a retry does not fix.
     Invalid(Error),
 }
 

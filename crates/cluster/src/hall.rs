@@ -1,4 +1,4 @@
-//! The hall itself.
+//! The hall: acquiring passes and managing the hall.
 
 use std::{
     fmt,
@@ -23,7 +23,7 @@ const SHORT: Duration = Duration::from_secs(1);
 
 /// A fair semaphore with slot numbers that machines share.
 ///
-/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot, and waiters get in
+/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot. Waiters get slots
 /// in the order in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to
 /// the same hall.
 ///
@@ -62,7 +62,7 @@ impl ClusterHall {
 
     /// Returns the number of slots when the hall was last read; 0 if it was closed or removed by then.
     ///
-    /// Does not ask the cluster. [`status`](ClusterHall::status) does.
+    /// This method does not contact the cluster; [`status`](ClusterHall::status) does.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) {
@@ -105,9 +105,9 @@ impl ClusterHall {
         Ok(self.status()?.waiters.len())
     }
 
-    /// Blocks until a slot is free and all earlier waiters have got in, and takes the slot.
+    /// Blocks until a slot is free and no earlier waiter is left, and takes the slot.
     ///
-    /// Must not be called from an async task: use [`acquire_async`](ClusterHall::acquire_async) there.
+    /// Do not call this from an async task: use [`acquire_async`](ClusterHall::acquire_async) there.
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed or was removed.
@@ -127,7 +127,7 @@ impl ClusterHall {
         self.enter(Limit::Never)
     }
 
-    /// Takes a slot if one is free and nobody waits.
+    /// Takes a slot if one is free and there are no waiters. Does not wait.
     ///
     /// # Errors
     /// [`Error::NoPermits`] if no slot is free or there are waiters, and those of
@@ -206,7 +206,7 @@ impl ClusterHall {
     fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
         if limit.remaining().is_some_and(|left| left < SHORT) {
             match self.try_acquire() {
-                // No time is left for a place in the queue.
+                // Too little time is left to join the queue.
                 Err(Error::NoPermits) if !limit.is_over() => {}
                 done => return done,
             }
@@ -331,8 +331,8 @@ impl ClusterHall {
 
     /// Releases the slots of vanished holders, and returns how many there were.
     ///
-    /// Waiters do this by themselves; call it to clean up a hall that nobody waits for. It blocks as long as
-    /// these holders may still be inside: up to 1.1 times their ttl.
+    /// Waiters do this on their own; call it to clean up a hall without waiters. It blocks as long as these
+    /// holders may still use their slots: up to 1.1 times their ttl.
     ///
     /// # Errors
     /// [`Error::Unreachable`] if the cluster does not answer.
@@ -360,8 +360,8 @@ impl ClusterHall {
         self.core.describe_as(command);
     }
 
-    /// Sets the process and the user that [`status`](ClusterHall::status) shows, from the next passage on. For
-    /// a program that acquires passes on behalf of another process of this machine.
+    /// Sets the process and the user that [`status`](ClusterHall::status) shows, from the next passage on. Use
+    /// this in a program that acquires passes on behalf of another process of this machine.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) {

@@ -58,7 +58,7 @@ impl Leases {
         }
     }
 
-    /// Takes back a lease whose claim is done with.
+    /// Takes back a lease whose claim is no longer needed.
     pub(crate) fn put_back(&self, lease: Lease) {
         let mut spare = lock(&self.spare);
         spare.retain(|lease| self.is_young(*lease));

@@ -22,7 +22,7 @@
 //!
 //! - **At most k holders, with distinct slots, the smallest free slot first**, provided that every holder stops
 //!   when its pass is no longer [valid](ClusterPass::is_valid).
-//! - **First come, first served.** A waiter gets in before all that join the queue later.
+//! - **First come, first served.** A waiter gets a slot before every waiter that joins the queue later.
 //!   [`try_acquire`](ClusterHall::try_acquire) fails while there are waiters.
 //! - **A pass states how long it is valid**, and this holds whatever happens to the cluster, the network and other
 //!   machines: no other process has the slot before that time is over. Passes are renewed in the background. A
@@ -34,27 +34,27 @@
 //!   leases early.
 //! - **Waiters survive faults.** When members die, leaders change, revisions are compacted, or the network is cut and
 //!   heals, waiters keep waiting, in their old position if their lease lasted. If the cluster stays down, they
-//!   get [`Error::Unreachable`], which names the members we tried.
+//!   get [`Error::Unreachable`], which names the members that were tried.
 //! - **No thundering herd.** However many wait, a release is reported to two or three of them, and costs one write.
 //!
 //! # Leases are only hints
 //!
 //! Distributed locks are often held as long as a lease lasts. But the cluster decides when a lease ends: a leader
-//! that was stuck may end leases that were renewed at another member meanwhile, and a deposed leader may confirm
-//! a renewal that has no effect. So a lease is only a hint here that its owner may have died. A holder counts from
-//! the moment at which it sent the last request that etcd answered *by consensus* with "your claim is there", and
-//! stops nine tenths of its ttl later. A process that finds a claim gone whose slot was not released waits for
-//! eleven tenths before it reclaims the slot.
+//! that was stuck may end leases that were meanwhile renewed at another member, and a deposed leader may confirm
+//! a renewal that has no effect. So in this crate the end of a lease is only a hint that its owner may have died.
+//! What counts is the last request to which etcd answered, *by consensus*, that the holder's claim exists. The
+//! holder stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although
+//! its slot was not released, waits for eleven tenths of that ttl before it reclaims the slot.
 //!
 //! A process that is stopped with all its threads, or a virtual machine that is paused, cannot stop in time, and
-//! continues for a moment when it wakes up. The token is for that: storage that remembers the largest token it has
-//! seen from each slot, and refuses smaller ones, is safe even then.
+//! continues for a moment when it wakes up. The token protects against this: storage that remembers the largest
+//! token it has seen from each slot, and refuses smaller ones, is safe even then.
 //!
 //! # What is stored in etcd
 //!
 //! All keys begin with [`prefix`](EtcdOptions::prefix)`/NAME/`. `door` has the number of slots; `queue/` and
 //! `inside/` have a key for each claim, bound to its lease; `slots/` has a record for each slot that is taken;
-//! `gone/` records since when each machine has known that the holder of a slot has vanished. Values are JSON. A
+//! `gone/` records when each machine first noticed that the holder of a slot had vanished. Values are JSON. A
 //! user of etcd needs read and write access to the prefix, and nothing else.
 //!
 //! The protocol is a step machine, [`hallpass_algorithms::halls::cluster`], which the project's model checker
@@ -64,14 +64,14 @@
 //! # Limits
 //!
 //! - [`try_acquire`](ClusterHall::try_acquire) does not take the slot of a vanished holder, unless a process on the
-//!   same machine saw long enough ago that it had vanished. Waiters take such slots after their wait, and
-//!   [`reap`](ClusterHall::reap) releases them.
-//! - A process that starts after the cluster was restored from a backup does not know of holders that the backup
-//!   does not show, until a process that was there before has noticed. [`ClusterPass`] has the details.
-//! - Deleting `slots/` by hand, with `etcdctl`, gives slots away while they are held. Their holders lose their passes
-//!   when they are next renewed.
-//! - Below a prefix of several parts, such as `/team-a/builds`, no hall is named `door`, `queue`, `inside`, `slots` or
-//!   `gone`.
+//!   same machine noticed long enough ago that the holder had vanished. Waiters take such slots after that time,
+//!   and [`reap`](ClusterHall::reap) releases them.
+//! - After the cluster was restored from a backup, a new process cannot see holders that are not in the backup, until
+//!   a process that ran before the restore has noticed it. [`ClusterPass`] has the details.
+//! - If you delete keys below `slots/` with `etcdctl`, slots are reassigned while they are held. Their holders lose
+//!   their passes at the next renewal.
+//! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,
+//!   `slots` or `gone`.
 //! - After a fork, the child has none of its parent's passes, and must not use its handles.
 //!
 //! # Features

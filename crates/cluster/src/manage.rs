@@ -70,7 +70,7 @@ pub(crate) async fn raise_epoch(core: &Core) -> Result<View, Error> {
 /// Changes the number of slots, and gives new slots to waiters.
 pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
     let mut view = change_door(core, |door| Door { slots, ..door }).await?;
-    // Waiters would notice by themselves, a moment later.
+    // Waiters would also take the new slots on their own, a moment later.
     while let (Some(to), Some(slot), None) =
         (view.first.clone(), view.free(), core.until_trusted(&view))
     {
@@ -79,7 +79,7 @@ pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Closes the hall. A hall that is closed or gone stays so.
+/// Closes the hall. Does nothing if the hall is closed or removed.
 pub(crate) async fn close(core: &Core) -> Result<(), Error> {
     match change_door(core, |door| Door { closed: true, ..door }).await {
         Ok(_) | Err(Error::Closed) => Ok(()),
@@ -134,8 +134,8 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     Ok(found.len())
 }
 
-/// Gives the slot of the claim `id` to the next claim, or frees it, if the claim is gone. For the owner of the
-/// claim, which is out: all others have to wait until that is certain.
+/// If the claim `id` is gone, gives its slot to the next claim or frees it. Only the owner of the claim may call
+/// this, because it has left; other processes have to wait until that is certain.
 pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     loop {
@@ -174,7 +174,7 @@ pub(crate) async fn free_stale(core: &Core, slot: usize, was: &View) -> Result<V
 /// Removes the hall.
 pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
-    // Whether a request was sent: it may have taken effect although we got no answer.
+    // Whether a request was sent: it may have taken effect although no answer came.
     let mut asked = false;
     loop {
         match remove_once(core, force, &mut asked).await {

@@ -24,8 +24,8 @@ pub struct ClusterOptions {
     pub etcd: EtcdOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder that is cut off from the cluster may go on: 2 s to 1 h. The default is 10 s. The slot
-    /// of a holder that vanished is free after about twice this time.
+    /// How long a holder that is cut off from the cluster may continue: 2 s to 1 h. The default is 10 s. The slot
+    /// of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the machine's.
     pub clock: Clock,

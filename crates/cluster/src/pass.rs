@@ -1,4 +1,4 @@
-//! Passes: the right to be inside, as long as it lasts.
+//! The pass: a slot that its owner holds until the pass is released or lost.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ use crate::{
     runtime::Runtime,
 };
 
-/// A slot of a [`ClusterHall`](crate::ClusterHall), held until this is dropped or lost.
+/// A slot of a [`ClusterHall`](crate::ClusterHall), held until the pass is dropped or lost.
 ///
 /// hallpass renews the pass in the background, every `ttl / 5`. If it cannot, the pass is lost, *before* any
 /// other process can get the slot. So check [`is_valid`](ClusterPass::is_valid) between steps, or stop when
@@ -78,8 +78,8 @@ impl ClusterPass {
 
     /// Returns the token: a number larger than that of every earlier pass of this hall.
     ///
-    /// Storage that remembers the largest token it has seen from each slot can refuse a holder that was paused
-    /// and comes too late.
+    /// Storage that remembers the largest token it has seen from each slot can refuse the writes of a holder that
+    /// was paused for too long.
     ///
     /// ```no_run
     /// # fn write_unless_newer(_slot: usize, _token: u64) {}
@@ -177,7 +177,7 @@ impl ClusterPass {
     /// background.
     ///
     /// # Errors
-    /// - [`Error::Lost`] if the pass was no longer ours.
+    /// - [`Error::Lost`] if the pass was lost before.
     /// - [`Error::Unreachable`] if the cluster does not answer. Then the slot becomes free some time after the
     ///   claim's lease has ended: after at most about twice the [ttl](crate::ClusterOptions::ttl).
     ///
@@ -239,7 +239,7 @@ impl Renewals {
     /// valid now.
     ///
     /// # Errors
-    /// Why the pass is no longer valid. Once lost, every call returns [`Loss`].
+    /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.
     ///
     /// ```no_run
     /// # async fn example(pass: hallpass_cluster::ClusterPass) {
@@ -263,7 +263,7 @@ impl Renewals {
     /// Blocks until the next renewal, like [`next`](Renewals::next).
     ///
     /// # Errors
-    /// Why the pass is no longer valid. Once lost, every call returns [`Loss`].
+    /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.
     ///
     /// # Panics
     /// Panics if it is called within a tokio runtime, where blocking is not allowed.
@@ -282,7 +282,7 @@ impl Renewals {
     }
 }
 
-/// The loss that a claim's health reports; no more reports come once the pass is released.
+/// Returns the loss that a claim's health reports. Once the pass is released, there are no more reports.
 fn reason(health: Result<watch::Ref<'_, Health>, watch::error::RecvError>) -> Loss {
     health.ok().and_then(|health| health.lost).unwrap_or(Loss::Released)
 }

@@ -2,13 +2,13 @@
 //!
 //! The lines E1 to X3, and where each leads, are those of the step machine in
 //! [`hallpass_algorithms::halls::cluster`], which the lab checks. This driver makes four transitions that the
-//! step machine does not have. **They are not checked**; each is safe because the transaction it sends takes
-//! effect only if what it depends on is still so:
+//! step machine does not have. **They are not checked.** Each is safe because its transaction takes effect only
+//! if the records that it depends on are unchanged:
 //!
 //! - `Passage::frees_stale`: `try_acquire` frees a reclaimable slot while nobody waits, and starts over.
-//! - `Passage::go_out`: the first answer to X2 or X3 that finds us still inside is taken as the answer to X1,
-//!   which may have been an old view, and the passage goes on from there.
-//! - `Passage::certify`: a passage that is let in, but whose claim is lost by then, starts over with a new one.
+//! - `Passage::go_out`: the answer to X1 may be an old view. If X2 or X3 then finds that the claim still has its
+//!   slot, the first such answer counts as a new answer to X1, and the passage continues from there.
+//! - `Passage::certify`: a passage that gets a slot, but whose claim is lost by then, starts over with a new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
 //!
 //! [`manage`](crate::manage) has two more: `resize` and `reap` hand slots to waiters.
@@ -48,7 +48,7 @@ pub(crate) struct Held {
     view: View,
 }
 
-/// A passage on its way in or out.
+/// A passage in its entry or exit section.
 pub(crate) struct Passage {
     core: Arc<Core>,
     claim: Arc<Claim>,
@@ -59,8 +59,7 @@ pub(crate) struct Passage {
     waiting_room: WaitingRoom,
     /// How long to tolerate an unreachable cluster.
     limit: Duration,
-    /// Resolves when the caller gives up, also because its sender was dropped. `None` once it has resolved, and on
-    /// the way out.
+    /// Resolves when the caller gives up or drops the sender. `None` once it has resolved, and in the exit section.
     given_up: Option<oneshot::Receiver<()>>,
 }
 
@@ -80,9 +79,9 @@ impl Passage {
         Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
 
-    /// The way in. A waiter gives up when `given_up` resolves, also because its sender was dropped: the caller
-    /// sees to it that this happens at the limit. A request that changes the hall is not interrupted: its answer
-    /// says what there is to clean up.
+    /// Runs the entry section. A waiter gives up when `given_up` resolves, which the caller causes at its time
+    /// limit or by dropping the sender. A request that changes the hall is not interrupted, because its answer
+    /// shows what has to be cleaned up.
     pub(crate) async fn enter(
         core: Arc<Core>,
         limit: Limit,
@@ -149,7 +148,7 @@ impl Passage {
         }
     }
 
-    /// The first line of the way in, for the slot that was free when we last looked.
+    /// Returns the first line of the entry section, for the slot that was free in the last view.
     fn first_line(&self, limit: Limit) -> Line<Waiter> {
         match (limit, self.view.free().unwrap_or(0)) {
             (Limit::Now, slot) => Line::T1 { slot },
@@ -209,7 +208,7 @@ impl Passage {
         Ok(())
     }
 
-    /// The way out.
+    /// Runs the exit section.
     pub(crate) async fn leave(core: Arc<Core>, held: Held, limit: Duration) -> Result<(), Error> {
         let Held { claim, slot, keeper, successor_finder, view, .. } = held;
         if let Some(finder) = successor_finder {
@@ -355,9 +354,9 @@ async fn resolved(given_up: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// Puts back the lease of a claim that is done with. If a request for the claim may still take effect, ends the
-/// lease instead: from then on no request can make the claim. A slot that was assigned to it by then is given to
-/// the next claim at once, because its owner is out.
+/// Puts back the lease of a claim that is no longer needed. If a request for the claim may still take effect, ends
+/// the lease instead, so that no later request can create the claim. If the claim has got a slot by then, the slot
+/// is given to the next claim at once, because its owner has left.
 fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
     if !uncertain && !claim.uncertain.load(Relaxed) {
         return core.leases.put_back(claim.lease());

@@ -38,7 +38,7 @@ impl Door {
     }
 }
 
-/// A claim. The same record stands in the queue, inside, and in the slot.
+/// A claim. The same record is stored below `queue/`, `inside/` and `slots/`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ClaimRecord {
     /// Identifies the claim; its keys end with it.
@@ -46,14 +46,14 @@ pub(crate) struct ClaimRecord {
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slot: Option<usize>,
-    /// How long the owner may go on after it last saw the claim in the store, in milliseconds.
+    /// How long the owner may continue after it last saw the claim in the store, in milliseconds.
     pub ttl: u64,
     pub host: String,
     pub pid: u32,
     pub user: String,
     pub command: String,
     /// When the claim joined the queue, or got its slot: milliseconds since 1970, by the clock of the writer.
-    /// For people only.
+    /// Only for display.
     pub since: u64,
 }
 

@@ -59,8 +59,8 @@ impl Retry {
         if !unreachable || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
             return Err(error);
         }
-        // Between half of the pause and all of it, so that clients that failed together do not come back
-        // together.
+        // A random time between half of the pause and all of it, so that clients that failed at the same moment
+        // do not retry at the same moment.
         sleep(self.pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())

@@ -1,12 +1,12 @@
-//! The waiting room: a waiter learns of the changes that concern it, and of no others.
+//! The waiting room: a waiter is notified only of the changes that concern it.
 //!
-//! A waiter watches three things: the key inside that appears when it is given a slot; the door; and the claim
-//! right before it in the queue, because once that is gone, it may be at the head. Only the head watches all
-//! claims inside, because one of them may vanish. So a release is reported to at most three waiters: the one
-//! that gets the slot, which learns of it both as the head and by its own key, and the next one.
+//! A waiter watches three things: its key below `inside/`, which appears when it is given a slot; the door; and
+//! the claim right before it in the queue, because once that is gone, the waiter may be at the head. Only the head
+//! watches all claims below `inside/`, because one of them may vanish. So a release is reported to two or three
+//! waiters: the one that gets the slot, which is notified both as the head and by its own key, and the next one.
 //!
-//! A watch reports what comes after a certain revision. If that is later than the revision in which we looked
-//! for what to watch, we may have missed something, so we look once more.
+//! A watch reports the changes after a certain revision. If that is later than the revision in which the waiter
+//! decided what to watch, it may have missed a change, so it reads the hall once more.
 
 use std::{future, time::Duration};
 
@@ -45,7 +45,7 @@ pub(crate) enum News {
     Own(OwnClaim),
     /// The hall, as a request saw it that was sent at the time `asked`.
     Seen { asked: Duration, view: Box<View> },
-    /// Something changed that may concern the waiter: it has to look.
+    /// Something changed that may concern the waiter, so it has to read the hall.
     Changed,
 }
 
@@ -114,8 +114,8 @@ impl WaitingRoom {
         }
     }
 
-    /// Finds out which claim is before ours, and reads the rest of the hall. Keeps the watch if it is still the
-    /// right one.
+    /// Finds out which claim is right before this one, and reads the rest of the hall. Keeps the watch if it is
+    /// still the right one.
     async fn find_position(
         &mut self,
         core: &Core,
