@@ -13,7 +13,11 @@
 //! | [`objects`] | the universal construction and the turnstile behind resilient objects |
 //! | [`registry`] | every algorithm by its identifier |
 //!
+//! Without the feature `full`, which is on by default, this crate is the framework and the step machine of
+//! the hall for threads.
+//!
 //! ```
+//! # #[cfg(feature = "full")] {
 //! use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word, papers::anderson_moir};
 //!
 //! /// Shared memory for a single thread: a vector.
@@ -37,6 +41,7 @@
 //!     }
 //! };
 //! assert!(matches!(algorithm.step(&mut memory, 0, holding), Next::Goto(_)));
+//! # }
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]
@@ -45,8 +50,11 @@ extern crate alloc;
 
 pub mod framework;
 pub mod halls;
+#[cfg(feature = "full")]
 pub mod objects;
+#[cfg(feature = "full")]
 pub mod papers;
+#[cfg(feature = "full")]
 pub mod registry;
 
 pub use framework::{

@@ -7,4 +7,5 @@ pub(crate) mod lines;
 pub mod machine;
 pub mod memory;
 pub mod pids;
+#[cfg_attr(not(feature = "full"), allow(dead_code))]
 pub mod queue;

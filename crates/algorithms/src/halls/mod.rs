@@ -1,8 +1,13 @@
 //! The protocols behind hallpass's own halls, one folder per product family.
 
+#[cfg(feature = "full")]
 use crate::registry::families;
 
+#[cfg(not(feature = "full"))]
+pub mod threads;
+
 // A line declares the module and registers its algorithms.
+#[cfg(feature = "full")]
 families! { in "halls":
     pub mod threads;
     pub mod processes;

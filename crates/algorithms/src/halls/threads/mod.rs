@@ -56,23 +56,29 @@
 mod environment;
 mod lines;
 mod manage;
+#[cfg(feature = "full")]
 mod model;
 mod pool;
 mod serve;
 mod straight;
+#[cfg(feature = "full")]
 mod wide;
 mod words;
 
+#[cfg(feature = "full")]
 pub mod entries;
 pub mod fast;
 pub mod slot_bits;
+#[cfg(feature = "full")]
 pub mod wrong;
 
 pub use environment::{Environment, FastEnvironment, LineOn};
 pub use lines::{After, Barging, Fair, Job, Line, Policy, Turn, step};
+#[cfg(feature = "full")]
 pub use model::{Cast, MAX_PROCESSES, Sleep, ThreadsModel, model};
 pub use pool::{Bits, Count, Pool, SLOTS_IN_WORD};
 pub use straight::{Advance, Stage, advance};
+#[cfg(feature = "full")]
 pub use wide::Wide;
 pub use words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, WAITER, waiters};
 

@@ -37,6 +37,8 @@ pub enum Stage {
     GiveUp,
     /// S1: serve, as the server, and leave.
     Serve,
+    /// R1: give the hall this many slots, as the server, and leave.
+    Resize(u16),
 }
 
 /// The result of [`advance`].
@@ -67,6 +69,7 @@ pub fn advance<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, at:
             serve::<P, M, E>(e, me, Turn { left: e.grant_limit(), after: After::Leave });
             Leave
         }
+        Stage::Resize(k) => Goto(R1 { k }),
     };
     match next {
         Goto(line @ (R1 { .. } | Z1)) => {
