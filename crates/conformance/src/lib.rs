@@ -89,6 +89,9 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
     /// How large a hall can be, and how much work it can bear.
     const CAPACITY: Capacity;
 
+    /// Whether a hall can be resized to 0 slots, which pauses it.
+    const PAUSES: bool = false;
+
     /// Returns `false`, and says why on standard error, where the hall cannot be tested: its store is not
     /// installed.
     fn is_testable() -> bool {

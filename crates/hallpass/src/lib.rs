@@ -22,7 +22,8 @@
 //!
 //! Threads block ([`Hall::acquire`]), try ([`Hall::try_acquire`]), or wait for a limited time
 //! ([`Hall::try_acquire_for`]). Tasks await ([`Hall::acquire_async`]) on any executor. A pass borrows the
-//! hall, or owns a reference to it ([`Hall::acquire_owned`]).
+//! hall, or owns a reference to it ([`Hall::acquire_owned`]). A [`Pool`] holds k items, such as connections, and
+//! lends the item of its slot to each caller.
 //!
 //! # Guarantees
 //!
@@ -95,10 +96,11 @@
 //!
 //! # Resizing, closing, forgetting
 //!
-//! [`Hall::resize`] changes the number of slots at once. With more slots, waiters get in. With fewer
-//! slots, holders keep their passes. No caller gets in until fewer passes are held than the hall has slots, and
-//! every slot that is handed out from then on is below the new number. A waiter that asked for more slots than
-//! the hall has now waits until the hall has enough again.
+//! [`Hall::resize`] changes the number of slots at once; [`Hall::add_slots`] and [`Hall::remove_slots`] change it
+//! relatively. With more slots, waiters get in. With fewer slots, holders keep their passes. No caller gets in
+//! until fewer passes are held than the hall has slots, and every slot that is handed out from then on is below the
+//! new number. A waiter that asked for more slots than the hall has now waits until the hall has enough again. With
+//! 0 slots, the hall pauses.
 //!
 //! [`Hall::close`] turns away all waiters and later callers, permanently; holders keep their passes.
 //! [`Pass::forget`] takes a slot out of use permanently.
@@ -121,15 +123,18 @@
 //! |---|---|---|
 //! | `new`, `const_new` | [`Hall::new`] | always `const`; k is at least 1 and at most [`MAX_SLOTS`] |
 //! | `acquire().await` | [`acquire_async`](Hall::acquire_async)`().await` | both fail if the semaphore is closed |
-//! | | [`acquire`](Hall::acquire) | blocks the thread |
+//! | | [`acquire`](Hall::acquire) | blocks the thread: not for async code, see above |
 //! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use the timeout of their executor |
 //! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes waiters |
 //! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | asking for more slots than there are is an error and does not wait forever |
+//! | `acquire_many(0)` | the same | succeeds at once and never waits, even if others wait; tokio's waits in the queue |
 //! | `acquire_owned().await` | [`acquire_owned_async`](Hall::acquire_owned_async)`().await` | takes `&Arc<Hall>` and does not consume a clone |
-//! | `available_permits` | [`available`](Hall::available), [`waiting`](Hall::waiting), [`slots`](Hall::slots) | |
-//! | `add_permits`, `forget_permits` | [`resize`](Hall::resize) | sets the total; a hall can shrink below the number of passes held |
+//! | `available_permits` | [`available`](Hall::available), [`waiting`](Hall::waiting), [`slots`](Hall::slots) | while a large request is first in the queue, tokio's count excludes the permits that it has gathered; `available` includes the slots that stay free for it |
+//! | `add_permits`, `forget_permits` | [`add_slots`](Hall::add_slots), [`remove_slots`](Hall::remove_slots), [`resize`](Hall::resize) | a hall can shrink below the number of passes held |
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
-//! | `SemaphorePermit` | [`Pass`], [`Passes`] | has a [`slot`](Pass::slot); does not merge or split |
+//! | `SemaphorePermit` | [`Pass`], [`Passes`] | has a [`slot`](Pass::slot); [`split_off`](Passes::split_off) and [`merge`](Passes::merge) |
+//! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | |
+//! | cooperative budget | none | a task that awaits free slots in a loop never yields: call `tokio::task::yield_now` now and then, or wrap the loop in `tokio::task::coop` |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!
 //! Both are fair: first come, first served, and a large request holds back the requests behind it. In both, a
@@ -153,8 +158,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use hallpass_threads::{
-    Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, BuildError, Builder, Hall,
-    MAX_SLOTS, OwnedPass, OwnedPasses, Pass, Passes, ResizeError, TryAcquireError,
+    Acquire, AcquireError, AcquireMany, AcquireManyOwned, AcquireOwned, Acquirer, BuildError,
+    Builder, Hall, Lease, MAX_SLOTS, OwnedLease, OwnedPass, OwnedPasses, Pass, Passes, Pool,
+    ResizeError, TryAcquireError,
 };
 
 #[cfg(feature = "metrics")]

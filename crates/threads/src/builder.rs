@@ -24,15 +24,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(k: usize) -> Self {
-        Builder { k, max: k.max(SLOTS_IN_WORD), barging: false }
+    pub(crate) const fn new(k: usize) -> Self {
+        Builder { k, max: if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, barging: false }
     }
 
     /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
     /// [`MAX_SLOTS`]. The default is 32, or `k` if that is more.
     ///
     /// Up to 32, a pass costs one atomic read-modify-write to take and one to give back; above, two each.
-    pub fn max_slots(mut self, max: usize) -> Self {
+    pub const fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
         self
     }
@@ -53,7 +53,7 @@ impl Builder {
     /// assert_eq!(hall.acquire()?.slot(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn barging(mut self) -> Self {
+    pub const fn barging(mut self) -> Self {
         self.barging = true;
         self
     }
@@ -65,15 +65,59 @@ impl Builder {
     /// than the limit.
     pub fn build(self) -> Result<Hall, BuildError> {
         let Builder { k, max, barging } = self;
-        let problem = if k == 0 {
-            "a hall must have at least 1 slot, got k = 0".to_string()
-        } else if max > MAX_SLOTS || k > MAX_SLOTS {
-            format!("a hall can have at most {MAX_SLOTS} slots, got {}", max.max(k))
-        } else if k > max {
-            format!("k must be at most max_slots = {max}, got k = {k}")
-        } else {
-            return Ok(Hall::with_room(k, max, barging));
-        };
-        Err(BuildError(problem))
+        match self.problem() {
+            None => Ok(Hall::with_room(k, max, barging)),
+            Some(Problem::NoSlots) => {
+                Err(BuildError("a hall must have at least 1 slot, got k = 0".into()))
+            }
+            Some(Problem::TooManySlots) => {
+                let got = max.max(k);
+                Err(BuildError(format!("a hall can have at most {MAX_SLOTS} slots, got {got}")))
+            }
+            Some(Problem::MoreThanMax) => {
+                Err(BuildError(format!("k must be at most max_slots = {max}, got k = {k}")))
+            }
+        }
     }
+
+    /// Makes the hall in a constant, such as a `static`.
+    ///
+    /// # Panics
+    /// Panics where [`build`](Builder::build) returns an error. In a constant, that is an error of the compiler.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// static CONNECTIONS: Hall = Hall::builder(100).barging().build_const();
+    ///
+    /// assert_eq!(CONNECTIONS.available(), 100);
+    /// ```
+    #[cfg(not(loom))]
+    pub const fn build_const(self) -> Hall {
+        match self.problem() {
+            None => Hall::with_room(self.k, self.max, self.barging),
+            Some(Problem::NoSlots) => panic!("a hall must have at least 1 slot"),
+            Some(Problem::TooManySlots) => panic!("a hall can have at most 65535 slots"),
+            Some(Problem::MoreThanMax) => panic!("k must be at most max_slots"),
+        }
+    }
+
+    /// Returns why the hall cannot be made.
+    const fn problem(&self) -> Option<Problem> {
+        if self.k == 0 {
+            Some(Problem::NoSlots)
+        } else if self.max > MAX_SLOTS || self.k > MAX_SLOTS {
+            Some(Problem::TooManySlots)
+        } else if self.k > self.max {
+            Some(Problem::MoreThanMax)
+        } else {
+            None
+        }
+    }
+}
+
+/// The reason why a hall cannot be made.
+enum Problem {
+    NoSlots,
+    TooManySlots,
+    MoreThanMax,
 }

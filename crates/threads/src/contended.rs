@@ -63,6 +63,22 @@ impl Hall {
         by_mode!(self.mode, environment.work(Stage::Lock(job)));
     }
 
+    /// Resizes the hall to a number of slots that depends on how many it has.
+    pub(crate) fn manage_relatively<E>(
+        &self,
+        change: impl FnOnce(usize) -> Result<usize, E>,
+    ) -> Result<usize, E> {
+        let mut environment = NativeEnvironment::new(self, Deadline::Never);
+        environment.become_server(); // so nobody else changes the number
+        let changed = change(self.slots());
+        let stage = match changed {
+            Ok(k) => Stage::Resize(k as u16),
+            Err(_) => Stage::Serve,
+        };
+        by_mode!(self.mode, environment.work(stage));
+        changed
+    }
+
     /// Runs the machine for the node of a future.
     ///
     /// # Safety

@@ -122,14 +122,19 @@ impl<'a> NativeEnvironment<'a> {
 
     /// Replaces the wake handle of a node that is in the queue, or was.
     pub(crate) fn replace_handle<P: Pool, M: Policy>(&mut self, node: &Node, handle: WakeHandle) {
-        // Become the server, as for giving up: this is the line at which giving up begins.
-        while self.lock(Op::Set(HELD)) & HELD != 0 {
-            self.backoff.rest();
-        }
+        self.become_server();
         // SAFETY: this caller is the server.
         let old = unsafe { node.set_handle(handle) };
         self.work::<P, M>(Stage::Serve);
         drop(old);
+    }
+
+    /// Becomes the server, by line L5 of callers that give up or resize. The caller goes on at a stage that ends
+    /// with serving.
+    pub(crate) fn become_server(&mut self) {
+        while self.lock(Op::Set(HELD)) & HELD != 0 {
+            self.backoff.rest();
+        }
     }
 
     /// Accesses the queue. The caller is the server.

@@ -4,6 +4,7 @@ use std::{error::Error, fmt};
 
 /// Error returned by [`acquire`](crate::Hall::acquire) and the other methods that wait without a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum AcquireError {
     /// The hall is closed.
     Closed,
@@ -32,11 +33,14 @@ impl Error for AcquireError {}
 /// Error returned by [`try_acquire`](crate::Hall::try_acquire) and the other methods that wait for a
 /// limited time or not at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum TryAcquireError {
     /// The hall is closed.
     Closed,
-    /// Too few slots are free, or others wait for them. With a time limit: that was so until the end.
+    /// Too few slots are free, or others wait for them. Methods that do not wait return this.
     NoPermits,
+    /// The time limit passed before the caller got in. Methods with a time limit return this.
+    TimedOut,
     /// The hall has fewer slots than the caller asked for.
     TooMany {
         /// How many slots the caller asked for.
@@ -60,6 +64,7 @@ impl fmt::Display for TryAcquireError {
         match *self {
             TryAcquireError::Closed => AcquireError::Closed.fmt(f),
             TryAcquireError::NoPermits => f.write_str("no slot is free"),
+            TryAcquireError::TimedOut => f.write_str("timed out while waiting for a slot"),
             TryAcquireError::TooMany { asked, slots } => {
                 AcquireError::TooMany { asked, slots }.fmt(f)
             }
@@ -69,10 +74,13 @@ impl fmt::Display for TryAcquireError {
 
 impl Error for TryAcquireError {}
 
-/// Error returned by [`resize`](crate::Hall::resize).
+/// Error returned by [`resize`](crate::Hall::resize), [`add_slots`](crate::Hall::add_slots) and
+/// [`remove_slots`](crate::Hall::remove_slots).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ResizeError {
-    /// How many slots the caller asked for.
+    /// How many slots the hall was to have. It saturates: 0 if the caller wanted to remove more slots than there
+    /// are.
     pub asked: usize,
     /// The largest number of slots that this hall can have.
     pub max: usize,
@@ -81,9 +89,12 @@ pub struct ResizeError {
 impl fmt::Display for ResizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ResizeError { asked, max } = self;
+        if *asked <= *max {
+            return f.write_str("cannot remove more slots than the hall has");
+        }
         write!(
             f,
-            "this hall can have 1 to {max} slots, got {asked}; use `Hall::builder(k).max_slots(m)` \
+            "this hall can have 0 to {max} slots, got {asked}; use `Hall::builder(k).max_slots(m)` \
              to make room for more"
         )
     }

@@ -9,7 +9,7 @@
 //! If that fails, or if somebody waits, the call goes on in a `#[cold]` function of `contended`.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
     time::{Duration, Instant},
 };
 
@@ -27,7 +27,7 @@ use crate::{
     instruments::Instruments,
     mode::{Mode, by_mode},
     parking::Deadline,
-    pass::{One, OwnedPass, Pass},
+    pass::{One, Pass},
     slot_bits::SlotBits,
     state::QueueState,
     sync::AtomicI64,
@@ -129,7 +129,7 @@ impl Hall {
     /// assert_eq!(hall.slots(), 4);
     /// # Ok::<(), hallpass_threads::BuildError>(())
     /// ```
-    pub fn builder(k: usize) -> Builder {
+    pub const fn builder(k: usize) -> Builder {
         Builder::new(k)
     }
 }
@@ -193,7 +193,7 @@ impl Hall {
     /// A caller that gives up leaves the queue, and the waiters behind it move up.
     ///
     /// # Errors
-    /// Returns [`TryAcquireError::NoPermits`] after `timeout`, and [`TryAcquireError::Closed`] if the hall is
+    /// Returns [`TryAcquireError::TimedOut`] after `timeout`, and [`TryAcquireError::Closed`] if the hall is
     /// closed.
     ///
     /// ```
@@ -202,20 +202,20 @@ impl Hall {
     /// let hall = Hall::new(1);
     /// let pass = hall.try_acquire_for(Duration::from_millis(10))?;
     /// let late = hall.try_acquire_for(Duration::from_millis(10));
-    /// assert_eq!(late.unwrap_err(), TryAcquireError::NoPermits);
+    /// assert_eq!(late.unwrap_err(), TryAcquireError::TimedOut);
     /// # Ok::<(), TryAcquireError>(())
     /// ```
     pub fn try_acquire_for(&self, timeout: Duration) -> Result<Pass<'_>, TryAcquireError> {
         match self.acquire_slot(Deadline::after(timeout)) {
             Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(self.why_not()),
+            None => Err(self.why_late()),
         }
     }
 
     /// Blocks until a slot is free and takes it, or gives up at `deadline`.
     ///
     /// # Errors
-    /// Returns [`TryAcquireError::NoPermits`] if `deadline` passes first, and [`TryAcquireError::Closed`] if
+    /// Returns [`TryAcquireError::TimedOut`] if `deadline` passes first, and [`TryAcquireError::Closed`] if
     /// the hall is closed.
     ///
     /// ```
@@ -229,50 +229,7 @@ impl Hall {
     pub fn try_acquire_until(&self, deadline: Instant) -> Result<Pass<'_>, TryAcquireError> {
         match self.acquire_slot(Deadline::At(deadline)) {
             Some(slot) => Ok(Pass(One { hall: self, slot })),
-            None => Err(self.why_not()),
-        }
-    }
-
-    /// Blocks until a slot is free, and takes it with a pass that owns a reference to the hall.
-    ///
-    /// The pass has no lifetime, so it can be stored, or sent to a thread that is not scoped.
-    ///
-    /// # Errors
-    /// As for [`acquire`](Hall::acquire).
-    ///
-    /// ```
-    /// # use hallpass_threads::Hall;
-    /// # use std::{sync::Arc, thread};
-    /// let hall = Arc::new(Hall::new(1));
-    /// let pass = hall.acquire_owned()?;
-    /// thread::spawn(move || assert_eq!(pass.slot(), 0)).join().unwrap();
-    /// assert_eq!(hall.available(), 1);
-    /// # Ok::<(), hallpass_threads::AcquireError>(())
-    /// ```
-    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, AcquireError> {
-        match self.acquire_slot(Deadline::Never) {
-            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
-            None => Err(AcquireError::Closed),
-        }
-    }
-
-    /// Takes a slot if one is free and nobody waits for it, with a pass that owns a reference to the hall.
-    ///
-    /// # Errors
-    /// As for [`try_acquire`](Hall::try_acquire).
-    ///
-    /// ```
-    /// # use hallpass_threads::Hall;
-    /// # use std::sync::Arc;
-    /// let hall = Arc::new(Hall::new(1));
-    /// let pass = hall.try_acquire_owned()?;
-    /// assert!(hall.try_acquire_owned().is_err());
-    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
-    /// ```
-    pub fn try_acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, TryAcquireError> {
-        match self.acquire_slot(Deadline::Now) {
-            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
-            None => Err(self.why_not()),
+            None => Err(self.why_late()),
         }
     }
 }
@@ -289,7 +246,7 @@ impl FastEnvironment for &Hall {
 impl Hall {
     /// Takes a slot before the deadline.
     #[inline(always)]
-    fn acquire_slot(&self, deadline: Deadline) -> Option<u32> {
+    pub(crate) fn acquire_slot(&self, deadline: Deadline) -> Option<u32> {
         match self.mode {
             Mode::Fair => match self.take_free::<Bits, Fair>(1) {
                 Some(take) => Some(take.trailing_zeros()),
@@ -390,6 +347,11 @@ impl Hall {
     #[inline]
     pub(crate) fn slot_of(&self, take: Word) -> u32 {
         if self.mode.is_wide() { self.slot_bits().take() } else { take.trailing_zeros() }
+    }
+
+    /// Returns whether slots are bits of the word.
+    pub(crate) fn has_slots_in_word(&self) -> bool {
+        !self.mode.is_wide()
     }
 
     #[inline]

@@ -5,11 +5,13 @@
 //! | module | contents |
 //! |---|---|
 //! | `hall` | [`Hall`]: making one, getting in, and the fast path down to the atomics |
-//! | `many` | getting several slots at once |
+//! | `many`, `owned` | getting several slots at once, and passes that own a reference to the hall |
 //! | `future` | getting in as a task: [`Acquire`] and the other futures |
 //! | `manage` | looking at a hall, resizing and closing it |
 //! | `contended` | what a call does if it cannot finish on the fast path |
 //! | `pass` | the guards |
+//! | `pool` | [`Pool`]: k items behind a hall |
+//! | `service` | [`Acquirer`]: a hall for services that are polled |
 //! | `builder`, `error` | [`Builder`], the errors |
 //! | `mode` | fair or barging, and where the slot numbers are |
 //! | `state` | the part of a hall's memory that only the queue needs |
@@ -37,10 +39,13 @@ mod many;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod mode;
+mod owned;
 #[cfg(feature = "papers")]
 mod papers;
 mod parking;
 mod pass;
+mod pool;
+mod service;
 mod slot_bits;
 mod state;
 mod sync;
@@ -56,3 +61,5 @@ pub use metrics::Metrics;
 #[cfg(feature = "papers")]
 pub use papers::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};
+pub use pool::{Lease, OwnedLease, Pool};
+pub use service::Acquirer;

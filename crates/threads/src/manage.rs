@@ -66,12 +66,15 @@ impl Hall {
     /// With more slots, waiters get in immediately. With fewer, holders keep their passes. No caller gets in
     /// until fewer than `k` passes are held, and every slot that is handed out from then on is below `k`.
     ///
+    /// With 0 slots the hall pauses: callers wait until it is given slots again, and requests for several slots
+    /// are refused.
+    ///
     /// A waiter that asked for more slots than the hall now has waits until there are enough again, and
     /// the waiters behind it wait too.
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if `k` is 0, or more than the hall has room for: 32 or the `k` it was made
-    /// with, whichever is more. [`Builder::max_slots`](crate::Builder::max_slots) makes room for more.
+    /// Returns [`ResizeError`] if `k` is more than the hall has room for: 32 or the `k` it was made with, whichever
+    /// is more. [`Builder::max_slots`](crate::Builder::max_slots) makes room for more.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -87,7 +90,7 @@ impl Hall {
     /// ```
     pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
         let max = self.max as usize;
-        if k == 0 || k > max {
+        if k > max {
             return Err(ResizeError { asked: k, max });
         }
         self.manage(Job::Resize(k as u16));
@@ -95,8 +98,56 @@ impl Hall {
         Ok(())
     }
 
+    /// Gives the hall `count` more slots, at once. Returns how many it has then.
+    ///
+    /// Several callers may add and remove slots at the same time: none of the changes is lost.
+    ///
+    /// # Errors
+    /// Returns [`ResizeError`] if the hall has no room for them; see [`resize`](Hall::resize).
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::new(2);
+    /// assert_eq!(hall.add_slots(3)?, 5);
+    /// assert_eq!(hall.remove_slots(4)?, 1);
+    /// # Ok::<(), hallpass_threads::ResizeError>(())
+    /// ```
+    pub fn add_slots(&self, count: usize) -> Result<usize, ResizeError> {
+        let max = self.max as usize;
+        self.change_slots(|k| {
+            let asked = k.saturating_add(count);
+            if asked > max { Err(ResizeError { asked, max }) } else { Ok(asked) }
+        })
+    }
+
+    /// Takes `count` slots away from the hall, at once. Returns how many it has then.
+    ///
+    /// Holders keep their passes; see [`resize`](Hall::resize).
+    ///
+    /// # Errors
+    /// Returns [`ResizeError`] if the hall has fewer than `count` slots.
+    pub fn remove_slots(&self, count: usize) -> Result<usize, ResizeError> {
+        let max = self.max as usize;
+        self.change_slots(|k| k.checked_sub(count).ok_or(ResizeError { asked: 0, max }))
+    }
+
+    /// Changes the number of slots to a function of it.
+    fn change_slots(
+        &self,
+        change: impl FnOnce(usize) -> Result<usize, ResizeError>,
+    ) -> Result<usize, ResizeError> {
+        let changed = self.manage_relatively(change)?;
+        self.instruments.resized(changed);
+        Ok(changed)
+    }
+
     fn terms(&self) -> Terms {
         Terms::unpack(Op::Read.apply(&self.terms))
+    }
+
+    /// Returns the error of a caller that got no slot in time.
+    pub(crate) fn why_late(&self) -> TryAcquireError {
+        if self.is_closed() { TryAcquireError::Closed } else { TryAcquireError::TimedOut }
     }
 
     /// Returns the error of an attempt that got no slot.

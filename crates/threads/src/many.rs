@@ -1,6 +1,6 @@
 //! Getting several slots at once, blocking.
 
-use std::{sync::Arc, time::Duration};
+use std::time::{Duration, Instant};
 
 use hallpass_algorithms::{
     Word,
@@ -12,7 +12,7 @@ use crate::{
     hall::{Hall, MAX_SLOTS},
     mode::{Mode, by_mode},
     parking::Deadline,
-    pass::{HeldSlots, OwnedPasses, Passes, Several},
+    pass::{HeldSlots, Passes, Several},
 };
 
 /// Getting several slots at once, blocking.
@@ -72,8 +72,8 @@ impl Hall {
     /// Blocks until `m` slots are free and takes all of them at once, or gives up after `timeout`.
     ///
     /// # Errors
-    /// As for [`try_acquire_many`](Hall::try_acquire_many), with [`TryAcquireError::NoPermits`] only after
-    /// `timeout`.
+    /// Returns [`TryAcquireError::TimedOut`] after `timeout`, [`TryAcquireError::TooMany`] if the hall has fewer
+    /// than `m` slots, and [`TryAcquireError::Closed`] if the hall is closed.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -92,26 +92,18 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
+    /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`.
     ///
     /// # Errors
-    /// As for [`acquire_many`](Hall::acquire_many).
-    pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
-        let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
-        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
-    }
-
-    /// Takes `m` slots at once if they are free and nobody waits, with passes that own a reference to the
-    /// hall.
-    ///
-    /// # Errors
-    /// As for [`try_acquire_many`](Hall::try_acquire_many).
-    pub fn try_acquire_many_owned(
-        self: &Arc<Self>,
+    /// As for [`try_acquire_many_for`](Hall::try_acquire_many_for), with [`TryAcquireError::TimedOut`] after
+    /// `deadline`.
+    pub fn try_acquire_many_until(
+        &self,
         m: usize,
-    ) -> Result<OwnedPasses, TryAcquireError> {
-        let slots = self.try_acquire_slots(m, Deadline::Now)?;
-        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+        deadline: Instant,
+    ) -> Result<Passes<'_>, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::At(deadline))?;
+        Ok(Passes(Several { hall: self, slots }))
     }
 
     /// Takes `m` free slots on the fast path, in the mode of most halls.
@@ -123,17 +115,20 @@ impl Hall {
         self.take_free::<Bits, Fair>(clamp_need(m))
     }
 
-    fn try_acquire_slots(
+    pub(crate) fn try_acquire_slots(
         &self,
         m: usize,
         deadline: Deadline,
     ) -> Result<HeldSlots, TryAcquireError> {
-        self.acquire_slots(m, deadline)?.ok_or_else(|| self.why_not())
+        self.acquire_slots(m, deadline)?.ok_or_else(|| match deadline {
+            Deadline::Now => self.why_not(),
+            _ => self.why_late(),
+        })
     }
 
     /// Takes `m` slots before the deadline.
     #[inline]
-    fn acquire_slots(
+    pub(crate) fn acquire_slots(
         &self,
         m: usize,
         deadline: Deadline,
@@ -167,7 +162,8 @@ impl Hall {
         if self.is_closed() {
             return Err(AcquireError::Closed);
         }
-        if m > slots {
+        // A request for one slot waits while the hall has none, like `acquire`.
+        if m > slots.max(1) {
             return Err(AcquireError::TooMany { asked: m, slots });
         }
         Ok(m as u32)

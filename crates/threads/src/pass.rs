@@ -1,6 +1,6 @@
 //! The guards. A holder owns a guard; dropping it frees the slot.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, mem, ptr, sync::Arc, vec};
 
 use hallpass_algorithms::Word;
 
@@ -64,6 +64,44 @@ impl HeldSlots {
             HeldSlots::List(list) => list.len(),
         }
     }
+
+    /// Takes all slots out.
+    fn take(&mut self) -> Self {
+        mem::replace(self, HeldSlots::Bits(0))
+    }
+
+    /// Takes the `count` largest slots out, of at least as many.
+    fn split_off(&mut self, count: usize) -> Self {
+        let kept = self.len() - count;
+        match self {
+            HeldSlots::Bits(bits) => {
+                let off = (0..kept).fold(*bits, |rest, _| rest & (rest - 1));
+                *bits -= off;
+                HeldSlots::Bits(off)
+            }
+            HeldSlots::List(list) => {
+                let mut all = mem::take(list).into_vec();
+                let off = all.split_off(kept);
+                *list = all.into_boxed_slice();
+                HeldSlots::List(off.into_boxed_slice())
+            }
+        }
+    }
+
+    /// Adds the slots of another request to the same hall.
+    fn merge(&mut self, other: Self) {
+        *self = match (self.take(), other) {
+            (HeldSlots::Bits(one), HeldSlots::Bits(other)) => HeldSlots::Bits(one | other),
+            // A request for no slots is bits in every hall.
+            (HeldSlots::Bits(_), list) | (list, HeldSlots::Bits(_)) => list,
+            (HeldSlots::List(one), HeldSlots::List(other)) => {
+                let mut all = one.into_vec();
+                all.extend(other);
+                all.sort_unstable();
+                HeldSlots::List(all.into_boxed_slice())
+            }
+        };
+    }
 }
 
 impl<H: AsHall> Drop for One<H> {
@@ -125,7 +163,7 @@ macro_rules! one {
 
 /// Declares a guard of several slots.
 macro_rules! several {
-    ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? of $hall:ty) => {
+    ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? of $hall:ty, each $one:ident) => {
         $(#[$doc])*
         #[must_use = "dropping passes frees their slots"]
         pub struct $name $(<$life>)? (pub(crate) Several<$hall>);
@@ -146,9 +184,64 @@ macro_rules! several {
                 self.len() == 0
             }
 
+            /// Takes the `count` largest slots out of these passes, and returns them. Returns `None` if fewer
+            /// are held.
+            ///
+            /// ```
+            /// # use hallpass_threads::Hall;
+            /// let hall = Hall::new(4);
+            /// let mut passes = hall.acquire_many(3)?;
+            /// let one = passes.split_off(1).expect("three are held");
+            /// assert!(one.slots().eq([2]) && passes.slots().eq([0, 1]));
+            /// passes.merge(one);
+            /// assert_eq!(passes.len(), 3);
+            /// # Ok::<(), hallpass_threads::AcquireError>(())
+            /// ```
+            pub fn split_off(&mut self, count: usize) -> Option<Self> {
+                if count > self.len() {
+                    return None;
+                }
+                let slots = self.0.slots.split_off(count);
+                Some($name(Several { hall: Clone::clone(&self.0.hall), slots }))
+            }
+
+            /// Adds the slots of other passes to these.
+            ///
+            /// # Panics
+            /// Panics if the other passes are of another hall.
+            pub fn merge(&mut self, mut other: Self) {
+                let same = ptr::eq(self.0.hall.hall(), other.0.hall.hall());
+                assert!(same, "passes of different halls cannot be merged");
+                self.0.slots.merge(other.0.slots.take());
+            }
+
             /// Drops the passes without freeing their slots; see [`Pass::forget`].
             pub fn forget(mut self) {
                 self.0.slots = HeldSlots::Bits(0);
+            }
+        }
+
+        /// Makes a pass of each slot, in ascending order.
+        impl $(<$life>)? IntoIterator for $name $(<$life>)? {
+            type Item = $one $(<$life>)?;
+            type IntoIter = vec::IntoIter<Self::Item>;
+
+            fn into_iter(mut self) -> Self::IntoIter {
+                let slots = self.0.slots.take();
+                let pass = |slot| $one(One { hall: Clone::clone(&self.0.hall), slot: slot as u32 });
+                slots.iter().map(pass).collect::<Vec<_>>().into_iter()
+            }
+        }
+
+        impl $(<$life>)? From<$one $(<$life>)?> for $name $(<$life>)? {
+            fn from(pass: $one $(<$life>)?) -> Self {
+                let (hall, slot) = (Clone::clone(&pass.0.hall), pass.0.slot);
+                pass.forget();
+                let slots = match hall.hall().has_slots_in_word() {
+                    true => HeldSlots::Bits(1 << slot),
+                    false => HeldSlots::List(Box::new([slot])),
+                };
+                $name(Several { hall, slots })
             }
         }
 
@@ -203,10 +296,10 @@ several! {
     /// assert_eq!(passes.slots().collect::<Vec<_>>(), [0, 1, 2]);
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
-    Passes<'a> of &'a Hall
+    Passes<'a> of &'a Hall, each Pass
 }
 
 several! {
     /// [`Passes`] that own a reference to their hall.
-    OwnedPasses of Arc<Hall>
+    OwnedPasses of Arc<Hall>, each OwnedPass
 }

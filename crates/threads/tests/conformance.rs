@@ -19,8 +19,9 @@ const SLOTS_IN_WORD: usize = 32;
 fn refusal(error: impl Into<TryAcquireError>) -> Refusal {
     match error.into() {
         TryAcquireError::Closed => Refusal::Closed,
-        TryAcquireError::NoPermits => Refusal::NoPermits,
+        TryAcquireError::NoPermits | TryAcquireError::TimedOut => Refusal::NoPermits,
         TryAcquireError::TooMany { .. } => Refusal::TooMany,
+        error => panic!("an error that the suite does not have: {error}"),
     }
 }
 
@@ -34,6 +35,7 @@ macro_rules! adapter {
         impl HallUnderTest for $name {
             type Pass = Pass<'static>;
 
+            const PAUSES: bool = true;
             const CAPACITY: Capacity = Capacity {
                 max_slots: $max_slots,
                 sizes: &$sizes,

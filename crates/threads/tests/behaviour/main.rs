@@ -7,10 +7,12 @@
 
 mod auto_traits;
 mod closing;
+mod grid;
 mod many;
 mod order;
 #[cfg(feature = "papers")]
 mod papers;
+mod pool;
 mod resizing;
 mod slots;
 mod support;

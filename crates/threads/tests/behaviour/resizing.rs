@@ -1,6 +1,8 @@
 //! Resizing.
 
-use hallpass_threads::{Hall, MAX_SLOTS, ResizeError};
+use std::thread;
+
+use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError};
 
 use crate::support::{Task, assert_whole, halls, queue};
 
@@ -79,20 +81,21 @@ fn a_hall_can_grow_again_while_removed_slots_are_held() {
 #[test]
 fn a_hall_cannot_grow_beyond_its_room() {
     let hall = Hall::new(2);
-    assert_eq!(hall.resize(0), Err(ResizeError { asked: 0, max: 32 }));
-    assert_eq!(hall.resize(33), Err(ResizeError { asked: 33, max: 32 }));
+    let refused =
+        |refused: Result<(), ResizeError>| refused.map_err(|error| (error.asked, error.max));
+    assert_eq!(refused(hall.resize(33)), Err((33, 32)));
     assert_eq!(
         hall.resize(33).unwrap_err().to_string(),
-        "this hall can have 1 to 32 slots, got 33; use `Hall::builder(k).max_slots(m)` to make room for more"
+        "this hall can have 0 to 32 slots, got 33; use `Hall::builder(k).max_slots(m)` to make room for more"
     );
     hall.resize(32).unwrap();
     assert_whole(&hall);
     let hall = Hall::builder(2).max_slots(3).build().unwrap();
-    assert_eq!(hall.resize(4), Err(ResizeError { asked: 4, max: 3 }));
+    assert_eq!(refused(hall.resize(4)), Err((4, 3)));
     hall.resize(3).unwrap();
     assert_whole(&hall);
     let hall = Hall::new(40);
-    assert_eq!(hall.resize(41), Err(ResizeError { asked: 41, max: 40 }));
+    assert_eq!(refused(hall.resize(41)), Err((41, 40)));
     hall.resize(1).unwrap();
     assert_whole(&hall);
     let hall = Hall::builder(1).max_slots(MAX_SLOTS).build().unwrap();
@@ -100,4 +103,67 @@ fn a_hall_cannot_grow_beyond_its_room() {
     assert_whole(&hall);
     hall.resize(1).unwrap();
     assert_whole(&hall);
+}
+
+/// With no slots, callers wait until the hall has some again.
+#[test]
+fn a_hall_with_no_slots_pauses() {
+    for hall in halls(2) {
+        let held = hall.acquire().unwrap();
+        hall.resize(0).unwrap();
+        assert_eq!((hall.slots(), hall.available()), (0, 0));
+        assert!(hall.try_acquire().is_err());
+        let error = AcquireError::TooMany { asked: 2, slots: 0 };
+        assert_eq!(hall.acquire_many(2).unwrap_err(), error);
+        let one = Task::new(hall.acquire_async()).waits();
+        let other = Task::new(hall.acquire_many_async(1)).waits();
+        drop(held);
+        assert_eq!((one.rung(), hall.available(), hall.waiting()), (0, 0, 2));
+        hall.resize(1).unwrap();
+        assert_eq!((one.rung(), other.rung()), (1, 0));
+        drop(one.done());
+        drop(other.done());
+        hall.resize(2).unwrap();
+        assert_whole(&hall);
+    }
+}
+
+#[test]
+fn slots_are_added_and_removed_relatively() {
+    for hall in halls(3) {
+        assert_eq!(hall.add_slots(2).unwrap(), 5);
+        assert_eq!(hall.remove_slots(4).unwrap(), 1);
+        assert_eq!(hall.remove_slots(1).unwrap(), 0);
+        let error = hall.remove_slots(1).unwrap_err();
+        assert_eq!(error.to_string(), "cannot remove more slots than the hall has");
+        let error = hall.add_slots(usize::MAX).unwrap_err();
+        assert!(error.asked > error.max, "{error}");
+        assert_eq!(hall.add_slots(3).unwrap(), 3);
+        assert_whole(&hall);
+    }
+}
+
+/// Repeats an attempt until it has succeeded 300 times.
+fn repeat(attempt: impl Fn() -> bool) {
+    let mut left = 300;
+    while left > 0 {
+        left -= u32::from(attempt());
+        thread::yield_now();
+    }
+}
+
+/// Changes at the same time add up, while other threads use the hall.
+#[test]
+fn no_change_of_the_number_of_slots_is_lost() {
+    for hall in halls(3) {
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| repeat(|| hall.add_slots(2).is_ok()));
+                scope.spawn(|| repeat(|| hall.remove_slots(2).is_ok()));
+            }
+            scope.spawn(|| repeat(|| hall.acquire().is_ok()));
+        });
+        assert_eq!(hall.slots(), 3);
+        assert_whole(&hall);
+    }
 }

@@ -32,7 +32,7 @@ pub fn visit(hall: &Arc<Hall>, witness: &Witness, many: usize, random: &mut Rng)
             witness.leave(count, held.slots());
             Visit::In
         }
-        Err(TryAcquireError::NoPermits) => Visit::Out,
+        Err(TryAcquireError::NoPermits | TryAcquireError::TimedOut) => Visit::Out,
         Err(TryAcquireError::Closed) => Visit::Closed,
         Err(error) => panic!("{error}"),
     }

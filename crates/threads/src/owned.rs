@@ -1,0 +1,142 @@
+//! Getting in with passes that own a reference to the hall, blocking.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    error::{AcquireError, TryAcquireError},
+    hall::Hall,
+    parking::Deadline,
+    pass::{One, OwnedPass, OwnedPasses, Several},
+};
+
+/// Getting in with passes that own a reference to the hall, blocking.
+impl Hall {
+    /// Blocks until a slot is free, and takes it with a pass that owns a reference to the hall.
+    ///
+    /// The pass has no lifetime, so it can be stored, or sent to a thread that is not scoped.
+    ///
+    /// # Errors
+    /// As for [`acquire`](Hall::acquire).
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::{sync::Arc, thread};
+    /// let hall = Arc::new(Hall::new(1));
+    /// let pass = hall.acquire_owned()?;
+    /// thread::spawn(move || assert_eq!(pass.slot(), 0)).join().unwrap();
+    /// assert_eq!(hall.available(), 1);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
+    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, AcquireError> {
+        match self.acquire_slot(Deadline::Never) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(AcquireError::Closed),
+        }
+    }
+
+    /// Takes a slot if one is free and nobody waits for it, with a pass that owns a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire`](Hall::try_acquire).
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// # use std::sync::Arc;
+    /// let hall = Arc::new(Hall::new(1));
+    /// let pass = hall.try_acquire_owned()?;
+    /// assert!(hall.try_acquire_owned().is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
+    pub fn try_acquire_owned(self: &Arc<Self>) -> Result<OwnedPass, TryAcquireError> {
+        match self.acquire_slot(Deadline::Now) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Blocks until a slot is free and takes it, or gives up after `timeout`. The pass owns a reference to the
+    /// hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_for`](Hall::try_acquire_for).
+    pub fn try_acquire_owned_for(
+        self: &Arc<Self>,
+        timeout: Duration,
+    ) -> Result<OwnedPass, TryAcquireError> {
+        self.owned_before(Deadline::after(timeout))
+    }
+
+    /// Blocks until a slot is free and takes it, or gives up at `deadline`. The pass owns a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_until`](Hall::try_acquire_until).
+    pub fn try_acquire_owned_until(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<OwnedPass, TryAcquireError> {
+        self.owned_before(Deadline::At(deadline))
+    }
+
+    fn owned_before(self: &Arc<Self>, deadline: Deadline) -> Result<OwnedPass, TryAcquireError> {
+        match self.acquire_slot(deadline) {
+            Some(slot) => Ok(OwnedPass(One { hall: Arc::clone(self), slot })),
+            None => Err(self.why_late()),
+        }
+    }
+}
+
+/// Getting several slots at once with passes that own a reference to the hall, blocking.
+impl Hall {
+    /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`acquire_many`](Hall::acquire_many).
+    pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
+        let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+
+    /// Takes `m` slots at once if they are free and nobody waits, with passes that own a reference to the
+    /// hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_many`](Hall::try_acquire_many).
+    pub fn try_acquire_many_owned(
+        self: &Arc<Self>,
+        m: usize,
+    ) -> Result<OwnedPasses, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::Now)?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+
+    /// Blocks until `m` slots are free and takes all of them at once, or gives up after `timeout`. The passes own
+    /// a reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_many_for`](Hall::try_acquire_many_for).
+    pub fn try_acquire_many_owned_for(
+        self: &Arc<Self>,
+        m: usize,
+        timeout: Duration,
+    ) -> Result<OwnedPasses, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::after(timeout))?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+
+    /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`. The passes own a
+    /// reference to the hall.
+    ///
+    /// # Errors
+    /// As for [`try_acquire_many_until`](Hall::try_acquire_many_until).
+    pub fn try_acquire_many_owned_until(
+        self: &Arc<Self>,
+        m: usize,
+        deadline: Instant,
+    ) -> Result<OwnedPasses, TryAcquireError> {
+        let slots = self.try_acquire_slots(m, Deadline::At(deadline))?;
+        Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
+    }
+}
