@@ -219,7 +219,7 @@ enum hallpass_result hallpass_resize(const struct hallpass_hall *hall,
                                      size_t slots);
 
 /**
- * Closes the hall for good: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
+ * Closes the hall permanently: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
  * leave.
  *
  * # Safety

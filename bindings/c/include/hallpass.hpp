@@ -125,7 +125,7 @@ public:
     /** Changes the number of slots while the hall is in use. */
     void resize(std::size_t slots) const { check(hallpass_resize(handle_, slots)); }
 
-    /** Closes the hall for good. */
+    /** Closes the hall permanently. */
     void close() const { check(hallpass_close(handle_)); }
 
     /** Returns the holders at this moment, ordered by slot. */

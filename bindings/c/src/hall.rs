@@ -225,7 +225,7 @@ pub unsafe extern "C" fn hallpass_resize(hall: *const Hall, slots: usize) -> Hal
     border(|| Ok(unsafe { borrow(hall, "hall") }?.hall.resize(slots)?))
 }
 
-/// Closes the hall for good: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
+/// Closes the hall permanently: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
 /// leave.
 ///
 /// # Safety

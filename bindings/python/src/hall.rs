@@ -135,7 +135,7 @@ impl Hall {
         self.open(py)?.resize(slots).into_python(py)
     }
 
-    /// Closes the hall for good: waiters and newcomers get ``Closed``, holders keep their slots until they
+    /// Closes the hall permanently: waiters and newcomers get ``Closed``, holders keep their slots until they
     /// leave.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.open(py)?.close();

@@ -22,7 +22,7 @@ struct Inner {
     passes: Vec<Option<(u64, OwnedSharedPass)>>,
     free: Vec<usize>,
     last_serial: u64,
-    /// How often this process, or a process it was forked from, was forked since the hall was opened.
+    /// How many times this process, or a process it was forked from, was forked since the hall was opened.
     forks: u64,
 }
 

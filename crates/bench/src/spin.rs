@@ -1,7 +1,7 @@
 //! The lab's checker side by side with SPIN, on Figure 3 used inductively.
 //!
 //! Both explore the same model with the same steps, so they must find the same number of states;
-//! the run fails if they do not. Times are wall-clock times of whole searches, measured in turns;
+//! the run fails if they do not. Times are wall-clock times of whole searches, measured alternately;
 //! for each program the fastest of several rounds counts. SPIN is compiled with -O3, exact, without
 //! partial-order reduction (which would change what a state is), and with safety-only code where
 //! only safety is checked.

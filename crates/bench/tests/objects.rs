@@ -122,7 +122,7 @@ fn one_stopped_inside_stops_all_others_at_a_lock() {
     for name in ["resilient-1", "mcs-yield", "std-mutex", "parking-lot"] {
         assert_eq!(stopped::measure(&contestant(name), &crew, time, LONG), Ok(Some(0.0)), "{name}");
     }
-    // The second one cannot get in to stop there, however long one waits.
+    // The second victim cannot get in to stop there, no matter how long the test waits.
     let crew = Crew { victims: 2, ..crew };
     let limit = Duration::from_secs(2);
     let rate = stopped::measure(&contestant("std-mutex"), &crew, time, limit);
@@ -130,7 +130,7 @@ fn one_stopped_inside_stops_all_others_at_a_lock() {
 }
 
 #[test]
-fn what_does_not_end_is_given_up() {
+fn a_measurement_that_does_not_end_is_stopped_at_its_time_limit() {
     for contestant in &field() {
         let crew =
             Crew { threads: 6, victims: 0, operations: Some(u64::MAX / 2), size: 10, timed: false };

@@ -216,7 +216,7 @@ impl Claim {
     }
 
     /// Finds the head of the queue while we are inside, so that leaving needs no extra request.
-    /// It looks once, because the head of the queue rarely changes.
+    /// One look is enough, because the head of the queue rarely changes.
     pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<EtcdStore>) {
         let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
         self.set_exit_hint(view.clone());

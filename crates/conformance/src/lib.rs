@@ -73,7 +73,7 @@ pub struct Capacity {
     pub max_slots: usize,
     /// The numbers of slots with which to test that slots are distinct and the smallest comes first.
     pub sizes: &'static [usize],
-    /// How often each thread enters where many threads come and go: thousands of times for a hall in
+    /// How many times each thread enters where many threads come and go: thousands of times for a hall in
     /// memory, tens of times for one behind a network.
     pub rounds: usize,
     /// How long it takes, roughly, until a released slot is the next waiter's. Where time limits are to
@@ -170,7 +170,7 @@ pub trait TasksUnderTest: HallUnderTest {
     fn acquire_async(&self) -> Self::Acquiring;
 }
 
-/// A hall whose slots can be given up for good.
+/// A hall whose slots can be given up permanently.
 pub trait ForgetUnderTest: HallUnderTest {
     /// Ends a pass without freeing its slot.
     fn forget(pass: Self::Pass);

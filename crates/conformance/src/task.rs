@@ -23,7 +23,7 @@ impl Wake for Alarm {
 }
 
 impl Alarm {
-    /// How often it was woken.
+    /// How many times the task was woken.
     pub fn rung(&self) -> usize {
         self.0.load(SeqCst)
     }

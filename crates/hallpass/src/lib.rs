@@ -71,7 +71,7 @@
 //!
 //! When its turn comes, the pass is *granted* to the future, and its task is woken. From then on **the future
 //! holds the pass until it is polled or dropped**. A future that is polled once and then neglected, for example
-//! in a `select!` loop that is busy with another branch, keeps a slot from everybody else; a task that then
+//! in a `select!` loop that is busy with another branch, keeps a slot from all other callers; a task that then
 //! waits for that slot itself waits forever. Keep futures polled, or drop them. A future that is dropped after
 //! it was granted a pass hands the pass to the next waiter.
 //!

@@ -40,11 +40,11 @@ pub struct Progress {
 /// Why an exploration stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// It explored every reachable state.
+    /// The exploration found every reachable state.
     Complete,
-    /// It reached its limit on states.
+    /// The exploration reached its limit on states.
     States,
-    /// It reached its limit on memory.
+    /// The exploration reached its limit on memory.
     Memory,
     /// The caller stopped it.
     Stopped,

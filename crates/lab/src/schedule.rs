@@ -119,11 +119,11 @@ pub enum WriterCopy {
 /// The cost of a read-modify-write that changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FailedRmw {
-    /// It counts as a write: remote, and it invalidates copies.
+    /// The operation counts as a write: it is remote, and invalidates copies.
     #[default]
     Write,
-    /// It counts as a read: remote unless the process has a valid copy, and it invalidates nothing (Choi's
-    /// smart cache).
+    /// The operation counts as a read: it is remote unless the process has a valid copy, and invalidates
+    /// nothing (Choi's smart cache).
     Read,
 }
 

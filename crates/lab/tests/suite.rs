@@ -85,8 +85,8 @@ fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
     confirm_all(&report);
 }
 
-/// It takes as many stopped processes to violate `property` as the paper promises, and exactly as many
-/// as the atlas says.
+/// Checks how many stopped processes it takes to violate `property`: at least as many as the paper promises,
+/// and exactly as many as the atlas says.
 fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Property) {
     let what = format!("{} {}", model.id(), property.name());
     let found = report.outcome(property).resilience;

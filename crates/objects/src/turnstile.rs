@@ -23,7 +23,7 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// How often a waiter looks again before it sleeps, after pauses that double each time.
+/// How many times a waiter looks again before it sleeps, after pauses that double each time.
 const LOOKS: u32 = 3;
 /// When no thread has left for this long, the threads inside count as stalled.
 const STALL: Duration = Duration::from_micros(200);

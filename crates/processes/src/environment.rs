@@ -62,7 +62,7 @@ pub(crate) enum End {
     Lost,
 }
 
-/// How often a waiter looks at its card before it sleeps.
+/// How many times a waiter looks at its card before it sleeps.
 const LOOKS: u32 = 200;
 
 /// How long a waiter sleeps at most if it cannot watch a process, because it has no free descriptor for

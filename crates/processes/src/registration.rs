@@ -24,8 +24,8 @@ use crate::{
 
 /// A record of the hall's file that belongs to this process, for one passage at a time.
 ///
-/// It is what the step machine calls a process: a process of the operating system with several passages at
-/// once has several registrations.
+/// The step machine calls a registration a process. A process of the operating system that makes several
+/// passages at once has several registrations.
 pub(crate) struct Registration {
     /// The index of the record: the process's number in the step machine.
     pub record: usize,

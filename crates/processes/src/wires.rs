@@ -23,7 +23,7 @@ pub(crate) enum Owner {
     Unwatched,
     /// The owner is dead.
     Dead,
-    /// It cannot be found out; the owner must be treated as alive.
+    /// The state of the owner cannot be determined; the owner must be treated as alive.
     Unknown,
 }
 

@@ -102,7 +102,7 @@ impl Drop for KeyRecorder {
     fn drop(&mut self) {
         self.ends.store(true, SeqCst);
         if let Some(child) = &mut *self.child.lock().expect("not poisoned") {
-            // It may have ended.
+            // The child may have ended already.
             let _ = child.kill();
         }
         if let Some(reader) = self.reader.take() {

@@ -115,7 +115,7 @@ struct Connection {
 
 impl Connection {
     fn close(&self) {
-        // It may be closed already.
+        // The connection may be closed already.
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
     }

@@ -6,7 +6,7 @@
 //!   compare-and-swap (line L2);
 //! - dropping the pass → `release_slot` → `put_back`: a fetch-and-add (line X1).
 //!
-//! If that fails, or if somebody waits, the call goes on in a `#[cold]` function of `contended`.
+//! If that fails, or if there are waiters, the call goes on in a `#[cold]` function of `contended`.
 
 use std::{
     sync::OnceLock,

@@ -24,7 +24,7 @@ use super::{
 const SUCCESSION: Duration = Duration::from_secs(60);
 /// How long the trial of a stopped wrapper waits for a successor: longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
-/// How often a trial is repeated if a busy machine costs the holder its slot before the trial begins.
+/// How many times a trial is repeated if a busy machine costs the holder its slot before the trial begins.
 const ATTEMPTS: usize = 5;
 /// Prints its process id, and outlasts every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];

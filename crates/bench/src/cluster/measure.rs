@@ -103,7 +103,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Measures the passages of both wrappers in turns.
+    /// Measures the passages of both wrappers alternately.
     fn passages(
         &self,
         steps: &mut Steps<'_>,

@@ -42,7 +42,7 @@ impl Terminal {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&line, size).expect("set");
         let copy = || Stdio::from(line.try_clone().expect("a copy"));
-        // It starts a session whose terminal is its standard input.
+        // `setsid --ctty` starts a session whose terminal is its standard input.
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(words).env("HALLPASS", HALLPASS).env("DIR", halls.path());
         command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");

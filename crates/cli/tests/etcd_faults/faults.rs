@@ -42,7 +42,7 @@ pub enum Fault {
     StopKeeper,
     /// Stops the keeper of a waiter: it is too late for a slot that it is given meanwhile.
     StopWaiter,
-    /// Stops `hallpass run`: if it loses the slot meanwhile, the command must end all the same.
+    /// Stops `hallpass run`: if it loses the slot meanwhile, the command must still end.
     StopGuardian,
     StopCommand,
     /// Stops guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness

@@ -141,7 +141,7 @@ fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
         thread::sleep(Duration::from_millis(20));
     }
     for child in &mut last {
-        // It has no effect on a child that has ended.
+        // Killing a child that has ended has no effect.
         child.kill().expect("our own child");
         child.wait().expect("our own child");
     }

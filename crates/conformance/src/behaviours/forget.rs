@@ -1,4 +1,4 @@
-//! Slots that are given up for good.
+//! Slots that are given up permanently.
 
 use crate::{
     ForgetUnderTest,

@@ -53,7 +53,7 @@ pub fn freed_slots_are_handed_out_again_the_smallest_first<H: HallUnderTest>() {
     }
 }
 
-/// A pass that is dropped, by whichever thread, frees its slot.
+/// A pass frees its slot when it is dropped, no matter by which thread.
 pub fn a_dropped_pass_frees_its_slot<H: HallUnderTest>() {
     let hall: H = open(2);
     let (here, there) = (hall.acquire().expect("free"), hall.acquire().expect("free"));

@@ -38,11 +38,11 @@ use Line::*;
 /// How much of a state is reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
-    /// Nothing: numbers grow. Only for single runs.
+    /// Nothing is reduced, and numbers grow. Only for single runs.
     Raw,
-    /// Numbers and versions.
+    /// Numbers and versions are reduced.
     Small,
-    /// Also every field that no process reads.
+    /// Numbers, versions, and every field that no process reads are reduced.
     Full,
 }
 

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_bound_is_marked() {
+    fn sizes_without_a_bound_are_marked() {
         let mut endless = series(Shows::Searched, &[]);
         endless.unbounded = vec![3];
         let svg = plot(&with(vec![endless])).expect("it can be drawn");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_cannot_be_drawn() {
+    fn a_plot_without_points_is_refused() {
         assert_eq!(plot(&with(Vec::new())), Err(PlotError::Empty));
         assert_eq!(plot(&with(vec![series(Shows::Exact, &[])])), Err(PlotError::Empty));
     }

@@ -118,7 +118,7 @@ fn a_write_that_never_returns_may_take_effect_late_or_never() {
     assert_eq!(check(&Register, 0, &history).unwrap_err().at, history.len() - 1);
 }
 
-/// They could return any value that the counter ever had, and the search must not depend on that.
+/// Such reads could return any value that the counter ever had. The search must not try them all.
 #[test]
 fn reads_that_never_return_cost_nothing() {
     let mut history: History<Counter> = (0..8).map(|reader| call(reader, Get)).collect();

@@ -9,11 +9,11 @@ use rustix::{
 
 use crate::process;
 
-/// How often in a row the process must be found asleep before it counts as blocked. This takes longer than
+/// How many times in a row the process must be found asleep before it counts as blocked. This takes longer than
 /// any sleep of its own. A process that is ready to run, but gets no time on a busy machine, is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
-/// How often to look before the first pause. An instruction takes less time than going to sleep.
+/// How many times to look before the first pause. An instruction takes less time than going to sleep.
 const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
@@ -29,11 +29,11 @@ pub fn stay_on_one_core() {
 /// Result of running a victim.
 #[derive(Debug)]
 pub enum Reached {
-    /// It ran as many instructions as asked for.
+    /// The victim ran the requested number of instructions.
     Asked,
-    /// It reached the second mark after this many instructions.
+    /// The victim reached the second mark after this many instructions.
     End(usize),
-    /// It is blocked.
+    /// The victim is blocked.
     Blocked,
 }
 

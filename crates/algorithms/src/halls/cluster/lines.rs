@@ -170,8 +170,8 @@ fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     }
 }
 
-/// The way out of a holder that still has its slot, because the claim it wanted to give it to no longer waits.
-/// It frees the slot: trying one head of the queue after the other might never end.
+/// Returns the next line of a leaving holder that still has its slot, because the claim that was to get the slot
+/// no longer waits. The holder frees the slot: trying one head of the queue after the other might never end.
 fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),

@@ -16,11 +16,11 @@ use crate::framework::{
 /// The continuation after a rescue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Then<W> {
-    /// It serves.
+    /// The process serves waiters.
     Serve(Role<W>),
-    /// It registers in place of the dead process.
+    /// The process registers in place of the dead process.
     Join,
-    /// Nothing. A process that unregisters rescues itself, and holds no slot.
+    /// The process does nothing more. A process that unregisters rescues itself, and holds no slot.
     Nothing,
 }
 

@@ -90,7 +90,7 @@ pub fn take<E: Environment>(e: &mut E) -> usize {
 
 /// Takes `count` slot numbers, in one pass over the words, and calls `found` with each.
 ///
-/// This is `count` callers that look at the same number at the same moment. One of them takes it, and the
+/// This behaves like `count` callers that look at the same number at the same moment. One of them takes it, and the
 /// others go past it while that one holds it, so I1 holds for them. They look at the same word again, and may
 /// take a smaller number that has become free there.
 pub fn take_many<E: Environment>(e: &mut E, count: usize, mut found: impl FnMut(usize)) {

@@ -75,7 +75,7 @@ pub enum Next {
 }
 use Next::{Done, Goto};
 
-/// How often a reader tries to catch the head before it makes a request.
+/// How many times a reader tries to catch the head before it makes a request.
 const READS: u8 = 2;
 
 /// Returns the first line of an operation.

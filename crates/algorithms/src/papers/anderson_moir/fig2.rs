@@ -20,7 +20,7 @@ use crate::framework::{
 /// The maximum number of processes. Every content of the queue is listed, which is more than n!.
 pub const MAX_PROCESSES: usize = 7;
 
-/// This bias is added to X, so that its field is never negative.
+/// The bias that is added to X, so that its field is never negative.
 const X_BIAS: Word = 16;
 const X_FIELD: Word = 32;
 

@@ -33,7 +33,7 @@ pub(super) struct Members {
 /// The current connection.
 #[derive(Default)]
 struct Current {
-    /// How often we have moved on to the next member.
+    /// How many times we have moved on to the next member.
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
