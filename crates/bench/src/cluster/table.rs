@@ -58,7 +58,10 @@ fn footnote(report: &Report) -> String {
     let Report { cores, rounds, load, .. } = report;
     let load: Vec<_> = load.iter().map(|load| load.to_string()).collect();
     let partly = unless_complete(report.complete);
-    format!("{cores} cores, load {}; {rounds} rounds, contestants take turns{partly}\n", load.join(", "))
+    format!(
+        "{cores} cores, load {}; {rounds} rounds, contestants take turns{partly}\n",
+        load.join(", ")
+    )
 }
 
 fn spread(quartiles: Quartiles, show: impl Fn(f64) -> String) -> String {
