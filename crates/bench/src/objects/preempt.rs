@@ -4,9 +4,9 @@
 //! at a time. On Linux only; elsewhere threads cannot be paused.
 
 #[cfg(target_os = "linux")]
-pub use self::linux::{Pauser, involuntary_switches, own_id};
+pub use self::linux::{Pauser, own_id, time_without_core};
 #[cfg(not(target_os = "linux"))]
-pub use self::unsupported::{Pauser, involuntary_switches, own_id};
+pub use self::unsupported::{Pauser, own_id, time_without_core};
 
 /// `true` if threads can be paused on this system.
 pub const POSSIBLE: bool = cfg!(target_os = "linux");
@@ -16,7 +16,7 @@ mod linux {
     #![allow(unsafe_code)]
 
     use std::{
-        io,
+        fs, io,
         marker::PhantomData,
         process,
         ptr::{self, null_mut},
@@ -44,13 +44,12 @@ mod linux {
         unsafe { libc::gettid() as u32 }
     }
 
-    /// Returns how often the system has taken the core from this thread although it could go on.
-    pub fn involuntary_switches() -> u64 {
-        // SAFETY: all zeros are a valid `rusage`: numbers throughout.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes to a live local variable.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
-        usage.ru_nivcsw as u64
+    /// Returns for how long this thread was ready to run but had no core, so far; zero if the system does not
+    /// measure that.
+    pub fn time_without_core() -> Duration {
+        let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let nanos = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+        Duration::from_nanos(nanos.unwrap_or(0))
     }
 
     /// Waits until the pause is over. This handler interrupts the paused thread at any instruction, so it uses
@@ -153,16 +152,16 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod unsupported {
-    use std::io;
+    use std::{io, time::Duration};
 
     /// Returns 0: threads have no numbers here.
     pub fn own_id() -> u32 {
         0
     }
 
-    /// Returns 0: this system does not count switches of threads.
-    pub fn involuntary_switches() -> u64 {
-        0
+    /// Returns zero: this system does not measure it.
+    pub fn time_without_core() -> Duration {
+        Duration::ZERO
     }
 
     /// A pauser, which does not exist on this system.

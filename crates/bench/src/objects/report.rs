@@ -108,7 +108,7 @@ pub struct Point {
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: Option<f64>,
     /// Milliseconds of the longest operation, if operations were timed. Operations during which the thread
-    /// itself was paused or had no core do not count.
+    /// itself was paused do not count, nor does time for which it had no core.
     pub longest_ms: Option<f64>,
     /// Number of operations done when the time was up.
     pub done: Option<u64>,

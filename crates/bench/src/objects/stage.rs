@@ -155,7 +155,7 @@ impl Stage {
     }
 
     /// Returns the time of the longest operation, if operations are timed. Operations during which the
-    /// worker itself was paused or had no core do not count.
+    /// worker itself was paused do not count, nor does time for which it had no core.
     pub fn longest(&self) -> Duration {
         let longest = self.workers.iter().map(|worker| worker.0.longest.load(Relaxed)).max();
         Duration::from_nanos(longest.unwrap_or(0))

@@ -14,7 +14,7 @@ use crate::common::{
 
 /// The heading of the table of longest operations.
 pub const LONGEST: &str =
-    "longest single operation during which its own thread was not paused and had a core";
+    "longest operation of a thread that was not paused itself, without its waits for a core";
 
 /// Returns a table for each part, the conclusions, and a line on how the figures were measured.
 pub fn table(report: &Report) -> String {
