@@ -1,9 +1,10 @@
 //! The construction on real memory: the step machine of [`hallpass_algorithms::objects::universal`] over
 //! atomics and the copies that they protect.
 //!
-//! Copies and places are not atomic. The lines of the step machine decide which thread may access them. The
-//! lab has checked in every interleaving of small cases that no line writes what another thread reads or
-//! writes at the same time.
+//! The copies of the object are not atomic, and neither are the *places*, in which processes put the operations
+//! of their requests. The lines of the step machine decide which thread may access them. The lab has checked in
+//! every interleaving of small cases that no line writes data that another thread reads or writes at the same
+//! time.
 #![allow(unsafe_code)]
 
 use std::{
@@ -138,7 +139,7 @@ impl<O: Object> Construction<O> {
         let head = *self.head.get_mut() as usize;
         let others = self.copies.iter_mut().enumerate().filter(|&(copy, _)| copy != head);
         for (_, cell) in others {
-            cell.copy.get_mut().spoil(); // they cannot catch up with what the caller does to the object
+            cell.copy.get_mut().spoil(); // the other copies cannot catch up with changes that the caller makes
         }
         self.copies[head].copy.get_mut().object_mut()
     }

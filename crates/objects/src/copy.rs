@@ -123,12 +123,12 @@ impl<O: Object> ObjectCopy<O> {
         let object = self.object.as_mut().expect("`replace` sets it");
         assert!(
             replay(object, &self.batch),
-            "an operation of a shared object panics that did not panic before on an equal object"
+            "an operation of a shared object panicked, although it did not panic before on an equal object"
         );
         self.version = version;
     }
 
-    /// Replaces the object by a clone and uses nothing of the old one.
+    /// Replaces the object by a clone, without using the old one.
     fn replace(&mut self, from: &Self) {
         let old = self.object.take();
         discard(|| drop(old));

@@ -51,7 +51,7 @@ mod sys {
 
     pub(super) fn wait(word: &AtomicU32, value: u32, at_most: Duration) {
         let time = Timespec::try_from(at_most).ok();
-        // The caller looks again in any case, so the result does not matter.
+        // The caller checks again in any case, so the result does not matter.
         let _ = futex::wait(word, Flags::PRIVATE, value, time.as_ref());
     }
 

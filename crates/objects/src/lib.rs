@@ -24,15 +24,15 @@
 //! - **Resilient.** While fewer than k threads have stopped inside an operation, at any point of it, all
 //!   other threads complete theirs. Each object has its own k, the first argument of [`Resilient::new`].
 //! - **Bounded memory.** There are at most 3k copies of the object, and one more for each of the k threads
-//!   that is just cloning one, no matter how many operations run and how long a thread stalls. As long as
-//!   threads do not collide, there are two copies. A copy is kept once it exists. Operations are kept too,
-//!   at most k for each copy and k for each slot.
+//!   that is cloning one at the moment, no matter how many operations run and how long a thread stalls. As
+//!   long as threads do not collide, there are two copies. A copy is kept once it exists. Operations are kept
+//!   too, at most k for each copy and k for each slot.
 //! - **Panics stay with their caller.** An operation that panics has no effect, and the panic goes to its
 //!   caller, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of the k
 //!   slots.
 //! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters. But a
-//!   thread that has waited for 5 ms draws a number, and then it is served before all newcomers. (A thread
-//!   that has stopped with a number counts as stopped inside.)
+//!   thread that has waited for 5 ms draws a number, and from then on it is served before all newcomers. (A
+//!   thread that has drawn a number and then stops counts as stopped inside.)
 //!
 //! The construction and the turnstile in front of it are step machines in the crate `hallpass-algorithms`,
 //! modules `objects::universal` and `objects::turnstile`. The lab explores them in every interleaving for
@@ -45,7 +45,8 @@
 //!   another process.
 //! - An operation is applied more than once, by different threads, to copies that must stay equal. It must
 //!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
-//! - A removed item may live on in a copy for a while. So may operations and what closures have captured.
+//! - A removed item may stay in a copy for a while. The same holds for operations, and for values that closures
+//!   have captured.
 //! - **The allocator is not resilient.** Operations allocate and free memory. A thread that is stopped
 //!   permanently in the middle of `malloc` or `free`, as in a signal handler that never returns, may hold an
 //!   allocator lock that all other threads need, whatever k is. A thread that is delayed there delays them.
@@ -55,10 +56,10 @@
 //!
 //! # Cost
 //!
-//! An operation is applied twice, to two copies that take turns. Nothing is cloned unless threads collide
-//! or one has stalled. On top of that come about ten atomic read-modify-writes and one allocation. Together
-//! this is about ten times the cost of an uncontended mutex. `hallpass bench objects` measures it, and
-//! `docs/objects.md` says when a mutex is the better choice.
+//! An operation is applied twice, to two copies that are the current one in turns. Nothing is cloned unless
+//! threads collide or one has stalled. In addition, an operation makes about ten atomic read-modify-writes and
+//! one allocation. In total it costs about ten times as much as an uncontended mutex. `hallpass bench objects`
+//! measures this, and `docs/objects.md` explains when a mutex is the better choice.
 //!
 //! Reading ([`Resilient::read`]) makes no copy and blocks no other thread.
 #![deny(unsafe_code)]

@@ -82,8 +82,8 @@ where
     /// The largest k.
     pub const MAX_K: usize = MAX_PROCESSES;
 
-    /// Creates a shared object. At most `k` threads are inside operations at once; one that stops there
-    /// takes one of these k places.
+    /// Creates a shared object. At most `k` threads are inside operations at once; a thread that stops there
+    /// keeps one of the k slots.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).

@@ -1,11 +1,11 @@
 //! The turnstile in front of a [`Resilient`](crate::Resilient) object: the step machine of
 //! [`hallpass_algorithms::objects::turnstile`] with slots, and how threads wait there.
 //!
-//! Two threads that operate on one object at once are slower than one after the other: they compete for
-//! cache lines, and the work of one of them is lost. So although k threads may enter, newcomers hold back
-//! while the threads inside make progress. Only when no thread has left for a while does one more enter.
-//! The number of threads above which newcomers hold back, `level`, is advice. The step machine decides who
-//! enters, and its guarantees hold whatever `level` is.
+//! Two threads that operate on one object at the same time are slower than two that operate one after the other:
+//! they compete for cache lines, and the work of one of them is lost. So although k threads may enter, newcomers
+//! hold back while the threads inside make progress. One more thread enters only if no thread has left for a
+//! while. The number of threads from which on newcomers hold back, `level`, is only a hint. The step machine decides
+//! which threads enter, and its guarantees hold for every `level`.
 
 use std::{
     hint,
@@ -23,7 +23,7 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// How many times a waiter looks again before it sleeps, after pauses that double each time.
+/// How many times a waiter tries again before it sleeps. Each pause between tries is twice as long as the last.
 const LOOKS: u32 = 3;
 /// When no thread has left for this long, the threads inside count as stalled.
 const STALL: Duration = Duration::from_micros(200);
@@ -201,18 +201,18 @@ impl Turnstile {
         }
     }
 
-    /// The event on which the holder of number `t` sleeps.
+    /// Returns the event on which the holder of number `t` sleeps.
     fn turn(&self, t: Word) -> &Event {
         &self.waiting.turns[t as usize % EVENTS]
     }
 
-    /// The number of threads that are inside or have a number; a snapshot that may already be stale.
+    /// Returns the number of threads that are inside or have a number: a snapshot that may already be stale.
     fn inside(&self) -> Word {
         let exits = self.counters.exits.load(SeqCst);
         self.counters.drawn.load(SeqCst) - exits
     }
 
-    /// Whether a newcomer should try to enter now.
+    /// Returns whether a newcomer should try to enter now.
     fn is_welcome(&self) -> bool {
         self.inside() < self.counters.level.load(SeqCst)
     }
@@ -301,7 +301,7 @@ impl Patience {
         Patience { looks: 0, has_slept: false, since: None, seen: None }
     }
 
-    /// Pauses shortly and returns `true`, or returns `false` if it is time to sleep.
+    /// Pauses briefly and returns `true`, or returns `false` if it is time to sleep.
     fn looks_again(&mut self) -> bool {
         self.looks += 1;
         match self.looks {

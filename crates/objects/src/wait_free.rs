@@ -14,7 +14,7 @@ use crate::{construction::Construction, error::BuildError, object::Object};
 /// steps, no matter what other threads do.
 ///
 /// The bound grows with k, and so does the time that an operation takes. [`Resilient`](crate::Resilient)
-/// serves any number of threads at the cost of a small k.
+/// serves any number of threads and needs only a small k.
 ///
 /// ```
 /// use hallpass_objects::{Object, WaitFree};

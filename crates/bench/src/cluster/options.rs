@@ -14,7 +14,7 @@ use super::{
     setting::{Medium, Setting},
 };
 
-/// The options of the benchmark of the cluster.
+/// The options of the cluster benchmark.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Fewer rounds: rougher figures
@@ -27,14 +27,14 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values = ["1", "3"])]
     #[arg(value_parser = PossibleValuesParser::new(["1", "3"]))]
     pub members: Vec<String>,
-    /// Where the members write
+    /// Where the etcd members store their data
     #[arg(long, value_name = "WHERE", num_args = 1.., value_enum)]
     #[arg(default_values = ["disk", "memory"])]
     pub storage: Vec<Medium>,
-    /// Number of rounds; the tables show medians over them [default: 20, or 5]
+    /// Number of rounds; the tables show medians over them [default: 20; with --quick 5]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=10_000))]
     pub rounds: Option<u64>,
-    /// Number of waiters for a release
+    /// Number of waiters when a slot is released
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [10, 50, 200])]
     #[arg(value_parser = value_parser!(u64).range(1..=2_000))]
     pub herd: Vec<u64>,
@@ -42,7 +42,7 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     #[arg(value_parser = value_parser!(u64).range(1..=10_000))]
     pub passages: u64,
-    /// The hallpass whose `run` is measured [default: the one beside this program, or on PATH]
+    /// The hallpass program to measure [default: the one beside this program, or on PATH]
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// Print one JSON object
@@ -54,7 +54,7 @@ impl Options {
     /// Returns what to measure.
     ///
     /// # Errors
-    /// What to install if there is no etcd, or how to get a `hallpass` to measure.
+    /// Returns a message that says what to install if there is no etcd, or how to get a `hallpass` to measure.
     pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
         if !missing.is_empty() {

@@ -27,17 +27,17 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [1, 2, 4, 8, 16, 32, 64])]
     #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
     pub threads: Vec<u64>,
-    /// Number of operations that the threads share [default: 400000, or 50000]
+    /// Number of operations that the threads share [default: 400000; with --quick 50000]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     pub operations: Option<u64>,
     /// Initial number of elements in the queue
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     #[arg(value_parser = value_parser!(u64).range(..=1_000_000))]
     pub size: u64,
-    /// Number of rounds; the tables show medians over them [default: 5, or 3]
+    /// Number of rounds; the tables show medians over them [default: 5; with --quick 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// Time limit of one measurement, in seconds [default: 10, or 3]
+    /// Time limit of one measurement, in seconds [default: 10; with --quick 3]
     #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
     pub limit: Option<u64>,
     /// Length of a pause, in milliseconds
@@ -48,10 +48,10 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     #[arg(value_parser = value_parser!(u64).range(1..=56))]
     pub active: u64,
-    /// Time for which these threads are counted in each round, in milliseconds [default: 300, or 100]
+    /// Time for which these threads are counted in each round, in milliseconds [default: 300; with --quick 100]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// Number of operations during which memory is watched [default: 10000000, or 500000]
+    /// Number of operations during which memory is watched [default: 10000000; with --quick 500000]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(10..=1_000_000_000_000))]
     pub memory_operations: Option<u64>,
     /// Write the plots to this directory

@@ -18,13 +18,13 @@ pub struct Options {
     /// Run only contestants whose name contains this, and hallpass
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
-    /// Time for which each contestant runs in each round, in milliseconds [default: 200, or 40]
+    /// Time for which each contestant runs in each round, in milliseconds [default: 200; with --quick 40]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// Number of rounds; the tables show medians over them [default: 5, or 3]
+    /// Number of rounds; the tables show medians over them [default: 5; with --quick 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
-    /// Number of holders to kill for each number of slots and waiters [default: 500, or 100]
+    /// Number of holders to kill for each number of slots and waiters [default: 500; with --quick 100]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=100_000))]
     pub kills: Option<u64>,
     /// Print one JSON object

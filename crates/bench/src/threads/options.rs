@@ -29,10 +29,10 @@ pub struct Options {
     /// Run the algorithms of the papers as well
     #[arg(long)]
     pub papers: bool,
-    /// Time for which each contestant runs in each round, in milliseconds [default: 200, or 40]
+    /// Time for which each contestant runs in each round, in milliseconds [default: 200; with --quick 40]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
-    /// Number of rounds; the tables show medians over them [default: 5, or 3]
+    /// Number of rounds; the tables show medians over them [default: 5; with --quick 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1_000))]
     pub rounds: Option<u64>,
     /// Nanoseconds of work inside the critical section, in workloads that include work

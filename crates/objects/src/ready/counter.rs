@@ -8,7 +8,7 @@ use crate::{object::Object, resilient::Resilient};
 /// stopped inside theirs.
 ///
 /// An [`AtomicI64`](std::sync::atomic::AtomicI64) costs a fraction of this. But other threads can make its
-/// `fetch_update` retry forever, which cannot happen here. Overflow wraps around, as there.
+/// `fetch_update` retry forever, which cannot happen here. Overflow wraps around in both.
 ///
 /// ```
 /// use hallpass_objects::Counter;
@@ -123,7 +123,7 @@ impl Counter {
     }
 
     /// Sets the value to the result of `update` and returns the old value. Several threads may call `update`,
-    /// also after this call has returned; it must return the same each time.
+    /// even after this call has returned; it must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Counter;

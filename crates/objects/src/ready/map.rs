@@ -9,7 +9,7 @@ use crate::resilient::Resilient;
 /// stopped inside theirs.
 ///
 /// The map exists in several copies, each with its own clones of keys and values, so put large ones into an
-/// [`Arc`](std::sync::Arc). A removed entry may live on in a copy until a later operation replaces it.
+/// [`Arc`](std::sync::Arc). A removed entry may stay in a copy until a later operation replaces it.
 ///
 /// ```
 /// use hallpass_objects::Map;
@@ -86,7 +86,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     }
 
     /// Sets the value of the key to the result of `update`, where `None` means no value. Returns the old
-    /// value. Several threads may call `update`, also after this call has returned; it must return the same
+    /// value. Several threads may call `update`, even after this call has returned; it must return the same result
     /// each time.
     ///
     /// ```

@@ -9,7 +9,7 @@ use crate::resilient::Resilient;
 /// stopped inside theirs.
 ///
 /// The queue exists in several copies, each with its own clones of the items, so put large items into an
-/// [`Arc`](std::sync::Arc). A removed item may live on in a copy until a later operation replaces it.
+/// [`Arc`](std::sync::Arc). A removed item may stay in a copy until a later operation replaces it.
 ///
 /// ```
 /// use hallpass_objects::Queue;
