@@ -179,7 +179,7 @@ impl Passage {
         }
     }
 
-    /// Waits until slots may be assigned although the store lost history, and sees to it that tokens grow. Returns
+    /// Waits until slots may be assigned although the store lost history, and makes sure that tokens grow. Returns
     /// `false` if the caller gives up first.
     async fn await_trust(&mut self) -> Result<bool, Error> {
         while let Some(time) = self.core.until_trusted(&self.view) {

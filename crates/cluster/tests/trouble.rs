@@ -91,7 +91,7 @@ fn a_waiter_joins_again_after_a_partition_that_ends_its_claim() {
         path.heal();
         await_queue(&near, 1);
         first.release().expect("ours");
-        second.join().expect("no panic").expect("it came back by itself").release().expect("ours");
+        second.join().expect("no panic").expect("it recovered on its own").release().expect("ours");
     });
 }
 

@@ -56,7 +56,7 @@ impl Lock {
     /// itself. If there is one, the node becomes a newcomer, with news. Returns whether there was a server.
     ///
     /// # Safety
-    /// The caller owns `node`, which is alive, in no queue, and stays where it is until it is out again.
+    /// The caller owns `node`, which is alive, in no queue, and does not move until it has left the queue.
     #[inline]
     pub(crate) unsafe fn queue(&self, node: NonNull<Node>) -> bool {
         let mut word = self.0.load(SeqCst);

@@ -137,7 +137,7 @@ impl Queue {
     /// Appends a node.
     ///
     /// # Safety
-    /// The caller is the server; `node` is alive, in no queue, and stays where it is until it is out again.
+    /// The caller is the server; `node` is alive, in no queue, and does not move until it has left the queue.
     #[inline]
     pub(crate) unsafe fn push(&mut self, node: NonNull<Node>) {
         // SAFETY: the caller is the server, and all nodes in the queue are alive (2).

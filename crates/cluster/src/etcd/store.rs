@@ -218,9 +218,9 @@ impl EtcdStore {
         Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
     }
 
-    /// Removes the hall whose door has this revision. Without `force`, it does so only if nobody holds a slot
-    /// or waits. With `force`, the slot records stay, so that a new hall of that name does not assign these
-    /// slots before their holders must be out; `all` removes them too. Returns whether the hall is gone.
+    /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
+    /// no waiters. With `force`, the slot records stay, so that a new hall of that name does not assign these slots
+    /// before their old holders' deadlines; `all` removes them too. Returns whether the hall is gone.
     pub(crate) async fn remove(
         &self,
         door: Revision,

@@ -123,7 +123,7 @@ pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     }
 }
 
-/// A waiter that gives up leaves the slot that it waited for to others, also if it is let in at the
+/// A waiter that gives up leaves the slot that it waited for to others, even if it is let in at the
 /// moment at which it gives up.
 pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
     let hall: H = open(2);

@@ -94,7 +94,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     }
 
     /// Removes the greatest item and returns it, if `test` returns `true` for it. Several threads may call
-    /// `test`, also after this call has returned; it must return the same each time.
+    /// `test`, even after this call has returned; it must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::PriorityQueue;

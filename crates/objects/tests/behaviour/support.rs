@@ -97,7 +97,7 @@ impl Gate {
         );
     }
 
-    /// Returns a guard that opens the gate when it is dropped, also if the test fails, so that it does not
+    /// Returns a guard that opens the gate when it is dropped, even if the test fails, so that it does not
     /// hang.
     pub fn open_on_drop(&self) -> OpenOnDrop<'_> {
         OpenOnDrop(self)

@@ -7,8 +7,8 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 
-/// The longest wait for a dying process. Closing a file on a network may take longer; then the slot is given
-/// away all the same, as after any death before.
+/// The longest wait for a dying process. Closing a file on a network may take longer; then the slot is
+/// reassigned anyway.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Waits until the process `pid` has ended, if it is in the middle of exiting.

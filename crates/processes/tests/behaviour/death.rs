@@ -44,7 +44,7 @@ fn a_waiter_gets_the_slot_of_a_killed_holder_at_once() {
         holder = waiter;
     }
     waits.sort_unstable();
-    // The kernel reports the death. A waiter that had to look by itself would do so at the earliest 100 ms
+    // The kernel reports the death. A waiter that had to check on its own would do so at the earliest 100 ms
     // after it began to wait, and as a rule after 10 s. A busy machine delays some of the reports, so the
     // fastest counts; but none may be as late as the rule.
     assert!(waits[0] < Duration::from_millis(50), "{waits:?}");

@@ -45,7 +45,7 @@ const NAME: &str = "stepped";
 /// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 6;
 /// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
-/// which a waiter looks by itself, so a lost wake-up fails the test.
+/// which a waiter checks on its own, so a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 /// More instructions than any scenario has.
 const THROUGH: usize = 1_000_000;

@@ -26,7 +26,7 @@ const NAME: &str = "queue";
 /// How long the test checks that no process gets a slot while the first waiter is stopped.
 const STANDSTILL: Duration = Duration::from_millis(30);
 /// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
-/// which a waiter looks by itself, so a lost wake-up fails the test.
+/// which a waiter checks on its own, so a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 
 /// The signals between the processes and the test.

@@ -38,7 +38,7 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
         // Without authentication, the cluster accepts the call without a token.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         server.etcdctl(&["auth", "enable"]);
-        // With authentication, the client gets a token by itself.
+        // With authentication, the client gets a token on its own.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         let lease = joe.grant(60).await.unwrap();
         let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
@@ -57,7 +57,7 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
             assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
         }
 
-        // After the token has expired, each kind of call gets a new one by itself. etcd looks for expired tokens
+        // After the token has expired, each kind of call gets a new one on its own. etcd looks for expired tokens
         // once a second.
         let clients = [(); 3].map(|()| user("joe", "joepw"));
         for client in &clients {
