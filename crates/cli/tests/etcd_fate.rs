@@ -6,7 +6,7 @@ mod common;
 use std::{fs, io::Read, thread, time::Duration};
 
 use common::{
-    Halls, Running,
+    HALLPASS, Halls, Running,
     cluster::{await_renewal, cluster},
     eventually, send, state, text,
 };
@@ -102,12 +102,14 @@ fn on_request_the_command_of_a_killed_hallpass_keeps_running_and_keeps_the_slot(
 #[test]
 fn a_command_that_loses_its_slot_ends_before_the_next_begins() {
     let Some(cluster) = cluster() else { return };
-    let cases: [(&str, fn(&EtcdCluster, &str)); 5] = [
+    let cases: [(&str, fn(&EtcdCluster, &str)); 7] = [
         ("its keeper is killed", without_its_keeper),
         ("its keeper is stopped", with_a_stopped_keeper),
         ("hallpass and its keeper are killed", with_both_killed),
         ("its connection is cut", with_its_connection_cut),
         ("its connection is cut and a child has closed the lifeline", without_the_lifeline),
+        ("its connection is cut and it runs hallpass itself", with_a_nested_hallpass),
+        ("its connection is cut and its processes are short-lived", with_a_chain_of_forks),
     ];
     thread::scope(|scope| {
         for (number, (name, case)) in cases.into_iter().enumerate() {
@@ -188,6 +190,48 @@ fn without_the_lifeline(cluster: &EtcdCluster, test: &str) {
     assert_eq!(successor.line(), "alone");
     assert_eq!(successor.leave().0, Some(0));
     assert_lost(held);
+}
+
+/// The outer `hallpass run` loses its slot, and must end the processes of the inner one, which ignore SIGTERM.
+fn with_a_nested_hallpass(cluster: &EtcdCluster, test: &str) {
+    let halls = Halls::on(&format!("{}/{test}", cluster.url()));
+    let (path, far) = through(cluster, test);
+    let script = "(trap '' TERM; exec sleep 1000) & echo $!; wait";
+    let inner =
+        [HALLPASS, "run", "--on", &halls.place[1], "--ttl", "300", "-o", "y", "sh", "-c", script];
+    let outer = [&SHORT[..], &["-o", "-k", "1", "x"], &inner].concat();
+    let mut held = far.start(&outer);
+    let child: i32 = held.line().parse().expect("a number");
+    let mut successor = start_successor(&halls, child);
+    path.cut();
+    assert_eq!(successor.line(), "alone");
+    assert_eq!(successor.leave().0, Some(0));
+    assert_lost(held);
+}
+
+/// Starts itself again and again, each time as a new process that lives for some milliseconds, and logs that. The
+/// number of times is limited, so that a failed test does not leave it behind.
+const CHAIN: &str = "trap '' TERM; echo $1 >>$0.log; sleep 0.005; \
+                     [ $1 = 0 ] || sh $0 $(($1 - 1)) </dev/null >/dev/null 2>&1 &";
+
+fn with_a_chain_of_forks(cluster: &EtcdCluster, test: &str) {
+    let halls = Halls::on(&format!("{}/{test}", cluster.url()));
+    let (path, far) = through(cluster, test);
+    let chain = halls.path().join("chain");
+    fs::write(&chain, CHAIN).expect("written");
+    let log = chain.with_extension("log");
+    let chain = chain.to_str().expect("text");
+    let script = format!("sh {chain} 3000; echo in; exec sleep 1000");
+    let options = [&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", &script]].concat();
+    let mut held = far.start(&options);
+    assert_eq!(held.line(), "in");
+    path.cut();
+    assert_lost(held);
+    let length = || fs::metadata(&log).expect("a log").len();
+    let before = length();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(length(), before, "the chain was reported as stopped");
+    assert!(before > 0);
 }
 
 #[test]

@@ -6,6 +6,8 @@
 //! those processes are found by a variable in their environment.
 
 use std::{
+    collections::HashSet,
+    ffi::OsString,
     fs, io,
     os::fd::AsFd,
     path::{Path, PathBuf},
@@ -16,8 +18,14 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-/// The environment variable that identifies processes which have closed the pipe.
+/// The environment variable that identifies processes which have closed the pipe. Its value is a list: a `hallpass
+/// run` inside another one adds its own id.
 pub const VARIABLE: &str = "HALLPASS_ID";
+const SEPARATOR: char = ',';
+
+/// How often to look for new processes before concluding that there is none: a process that forks and exits within
+/// milliseconds may escape a single look.
+const LOOKS: usize = 30;
 
 pub struct Lifeline {
     /// The target of `/proc/PID/fd/N` for a descriptor of this pipe.
@@ -37,15 +45,29 @@ impl Lifeline {
         Ok(Lifeline { shown, id, run, keeper })
     }
 
+    /// Returns the value of [`VARIABLE`] for the command, given the value of this process.
+    pub fn variable(&self, outer: Option<OsString>) -> OsString {
+        let mut list = outer.filter(|outer| !outer.is_empty()).unwrap_or_default();
+        if !list.is_empty() {
+            list.push(SEPARATOR.to_string());
+        }
+        list.push(&self.id);
+        list
+    }
+
     /// Returns the processes that need the slot.
     pub fn holders(&self) -> Vec<Pid> {
-        let Ok(processes) = fs::read_dir("/proc") else { return vec![] };
-        let pid = |name: &str| Pid::from_raw(name.parse().ok()?);
-        processes
-            .filter_map(|entry| pid(entry.ok()?.file_name().to_str()?))
-            .filter(|pid| ![self.run, self.keeper].contains(pid))
-            .filter(|pid| self.is_open_in(*pid) || self.is_named_in(*pid))
-            .collect()
+        let mut known = HashSet::from([self.run, self.keeper]);
+        for _ in 0..LOOKS {
+            // The first look reads all processes, the others only those that have started since.
+            let new: Vec<_> = processes().filter(|pid| known.insert(*pid)).collect();
+            let needs_slot = |pid: &Pid| self.is_open_in(*pid) || self.is_named_in(*pid);
+            let found: Vec<_> = new.into_iter().filter(needs_slot).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        vec![]
     }
 
     fn is_named_in(&self, pid: Pid) -> bool {
@@ -53,8 +75,11 @@ impl Lifeline {
         else {
             return false;
         };
-        let ours = format!("{VARIABLE}={}", self.id);
-        variables.split(|byte| *byte == 0).any(|variable| variable == ours.as_bytes())
+        let name = format!("{VARIABLE}=");
+        let mut variables = variables.split(|byte| *byte == 0);
+        let list = variables.find_map(|variable| variable.strip_prefix(name.as_bytes()));
+        let mut ids = list.unwrap_or_default().split(|byte| *byte == SEPARATOR as u8);
+        ids.any(|id| id == self.id.as_bytes())
     }
 
     fn is_open_in(&self, pid: Pid) -> bool {
@@ -64,6 +89,13 @@ impl Lifeline {
         };
         open.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|shown| shown == self.shown))
     }
+}
+
+/// Lists all processes.
+fn processes() -> impl Iterator<Item = Pid> {
+    let pid = |name: &str| Pid::from_raw(name.parse().ok()?);
+    let entries = fs::read_dir("/proc").into_iter().flatten();
+    entries.filter_map(move |entry| pid(entry.ok()?.file_name().to_str()?))
 }
 
 /// Sends SIGTERM, and SIGCONT in case the process is stopped.

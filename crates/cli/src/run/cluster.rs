@@ -1,6 +1,7 @@
 //! `hallpass run --on`: the hall is on a cluster, and a keeper process talks to it.
 
 use std::{
+    env,
     ffi::OsString,
     io::{self, IsTerminal},
     os::fd::AsFd,
@@ -64,7 +65,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
     let variables = environment.variables(&name, granted.slot, granted.slots)?;
-    let run = prepared(&command, variables, granted.token, &keeper.inside.id);
+    let id = keeper.inside.variable(env::var_os(lifeline::VARIABLE));
+    let run = prepared(&command, variables, granted.token, id);
     if args.verbose {
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
@@ -110,7 +112,7 @@ fn prepared(
     command: &[OsString],
     variables: Vec<(String, String)>,
     token: u64,
-    id: &str,
+    id: OsString,
 ) -> Command {
     let mut run = Command::new(&command[0]);
     run.args(&command[1..]).envs(variables).env(TOKEN, token.to_string());
