@@ -30,11 +30,11 @@ use crate::{
 /// A cluster that is restored from a backup, or wiped, forgets passes and repeats revisions. Every process that has
 /// seen a larger revision notices this with the next answer. A holder then loses its pass at once
 /// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the cluster may not show
-/// its holder. Before it takes one, it raises the epoch of the hall, which is the front part of tokens, so tokens
-/// keep growing. All this assumes that the processes of a hall use the same ttl.
+/// its holder. Before it takes one, it raises the epoch of the hall, which is the upper part of every token, so
+/// tokens keep growing. All this assumes that the processes of a hall use the same ttl.
 ///
-/// A process that starts after the restore cannot notice. To be safe from that, restore with
-/// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before.
+/// A process that starts after the restore cannot notice it. To be safe in that case too, restore with
+/// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
 ///
 /// ```no_run
 /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

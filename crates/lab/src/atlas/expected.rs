@@ -39,7 +39,7 @@ pub enum Resilience {
 pub struct Expected {
     /// The answer.
     pub answer: Answer,
-    /// The smallest number of stopped processes that lets someone starve.
+    /// The smallest number of stopped processes that can starve another.
     pub resilience: Option<Resilience>,
     /// The bound, in steps.
     pub bound: Option<Bound>,

@@ -132,8 +132,8 @@ impl<const W: usize> Count<'_, W> {
         }
     }
 
-    /// Finds the worst passage in distributed shared memory: an access counts unless the variable is at
-    /// home with the process.
+    /// Finds the worst passage in distributed shared memory: an access counts unless the variable is in
+    /// the memory of the process.
     fn dsm(&self, process: Pid) -> Option<Passage> {
         let tables = self.states.tables;
         let decls = self.machine.layout().decls();

@@ -294,7 +294,7 @@ impl<B: Block> Algorithm for Arranged<B> {
 
     fn waits(&self, _: Pid, at: Self::State) -> bool {
         // The paper names no doorway. The longest possible doorway is everything before the first line
-        // at which a process may have to wait. First-in-first-enabled demands least of that one.
+        // at which a process may have to wait. First-in-first-enabled is weakest for that doorway.
         matches!(at, At::Block { line, .. } if B::waits(line))
     }
 

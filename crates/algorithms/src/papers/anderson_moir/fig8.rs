@@ -5,12 +5,12 @@
 //! q: the process whose spin location is current.
 //! P\[p\]: p has been released. It lies in the memory of p and is the only variable that p waits on.
 //!
-//! - I5: at most k+1 at 2..14.   I6: x = k - processes at 3..10.
+//! - I5: at most k+1 processes are at 2..14.   I6: x = k - the number of processes at 3..10.
 //! - I7: not P\[q\] => Q = q; and some process is at 5, 6, 13, 14 exactly if every P is set.
-//! - I8: at most one at 5, 6, 13, 14.
+//! - I8: at most one process is at 5, 6, 13, 14.
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.
 //! - I10: x < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
-//! - I11: at most k at 9.
+//! - I11: at most k processes are at 9.
 //!
 //! Cost: 9 remote references on a distributed-shared-memory machine.
 

@@ -8,15 +8,15 @@
 //! and are the only variables that p waits on. The next process to queue releases P. Leaving processes
 //! release R, in case the next process to queue stops before it reaches line 5.
 //!
-//! - I12: at most k+1 at 2..16.   I13: x = k - processes at 3..14.
-//! - I14: z exactly if some process is at 4..8.   I15: at most one is.
+//! - I12: at most k+1 processes are at 2..16.   I13: x = k - the number of processes at 3..14.
+//! - I14: z is set exactly if some process is at 4..8.   I15: at most one process is at 4..8.
 //! - I16: p at 5..6 => v = Q.   I17: p at 6 => P\[v\] is not (false, IN).
 //! - I18: p at 7..8 => Q = p.   I19: p at 8 => P\[p\] = (false, IN).
 //! - I20: p at 9..12 => Q = p and (not z or some process is at 4..5), or P\[p\] is not (false, IN).
 //! - I21: p at 11..12 with P\[p\] = (false, IN) => Q = p.
 //! - I22: x < 0 => some process is at 3..8, or at 9 with P = (false, IN), or at 10..12 with both P and
 //!   R = (false, IN).
-//! - I23: at most k at 13.
+//! - I23: at most k processes are at 13.
 //!
 //! Cost: 10 remote references on a distributed-shared-memory machine.
 //!

@@ -115,7 +115,7 @@ fn row(page: &mut String, entry: &Entry, shown: &[(Listed, &str)]) {
 }
 
 /// Returns the length of the bar of a number of states, in percent: a hundred million states fill it, and
-/// a tenth of the states takes an eighth away.
+/// ten times fewer states make it shorter by an eighth of the full length.
 fn magnitude(states: u64) -> u64 {
     let digits = (states.max(1) as f64).log10();
     ((digits / 8.0).min(1.0) * 100.0) as u64
