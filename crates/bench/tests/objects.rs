@@ -43,11 +43,11 @@ fn plan(parts: Vec<Part>) -> Plan {
 }
 
 #[test]
-fn everybody_answers_as_a_heap_does() {
+fn every_contestant_answers_as_a_heap_does() {
     for size in [0, 1, 20] {
         let mut ops = Ops::new(7);
         let mut script: Vec<Op> = (0..100).map(|_| ops.next()).collect();
-        // Equal elements stay apart, and an empty queue is empty.
+        // Equal elements are kept separately, and `pop` of an empty queue returns `None`.
         script.extend([Op::Push(3), Op::Push(3), Op::Push(0)]);
         script.extend([Op::Pop; 25]);
         let mut heap = Heap::of_size(size);

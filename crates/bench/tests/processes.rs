@@ -55,7 +55,7 @@ fn a_stopped_measurement_says_so() {
 }
 
 #[test]
-fn everybody_makes_passages() {
+fn every_contestant_makes_passages() {
     let (inside, outside) = (Work::NONE, Work::of_nanos(100));
     for contestant in &field() {
         let time = Duration::from_millis(200);
@@ -67,7 +67,7 @@ fn everybody_makes_passages() {
 }
 
 #[test]
-fn successors_follow_the_dead() {
+fn the_time_from_a_kill_to_the_next_holder_is_measured() {
     for crowd in CROWDS {
         let seen = death::measure(crowd, 5).expect("it can be measured");
         assert!(0 < seen.median && seen.median <= seen.p99 && seen.p99 <= seen.max, "{seen:?}");

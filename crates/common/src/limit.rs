@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_in_an_hour_is_not_over_and_says_what_is_left() {
+    fn a_limit_in_an_hour_is_not_over_and_returns_the_remaining_time() {
         let hour = Duration::from_secs(3600);
         let limit = Limit::after(hour);
         assert!(!limit.is_over());

@@ -97,7 +97,7 @@
 //! # Resizing, closing, forgetting
 //!
 //! [`Hall::resize`] changes the number of slots at once; [`Hall::add_slots`] and [`Hall::remove_slots`] change it
-//! relatively. With more slots, waiters get in. With fewer slots, holders keep their passes. No caller gets in
+//! by a difference. With more slots, waiters get in. With fewer slots, holders keep their passes. No caller gets in
 //! until fewer passes are held than the hall has slots, and every slot that is handed out from then on is below the
 //! new number. A waiter that asked for more slots than the hall has now waits until the hall has enough again. With
 //! 0 slots, the hall pauses.
@@ -142,7 +142,7 @@
 //!
 //! # Features
 //!
-//! By default this crate contains only [`Hall`]. Each feature adds one thing:
+//! By default this crate contains only [`Hall`] and [`Pool`]. Each feature adds one thing:
 //!
 //! | feature | adds |
 //! |---|---|

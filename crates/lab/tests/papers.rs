@@ -116,7 +116,7 @@ fn every_refuted_statement_is_listed_as_an_error() {
 }
 
 #[test]
-fn nothing_is_left_to_measure() {
+fn every_statement_on_the_page_is_measured() {
     assert_eq!(standard().unmeasured, 0);
 }
 

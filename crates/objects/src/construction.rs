@@ -116,7 +116,7 @@ impl<O: Object> Construction<O> {
     /// `apply` does.
     ///
     /// # Safety
-    /// As for `apply`.
+    /// The conditions of `apply` hold.
     pub(crate) unsafe fn read<R>(
         &self,
         me: usize,

@@ -37,7 +37,7 @@ fn subcommands_of_other_programs_are_printed_as_these_programs() {
 }
 
 #[test]
-fn cargo_is_told_to_run_what_exists() {
+fn cargo_commands_in_documents_name_existing_packages_tests_and_examples() {
     let mut seen = 0;
     for block in blocks() {
         for command in block.commands().filter(|command| command.contains("cargo ")) {

@@ -82,7 +82,7 @@ impl Hall {
     /// Runs the machine for the node of a future.
     ///
     /// # Safety
-    /// As for [`NativeEnvironment::run`].
+    /// The conditions of [`NativeEnvironment::run`] hold.
     #[allow(unsafe_code)]
     pub(crate) unsafe fn run(&self, node: &Node, deadline: Deadline, at: Stage, stop: Stop) -> End {
         let mut environment = NativeEnvironment::new(self, deadline);

@@ -79,8 +79,7 @@ impl Error for TryAcquireError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ResizeError {
-    /// How many slots the hall was to have. It saturates: 0 if the caller wanted to remove more slots than there
-    /// are.
+    /// How many slots the caller wanted the hall to have; 0 if it wanted to remove more slots than there are.
     pub asked: usize,
     /// The largest number of slots that this hall can have.
     pub max: usize,

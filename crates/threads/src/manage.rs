@@ -131,7 +131,7 @@ impl Hall {
         self.change_slots(|k| k.checked_sub(count).ok_or(ResizeError { asked: 0, max }))
     }
 
-    /// Changes the number of slots to a function of it.
+    /// Changes the number of slots to what `change` returns for the old number.
     fn change_slots(
         &self,
         change: impl FnOnce(usize) -> Result<usize, ResizeError>,

@@ -95,8 +95,8 @@ impl Hall {
     /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`.
     ///
     /// # Errors
-    /// As for [`try_acquire_many_for`](Hall::try_acquire_many_for), with [`TryAcquireError::TimedOut`] after
-    /// `deadline`.
+    /// Returns the errors of [`try_acquire_many_for`](Hall::try_acquire_many_for), with
+    /// [`TryAcquireError::TimedOut`] after `deadline`.
     pub fn try_acquire_many_until(
         &self,
         m: usize,

@@ -19,7 +19,7 @@ impl Hall {
     /// The pass has no lifetime, so it can be stored, or sent to a thread that is not scoped.
     ///
     /// # Errors
-    /// As for [`acquire`](Hall::acquire).
+    /// Returns the errors of [`acquire`](Hall::acquire).
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -40,7 +40,7 @@ impl Hall {
     /// Takes a slot if one is free and nobody waits for it, with a pass that owns a reference to the hall.
     ///
     /// # Errors
-    /// As for [`try_acquire`](Hall::try_acquire).
+    /// Returns the errors of [`try_acquire`](Hall::try_acquire).
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -61,7 +61,7 @@ impl Hall {
     /// hall.
     ///
     /// # Errors
-    /// As for [`try_acquire_for`](Hall::try_acquire_for).
+    /// Returns the errors of [`try_acquire_for`](Hall::try_acquire_for).
     pub fn try_acquire_owned_for(
         self: &Arc<Self>,
         timeout: Duration,
@@ -72,7 +72,7 @@ impl Hall {
     /// Blocks until a slot is free and takes it, or gives up at `deadline`. The pass owns a reference to the hall.
     ///
     /// # Errors
-    /// As for [`try_acquire_until`](Hall::try_acquire_until).
+    /// Returns the errors of [`try_acquire_until`](Hall::try_acquire_until).
     pub fn try_acquire_owned_until(
         self: &Arc<Self>,
         deadline: Instant,
@@ -93,7 +93,7 @@ impl Hall {
     /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
     ///
     /// # Errors
-    /// As for [`acquire_many`](Hall::acquire_many).
+    /// Returns the errors of [`acquire_many`](Hall::acquire_many).
     pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
         let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
@@ -103,7 +103,7 @@ impl Hall {
     /// hall.
     ///
     /// # Errors
-    /// As for [`try_acquire_many`](Hall::try_acquire_many).
+    /// Returns the errors of [`try_acquire_many`](Hall::try_acquire_many).
     pub fn try_acquire_many_owned(
         self: &Arc<Self>,
         m: usize,
@@ -116,7 +116,7 @@ impl Hall {
     /// a reference to the hall.
     ///
     /// # Errors
-    /// As for [`try_acquire_many_for`](Hall::try_acquire_many_for).
+    /// Returns the errors of [`try_acquire_many_for`](Hall::try_acquire_many_for).
     pub fn try_acquire_many_owned_for(
         self: &Arc<Self>,
         m: usize,
@@ -130,7 +130,7 @@ impl Hall {
     /// reference to the hall.
     ///
     /// # Errors
-    /// As for [`try_acquire_many_until`](Hall::try_acquire_many_until).
+    /// Returns the errors of [`try_acquire_many_until`](Hall::try_acquire_many_until).
     pub fn try_acquire_many_owned_until(
         self: &Arc<Self>,
         m: usize,

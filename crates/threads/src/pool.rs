@@ -18,10 +18,10 @@ use crate::{
     pass::Pass,
 };
 
-/// k items, each of which one caller at a time can use: connections, devices, buffers.
+/// A pool of k items, such as connections, devices or buffers. Each item is used by one caller at a time.
 ///
 /// A caller gets the item of its slot. Slots are given out in the order of a [`Hall`]: first in, first enabled,
-/// and the smallest free slot first, so a few callers use a few items. There is no lock around the items,
+/// and the smallest free slot first, so a few callers use only the first few items. There is no lock around the items,
 /// because no two callers have the same slot.
 ///
 /// ```
@@ -79,9 +79,9 @@ impl<T> Pool<T> {
         Pool { hall: Hall::new(items.len()), items, init: None }
     }
 
-    /// Makes a pool of `k` items that are made when they are first used: `init` is called with the slot.
+    /// Makes a pool of `k` items. `init` makes an item when it is first used, and gets its slot.
     ///
-    /// If `init` panics, the panic reaches the caller that wanted the item, and the next one calls `init` again.
+    /// If `init` panics, the panic reaches the caller that wanted the item, and the next caller calls `init` again.
     ///
     /// # Panics
     /// Panics if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
@@ -129,7 +129,7 @@ impl<T> Pool<T> {
     /// Blocks until an item is free and takes it, or gives up at `deadline`.
     ///
     /// # Errors
-    /// As for [`try_get_for`](Pool::try_get_for).
+    /// Returns the errors of [`try_get_for`](Pool::try_get_for).
     pub fn try_get_until(&self, deadline: Instant) -> Result<Lease<'_, T>, TryAcquireError> {
         Ok(self.lease(self.hall.try_acquire_until(deadline)?))
     }
@@ -143,7 +143,7 @@ impl<T> Pool<T> {
         Ok(self.lease(self.hall.acquire_async().await?))
     }
 
-    /// Makes the item of a slot, if there is none.
+    /// Makes the item of the slot, if there is none, and lends it.
     fn lease<'a>(&'a self, pass: Pass<'a>) -> Lease<'a, T> {
         // SAFETY: the pass is for this slot, and the reference ends here.
         unsafe { self.fill(pass.slot()) };
@@ -169,7 +169,7 @@ impl<T> Pool<T> {
     /// Blocks until an item is free, and takes it.
     ///
     /// # Errors
-    /// As for [`get`](Pool::get).
+    /// Returns the errors of [`get`](Pool::get).
     ///
     /// ```
     /// # use hallpass_threads::Pool;
@@ -187,7 +187,7 @@ impl<T> Pool<T> {
     /// Takes an item if one is free and nobody waits for it.
     ///
     /// # Errors
-    /// As for [`try_get`](Pool::try_get).
+    /// Returns the errors of [`try_get`](Pool::try_get).
     pub fn try_get_owned(self: &Arc<Self>) -> Result<OwnedLease<T>, TryAcquireError> {
         Ok(self.owned_lease(self.hall.try_acquire()?))
     }
@@ -195,7 +195,7 @@ impl<T> Pool<T> {
     /// Blocks until an item is free and takes it, or gives up after `timeout`.
     ///
     /// # Errors
-    /// As for [`try_get_for`](Pool::try_get_for).
+    /// Returns the errors of [`try_get_for`](Pool::try_get_for).
     pub fn try_get_owned_for(
         self: &Arc<Self>,
         timeout: Duration,
@@ -206,7 +206,7 @@ impl<T> Pool<T> {
     /// Waits in a task until an item is free, and takes it.
     ///
     /// # Errors
-    /// As for [`get_async`](Pool::get_async).
+    /// Returns the errors of [`get_async`](Pool::get_async).
     pub fn get_owned_async(
         self: &Arc<Self>,
     ) -> impl Future<Output = Result<OwnedLease<T>, AcquireError>> + use<T> {
@@ -218,7 +218,7 @@ impl<T> Pool<T> {
         // SAFETY: the pass is for this slot, and the reference ends here.
         unsafe { self.fill(pass.slot()) };
         let slot = pass.slot();
-        pass.forget(); // until the lease is dropped
+        pass.forget(); // dropping the lease frees the slot
         OwnedLease { pool: Arc::clone(self), slot, _item: PhantomData }
     }
 }

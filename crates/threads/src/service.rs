@@ -11,7 +11,7 @@ use crate::{error::AcquireError, future::AcquireOwned, hall::Hall, pass::OwnedPa
 
 /// Takes slots of a hall from `poll` functions, such as `poll_ready` of a `tower` service.
 ///
-/// It keeps the place in the queue from one call to the next. Dropping it leaves the queue.
+/// An acquirer keeps its position in the queue from one call to the next. Dropping it leaves the queue.
 ///
 /// ```
 /// # use hallpass_threads::{Acquirer, Hall};
@@ -25,7 +25,7 @@ use crate::{error::AcquireError, future::AcquireOwned, hall::Hall, pass::OwnedPa
 /// ```
 pub struct Acquirer {
     hall: Arc<Hall>,
-    /// The request that is waiting. Its node needs a place of its own, because the acquirer may move.
+    /// The request that is waiting. It is boxed, because its node must not move, and the acquirer may.
     waiting: Option<Pin<Box<AcquireOwned>>>,
 }
 
@@ -35,8 +35,8 @@ impl Acquirer {
         Acquirer { hall, waiting: None }
     }
 
-    /// Polls for a pass. If there is none yet, the caller keeps its place in the queue until the next call, and
-    /// the task of the last call is woken.
+    /// Polls for a pass. If no slot is free yet, the acquirer keeps its position in the queue until the next call.
+    /// When its turn comes, it wakes the task that has called this function last.
     ///
     /// A call that finds a slot free does not allocate.
     ///
@@ -64,7 +64,7 @@ impl Acquirer {
     }
 }
 
-/// Waits in a place of its own.
+/// A clone waits on its own: it does not share the position in the queue.
 impl Clone for Acquirer {
     fn clone(&self) -> Self {
         Acquirer::new(Arc::clone(&self.hall))

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn apply_returns_the_old_value_and_leaves_what_leaves_says() {
+    fn apply_returns_the_old_value_and_stores_the_result_of_leaves() {
         let ops = [
             Op::Read,
             Op::Write(9),

@@ -130,7 +130,7 @@ mod tests {
     use super::{At, evaluate};
 
     #[test]
-    fn formulas_come_to_what_the_papers_mean() {
+    fn formulas_have_the_values_that_the_papers_mean() {
         let at = |n, k, c| At { n, k, c };
         for (formula, at, value) in [
             ("7*(n-k)", at(4, 1, 4), 21),

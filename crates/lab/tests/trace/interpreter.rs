@@ -66,7 +66,7 @@ fn line_5_of_figure_3_counts_twice() {
 }
 
 #[test]
-fn conventions_decide_what_is_a_miss() {
+fn conventions_decide_which_accesses_miss_the_cache() {
     // Line 4 reads X, which line 2 has written, after line 3.
     let stem = [1, 1, 0, 0, 0, 0];
     let misses = |writer_copy, cache| {

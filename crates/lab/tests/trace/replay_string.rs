@@ -124,7 +124,7 @@ fn errors_say_what_is_wrong() {
 /// Any input decodes to a schedule or an error, and any schedule can be run, confirmed and printed or gives an
 /// error.
 #[test]
-fn nothing_panics() {
+fn random_replay_strings_do_not_panic() {
     let mut random = Random(20_260_101);
     let seeds: Vec<String> = findings()
         .into_iter()

@@ -88,7 +88,7 @@ fn a_request_for_many_was_judged_when_it_was_made() {
 }
 
 #[test]
-fn a_large_request_to_a_closed_hall_said_that_it_was_too_large() {
+fn a_request_for_too_many_slots_of_a_closed_hall_fails_as_closed() {
     for hall in halls(1) {
         hall.close();
         assert_eq!(hall.acquire_many(2).unwrap_err(), AcquireError::Closed);
