@@ -24,7 +24,8 @@ pub fn write(text: fmt::Arguments<'_>) {
 
 /// Writes a line to standard error, and ignores a closed pipe.
 pub fn say(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "hallpass: {text}");
+    // One write, so that messages of several processes do not mix.
+    let _ = io::stderr().write_all(format!("hallpass: {text}\n").as_bytes());
 }
 
 /// `print!` that does not panic.

@@ -2,7 +2,11 @@
 
 mod common;
 
-use std::{fs::File, process::Command};
+use std::{
+    fs::File,
+    os::{fd::OwnedFd, unix::net::UnixDatagram},
+    process::Command,
+};
 
 use common::{HALLPASS, Halls, text};
 
@@ -91,4 +95,19 @@ fn run_loads_no_library_but_the_c_library() {
     for library in ["libgcc_s", "libm.so", "libm-"] {
         assert!(!maps.contains(library), "{maps}");
     }
+}
+
+/// A datagram socket keeps each write apart.
+#[test]
+fn a_message_is_one_write() {
+    let halls = Halls::new();
+    let (ours, theirs) = UnixDatagram::pair().expect("sockets");
+    let mut run = halls.command("run", &["x", "no-such-command"]);
+    let status = run.stderr(OwnedFd::from(theirs)).status().expect("it starts");
+    assert_eq!(status.code(), Some(127));
+    let mut message = [0; 200];
+    let length = ours.recv(&mut message).expect("a message");
+    let said = text(&message[..length]);
+    assert!(said.starts_with("hallpass: cannot run no-such-command: "), "{said}");
+    assert!(said.ends_with('\n'), "{said:?}");
 }
