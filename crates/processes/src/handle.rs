@@ -9,10 +9,7 @@ use std::{
     iter,
     os::fd::OwnedFd,
     path::PathBuf,
-    sync::{
-        Mutex,
-        atomic::Ordering::{Relaxed, SeqCst},
-    },
+    sync::atomic::Ordering::{Relaxed, SeqCst},
     time::SystemTime,
 };
 
@@ -25,12 +22,12 @@ use hallpass_common::{Limit, command_line};
 use crate::{
     Error,
     environment::{End, NativeEnvironment, NativeLine, Patience},
+    fork_mutex::ForkMutex,
     hall_file::HALL,
     pool::Pool,
     registration::Registration,
     shared_state::SharedState,
     sys,
-    wires::lock,
 };
 
 /// A hall that this process has open. Clones of a [`SharedHall`](crate::SharedHall) share it.
@@ -38,7 +35,7 @@ pub(crate) struct Handle {
     pub state: SharedState,
     idle: Pool,
     /// The command that `status` shows instead of the command line of this process.
-    command: Mutex<Option<String>>,
+    command: ForkMutex<Option<String>>,
 }
 
 /// The slot of a passage in its critical section.
@@ -59,7 +56,7 @@ impl Handle {
         // Both are computed once. A child that is forked while another thread computes them would wait
         // for that thread forever, so they are computed now.
         let _ = (sys::generation(), command_line());
-        Ok(Handle { state, idle: Pool::new(), command: Mutex::new(None) })
+        Ok(Handle { state, idle: Pool::new(), command: ForkMutex::new(None) })
     }
 
     /// Enters the hall: takes a free slot if the hall is quiet, otherwise waits in the queue.
@@ -146,7 +143,7 @@ impl Handle {
     #[cold]
     fn new_registration(&self) -> Result<Box<Registration>, Error> {
         let registration = Registration::new(&self.state)?;
-        let command = lock(&self.command).and_then(|command| command.clone());
+        let command = self.command.lock().and_then(|command| command.clone());
         let command = command.as_deref().unwrap_or(command_line());
         self.state.file.set_command(registration.record, command);
         Ok(Box::new(registration))
@@ -164,7 +161,7 @@ impl Handle {
 
     /// Sets the command that `status` shows for idle and future registrations.
     pub(crate) fn describe_as(&self, command: &str) {
-        if let Some(mut own) = lock(&self.command) {
+        if let Some(mut own) = self.command.lock() {
             *own = Some(command.into());
         }
         let idle: Vec<_> = iter::from_fn(|| self.idle.take()).collect();

@@ -96,6 +96,7 @@
 //! | `handle` | entering and leaving the hall |
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
 //! | `environment` | the step machine's environment on real memory, and its driver |
+//! | `fork_mutex` | a mutex that a forked child does not wait for forever |
 //! | `shared_state`, `hall_file`, `value_file`, `wires` | what processes share: mapped files and pipes |
 //! | `sys` | what Linux provides, and most of the unsafe code |
 
@@ -107,6 +108,7 @@ compile_error!("hallpass-processes needs Linux: other systems treat named pipes 
 mod cell;
 mod environment;
 mod error;
+mod fork_mutex;
 mod future;
 mod hall;
 mod hall_dir;

@@ -3,16 +3,13 @@
 
 use std::{
     ptr,
-    sync::{
-        Mutex,
-        atomic::{
-            AtomicPtr, AtomicUsize,
-            Ordering::{Acquire, Relaxed, Release, SeqCst},
-        },
+    sync::atomic::{
+        AtomicPtr, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release, SeqCst},
     },
 };
 
-use crate::{registration::Registration, wires::lock};
+use crate::{fork_mutex::ForkMutex, registration::Registration};
 
 /// The idle registrations of a handle.
 ///
@@ -24,13 +21,13 @@ pub(crate) struct Pool {
     at_hand: AtomicPtr<Registration>,
     /// The other registrations, boxed because the pool hands out boxes.
     #[allow(clippy::vec_box)]
-    others: Mutex<Vec<Box<Registration>>>,
+    others: ForkMutex<Vec<Box<Registration>>>,
 }
 
 impl Pool {
     pub(crate) fn new() -> Self {
         let at_hand = AtomicPtr::new(ptr::null_mut());
-        Pool { first: AtomicUsize::new(0), at_hand, others: Mutex::new(Vec::new()) }
+        Pool { first: AtomicUsize::new(0), at_hand, others: ForkMutex::new(Vec::new()) }
     }
 
     /// Returns whether the calling thread is the first thread.
@@ -63,7 +60,7 @@ impl Pool {
 
     #[inline(never)]
     fn take_other(&self) -> Option<Box<Registration>> {
-        lock(&self.others)?.pop()
+        self.others.lock()?.pop()
     }
 
     /// Puts a registration back.
@@ -79,7 +76,7 @@ impl Pool {
 
     #[inline(never)]
     fn give_other(&self, registration: Box<Registration>) {
-        if let Some(mut others) = lock(&self.others) {
+        if let Some(mut others) = self.others.lock() {
             others.push(registration);
         }
     }
@@ -88,7 +85,7 @@ impl Pool {
     #[allow(clippy::vec_box)]
     pub(crate) fn drain(&mut self) -> Vec<Box<Registration>> {
         let at_hand = std::mem::replace(self.at_hand.get_mut(), ptr::null_mut());
-        let mut all = lock(&self.others).map(|mut others| others.split_off(0)).unwrap_or_default();
+        let mut all = self.others.lock().map(|mut others| others.split_off(0)).unwrap_or_default();
         if !at_hand.is_null() {
             // SAFETY: `give` made the pointer from a box, and `self` is borrowed exclusively.
             all.push(unsafe { Box::from_raw(at_hand) });

@@ -4,13 +4,15 @@
 use std::{
     collections::HashMap,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
-    thread,
+    sync::{Arc, MutexGuard},
 };
 
-use crate::sys::{
-    self,
-    wire::{self, Reached},
+use crate::{
+    fork_mutex::ForkMutex,
+    sys::{
+        self,
+        wire::{self, Reached},
+    },
 };
 
 /// The state of the owner of a wire.
@@ -29,9 +31,9 @@ pub(crate) enum Owner {
 
 /// The open wires by identity.
 pub(crate) struct Wires {
-    open: Mutex<Open>,
+    open: ForkMutex<Open>,
     /// A descriptor that is closed to make room for one more wire when descriptors have run out.
-    spare: Mutex<Option<OwnedFd>>,
+    spare: ForkMutex<Option<OwnedFd>>,
 }
 
 #[derive(Default)]
@@ -47,11 +49,11 @@ const MAX_KEPT: usize = 64;
 
 impl Wires {
     pub(crate) fn new(spare: Option<OwnedFd>) -> Self {
-        Wires { open: Mutex::default(), spare: Mutex::new(spare) }
+        Wires { open: ForkMutex::new(Open::default()), spare: ForkMutex::new(spare) }
     }
 
     fn open(&self) -> Option<MutexGuard<'_, Open>> {
-        let mut open = lock(&self.open)?;
+        let mut open = self.open.lock()?;
         let now = sys::generation();
         if open.generation != now {
             *open = Open { generation: now, ..Open::default() };
@@ -131,7 +133,7 @@ impl Wires {
     /// moment. Applies `f` to the writing end of a wire whose owner lives.
     #[cold]
     fn with_spare(&self, hall: BorrowedFd<'_>, id: i64, f: impl FnOnce(BorrowedFd<'_>)) -> Owner {
-        let Some(mut spare) = lock(&self.spare) else { return Owner::Unknown };
+        let Some(mut spare) = self.spare.lock() else { return Owner::Unknown };
         drop(spare.take());
         let owner = match wire::reach(hall, id) {
             Reached::Alive(wire) => {
@@ -153,18 +155,4 @@ fn reach(hall: BorrowedFd<'_>, id: i64) -> Owner {
         Reached::NoDescriptor => Owner::Unwatched,
         Reached::Unknown => Owner::Unknown,
     }
-}
-
-/// Locks a mutex that is only ever locked for a short time. Returns `None` if it stays locked: in a child
-/// that was forked while another thread of its parent held the lock, nothing ever unlocks it.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    const TRIES: usize = 100_000;
-    (0..TRIES).find_map(|_| match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-        Err(TryLockError::WouldBlock) => {
-            thread::yield_now();
-            None
-        }
-    })
 }
