@@ -282,6 +282,7 @@ impl SharedHall {
     /// ```
     pub fn resize(&self, k: usize) -> Result<(), Error> {
         check_slots(k)?;
+        self.handle.state.prepare_slots(k)?;
         // Registered first: once the size is changed, nothing may keep this process from serving waiters.
         let mut registration = self.handle.registration()?;
         let size = self.handle.state.file.size();

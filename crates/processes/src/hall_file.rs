@@ -7,6 +7,7 @@
 
 use std::{
     fs::File,
+    io,
     os::fd::AsFd,
     path::Path,
     sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
@@ -46,6 +47,8 @@ const NEXT_AT: usize = 2 * LINE;
 const QUIET_AT: usize = NEXT_AT + 8;
 const RECORDS_USED_AT: usize = 3 * LINE;
 const LAST_ID_AT: usize = RECORDS_USED_AT + 8;
+const RECORDS_READY_AT: usize = RECORDS_USED_AT + 16;
+const SLOTS_READY_AT: usize = RECORDS_USED_AT + 24;
 
 // A record, one for each registration: the words of the machine, then what `status` shows.
 const RECORDS_AT: usize = 4096;
@@ -59,8 +62,13 @@ const COMMAND: usize = LINE + 16;
 const COMMAND_LEN: usize = RECORD - COMMAND;
 
 const SLOTS_AT: usize = RECORDS_AT + MAX_REGISTRATIONS * RECORD;
-/// The length of a file.
+/// The length of a file. Most of it is a hole at first: pages are allocated when records or slots are added.
 pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
+
+/// The number of records that are allocated at once when more are needed.
+const MORE_RECORDS: usize = 64;
+/// The number of slots that are allocated at once: a page.
+const MORE_SLOTS: usize = 64;
 
 /// How many records and slots a file of this version has room for.
 const ROOM: i64 = (MAX_REGISTRATIONS as i64) << 32 | MAX_SLOTS as i64;
@@ -72,6 +80,22 @@ pub(crate) const HALL: &str = "hall";
 pub(crate) fn map_new(file: &File, path: &Path, len: usize) -> Result<Mapping, Error> {
     sys::allocate(file, len).map_err(Error::system("allocate", path))?;
     Mapping::new(file.as_fd(), len).map_err(Error::system("map", path))
+}
+
+const fn record_at(record: usize) -> usize {
+    RECORDS_AT + record * RECORD
+}
+
+const fn slot_at(slot: usize) -> usize {
+    SLOTS_AT + slot * LINE
+}
+
+/// Reads the number of allocated records or slots. A file without this number has all of them.
+fn ready(word: &AtomicI64, max: usize) -> usize {
+    match usize::try_from(word.load(SeqCst)) {
+        Ok(count @ 1..) => count.min(max),
+        _ => max,
+    }
 }
 
 /// Returns the length of a regular file.
@@ -89,7 +113,20 @@ pub(crate) struct HallFile(Mapping);
 impl HallFile {
     /// Turns an empty file into a hall with `k` slots.
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
-        let map = map_new(file, path, LEN)?;
+        let failed = |error: io::Error| Error::system("allocate", path)(error);
+        // Enough for all holders, as many waiters, and some idle registrations.
+        let (mut records, mut slots) = ((2 * k + MORE_RECORDS).min(MAX_REGISTRATIONS), k);
+        slots = slots.next_multiple_of(MORE_SLOTS).min(MAX_SLOTS);
+        file.set_len(LEN as u64).map_err(failed)?;
+        let is_sparse = sys::allocate_range(file, 0..record_at(records)).map_err(failed)?
+            && sys::allocate_range(file, SLOTS_AT..slot_at(slots)).map_err(failed)?;
+        if !is_sparse {
+            (records, slots) = (MAX_REGISTRATIONS, MAX_SLOTS);
+            sys::allocate(file, LEN).map_err(failed)?;
+        }
+        let map = Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?;
+        map.word(RECORDS_READY_AT).store(records as i64, SeqCst);
+        map.word(SLOTS_READY_AT).store(slots as i64, SeqCst);
         map.word(MAGIC_AT).store(MAGIC, SeqCst);
         map.word(VERSION_AT).store(VERSION.into(), SeqCst);
         map.word(ROOM_AT).store(ROOM, SeqCst);
@@ -119,6 +156,47 @@ impl HallFile {
             return Err(damaged("it has room for other numbers of slots and records".into()));
         }
         Ok(HallFile(map))
+    }
+
+    /// The number of records whose pages are allocated.
+    fn records_ready(&self) -> usize {
+        ready(self.0.word(RECORDS_READY_AT), MAX_REGISTRATIONS)
+    }
+
+    /// The number of slots whose pages are allocated. No process has ever had another slot.
+    pub(crate) fn slots_ready(&self) -> usize {
+        ready(self.0.word(SLOTS_READY_AT), MAX_SLOTS)
+    }
+
+    /// Allocates the pages of the first `count` records. `open` opens the file.
+    pub(crate) fn prepare_records(
+        &self,
+        count: usize,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<()> {
+        if count <= self.records_ready() {
+            return Ok(());
+        }
+        let count = count.next_multiple_of(MORE_RECORDS).min(MAX_REGISTRATIONS);
+        // If the file system cannot allocate a part of a file, `create` has allocated all of it.
+        let _ = sys::allocate_range(&open()?, RECORDS_AT..record_at(count))?;
+        self.0.word(RECORDS_READY_AT).fetch_max(count as i64, SeqCst);
+        Ok(())
+    }
+
+    /// Allocates the pages of the first `count` slots. `open` opens the file.
+    pub(crate) fn prepare_slots(
+        &self,
+        count: usize,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<()> {
+        if count <= self.slots_ready() {
+            return Ok(());
+        }
+        let count = count.next_multiple_of(MORE_SLOTS).min(MAX_SLOTS);
+        let _ = sys::allocate_range(&open()?, SLOTS_AT..slot_at(count))?;
+        self.0.word(SLOTS_READY_AT).fetch_max(count as i64, SeqCst);
+        Ok(())
     }
 
     /// The number of slots; 0 when the hall is closed.
@@ -154,13 +232,13 @@ impl HallFile {
     #[inline]
     pub(crate) fn slot(&self, slot: usize) -> &AtomicI64 {
         assert!(slot < MAX_SLOTS);
-        self.0.word(SLOTS_AT + slot * LINE)
+        self.0.word(slot_at(slot))
     }
 
     #[inline]
     fn in_record(&self, record: usize, offset: usize) -> &AtomicI64 {
         assert!(record < MAX_REGISTRATIONS);
-        self.0.word(RECORDS_AT + record * RECORD + offset)
+        self.0.word(record_at(record) + offset)
     }
 
     /// The card of a record.
@@ -193,7 +271,7 @@ impl HallFile {
 
     fn command_bytes(&self, record: usize) -> &[AtomicU8] {
         assert!(record < MAX_REGISTRATIONS);
-        self.0.bytes(RECORDS_AT + record * RECORD + COMMAND, COMMAND_LEN)
+        self.0.bytes(record_at(record) + COMMAND, COMMAND_LEN)
     }
 
     /// Writes the command that the process runs, cut to the room in the record.

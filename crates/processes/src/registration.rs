@@ -49,11 +49,12 @@ impl Registration {
         let own = Arc::new(own);
         hall.wires.add_own(id, own.clone());
         let mut wake = WakeSources::new(id, own);
-        let Some((record, number)) = find_record(hall, &mut wake) else {
+        let full = || Error::Full { name: hall.name.clone(), max: MAX_REGISTRATIONS };
+        let found = find_record(hall, &mut wake).and_then(|found| found.ok_or_else(full));
+        let (record, number) = found.inspect_err(|_| {
             hall.wires.remove_own(id);
             wire::remove(hall.dir(), id);
-            return Err(Error::Full { name: hall.name.clone(), max: MAX_REGISTRATIONS });
-        };
+        })?;
         let uid = i64::from(rustix::process::getuid().as_raw());
         hall.file.process(record).store(uid << 32 | i64::from(std::process::id()), SeqCst);
         let lent = AtomicBool::new(false);
@@ -121,7 +122,7 @@ impl Registration {
 }
 
 /// Takes a free record, or that of a dead process. Returns its index and the number on its card.
-fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Option<(usize, Word)> {
+fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usize, Word)>, Error> {
     let mut take = |record: usize| {
         let mut environment =
             NativeEnvironment { hall, me: record, wake, patience: Patience::ENDLESS };
@@ -142,12 +143,13 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Option<(usize, Wor
             found = (0..used).find_map(&mut take);
         }
         if found.is_some() || used == MAX_REGISTRATIONS {
-            return found;
+            return Ok(found);
         }
+        hall.prepare_records(used + 1)?;
         // If another process has added a record meanwhile, the next round finds that one.
         let _ = hall.file.records_used().compare_exchange(raw, used as i64 + 1, SeqCst, SeqCst);
     }
-    None
+    Ok(None)
 }
 
 /// Creates a wire with a new identity.

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::PathBuf,
     sync::atomic::Ordering::SeqCst,
@@ -58,6 +59,22 @@ impl SharedState {
             .map_or(0, |records| records.min(MAX_REGISTRATIONS))
     }
 
+    /// Makes room for the first `count` records.
+    pub(crate) fn prepare_records(&self, count: usize) -> Result<(), Error> {
+        let prepared = self.file.prepare_records(count, || self.open_file());
+        prepared.map_err(Error::system("allocate", self.path.join(HALL)))
+    }
+
+    /// Makes room for the first `count` slots.
+    pub(crate) fn prepare_slots(&self, count: usize) -> Result<(), Error> {
+        let prepared = self.file.prepare_slots(count, || self.open_file());
+        prepared.map_err(Error::system("allocate", self.path.join(HALL)))
+    }
+
+    fn open_file(&self) -> io::Result<File> {
+        Ok(sys::open_in(self.dir(), HALL)?.into())
+    }
+
     pub(crate) fn card(&self, record: usize) -> Card {
         Card::unpack(self.file.card(record).load(SeqCst))
     }
@@ -70,14 +87,14 @@ impl SharedState {
     /// Returns the record that has this slot, or is offered it, if the slot's word is `word`.
     fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
         let tag = Tag::unpack(word)?;
-        let exists = tag.process < MAX_REGISTRATIONS;
+        let exists = tag.process < self.records_used();
         (exists && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)
     }
 
     /// Removes void tags, so that their slots are found free by newcomers again. A void tag stays void
     /// (I1), so this may be done at any time.
     pub(crate) fn remove_void_tags(&self) {
-        for slot in 0..MAX_SLOTS {
+        for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
             if word != FREE && self.holder_by(slot, word).is_none() {
                 let _ = self.file.slot(slot).compare_exchange(word, FREE, SeqCst, SeqCst);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::Phase;
-use hallpass_common::{MAX_SLOTS, Participant, Status};
+use hallpass_common::{Participant, Status};
 
 use crate::{
     shared_state::SharedState,
@@ -16,7 +16,7 @@ use crate::{
 /// Returns the hall with its holders and waiters at this moment.
 pub(crate) fn of(hall: &SharedState) -> Status {
     // Slots beyond the hall's size may still be held.
-    let held = (0..MAX_SLOTS).filter_map(|slot| Some((hall.holder(slot)?, slot)));
+    let held = (0..hall.file.slots_ready()).filter_map(|slot| Some((hall.holder(slot)?, slot)));
     let waits = |record: &usize| hall.card(*record).phase == Phase::Waiting;
     let mut queue: Vec<(i64, usize)> = (0..hall.records_used())
         .filter(waits)

@@ -47,6 +47,7 @@ impl HallDir {
     /// Creates a hall. Succeeds too if another process has created it meanwhile.
     pub(super) fn create(&self, name: &str, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
         self.create_dir()?;
+        self.sweep();
         let mode = self.mode()?;
         let hidden = self.hidden("new");
         DirBuilder::new()

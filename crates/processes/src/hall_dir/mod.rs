@@ -2,6 +2,7 @@
 
 mod create;
 mod remove;
+mod sweep;
 
 use std::{
     env, fs,

@@ -8,7 +8,6 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
-use hallpass_common::MAX_SLOTS;
 
 use super::HallDir;
 use crate::{Error, hall::SharedHall, registration::Registration};
@@ -47,6 +46,7 @@ impl HallDir {
         if let Some(seized) = seized {
             seized.keep_slots();
         }
+        self.sweep();
         remove_all(&hidden).map_err(Error::system("remove", hidden))
     }
 
@@ -97,7 +97,7 @@ impl<'a> SeizedHall<'a> {
         let registration = Some(hall.handle.registration()?);
         let mut seized = SeizedHall { hall, registration, seized: 0 };
         // Slots beyond the size too: the hall may have been larger when a newcomer read its size.
-        while seized.seized < MAX_SLOTS {
+        while seized.seized < hall.handle.state.file.slots_ready() {
             if !seized.take_next() {
                 drop(seized);
                 return Err(in_use());

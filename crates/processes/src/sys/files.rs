@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Write},
+    ops::Range,
     os::fd::{BorrowedFd, OwnedFd},
     path::Path,
 };
@@ -28,13 +29,22 @@ pub(crate) fn open_in(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno>
 /// Makes an empty file `len` zeros long, with all its pages: a full disk is an error here, and not a
 /// fault later when the mapped page is first touched.
 pub(crate) fn allocate(file: &File, len: usize) -> io::Result<()> {
-    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, len as u64)) {
-        // Not every file system has it: write the zeros instead.
-        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+    match allocate_range(file, 0..len)? {
+        true => Ok(()),
+        false => {
             let mut file = file;
             file.write_all(&vec![0; len])
         }
-        allocated => Ok(allocated?),
+    }
+}
+
+/// Allocates the pages of a part of a file, and keeps their content. Returns `false` if the file system cannot
+/// do that.
+pub(crate) fn allocate_range(file: &File, range: Range<usize>) -> io::Result<bool> {
+    let (start, len) = (range.start as u64, range.len() as u64);
+    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), start, len)) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(false),
+        allocated => Ok(allocated.map(|()| true)?),
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) mod wire;
 
 pub(crate) use clock::coarse_now;
 pub(crate) use exit::await_exit;
-pub(crate) use files::{allocate, open_dir, open_in, rename_new};
+pub(crate) use files::{allocate, allocate_range, open_dir, open_in, rename_new};
 pub(crate) use generation::generation;
 pub(crate) use mapping::Mapping;
 pub(crate) use pipe::write_byte;

@@ -129,7 +129,7 @@ fn a_cell_of_another_type_is_refused() {
     dir.open_cell(NAME, [1_u32; 4]).unwrap();
     let (error, text) = refused(&dir, [1_u64; 3]);
     assert!(matches!(error, Error::Value { .. }));
-    assert!(text.contains("16 bytes aligned to 4 and 24 bytes aligned to 8"), "{text}");
+    assert!(text.contains("16 bytes aligned to 4, but 24 bytes aligned to 8"), "{text}");
     assert!(matches!(refused(&dir, [1_u64; 2]).0, Error::Value { .. }));
     assert_eq!(dir.open_cell(NAME, [2_i32; 4]).unwrap().read().unwrap(), [1; 4]);
 }

@@ -94,6 +94,32 @@ pub fn try_disk(path: &str) -> String {
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 
+/// Makes a hall, fills the disk, and tries to use more slots than the hall has pages for.
+pub fn grow_on_full_disk(path: &str) -> String {
+    let hall = HallDir::at(path).open(NAME, 64).unwrap();
+    fs::write(Path::new(path).join("rest"), vec![1; 8 << 20]).unwrap_err();
+    let kind = |error: Error| match error {
+        Error::System { source, .. } => format!("{:?}", source.kind()),
+        error => format!("{error:?}"),
+    };
+    let resized = hall.resize(1024).map_or_else(kind, |()| "done".into());
+    let passes: Vec<_> = (0..64).map(|_| hall.acquire().unwrap()).collect();
+    let mut registrations = passes.len();
+    // Each handle of the hall has a registration of its own.
+    let mut handles = Vec::new();
+    let ended = loop {
+        let other = HallDir::at(path).open_existing(NAME).unwrap();
+        match other.try_acquire() {
+            Err(Error::NoPermits) => registrations += 1,
+            Err(error) => break kind(error),
+            Ok(_) => break "a slot too many".into(),
+        }
+        handles.push(other);
+    };
+    let count = if registrations >= 100 { "100 or more".into() } else { registrations.to_string() };
+    format!("resize: {resized}, passages: {count}, then {ended}")
+}
+
 /// Opens an existing hall; returns `works`, or the error.
 pub fn try_file(path: &str) -> String {
     match HallDir::at(path).open_existing(NAME) {
@@ -141,4 +167,32 @@ fn a_hall_on_a_read_only_disk_is_refused() {
     let answer = puppet.order(&format!("try-disk {}/new", scene.path().display()));
     assert_eq!(answer, "ReadOnlyFilesystem");
     scene.assert_whole();
+}
+
+/// `/run/lock` has 5 MiB on many machines.
+#[test]
+fn a_hundred_halls_fit_on_a_disk_of_5_mib() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    let mut puppet = Puppet::new();
+    if !mounted(&puppet.order(&format!("mount 5m {path}"))) {
+        return;
+    }
+    for number in 0..100 {
+        assert_eq!(puppet.order(&format!("create hall-{number} 4 {path}")), "open");
+        assert_eq!(puppet.acquire(), Ok(0), "hall {number}");
+    }
+}
+
+/// A full disk is an error of the passage or the resize that needs more room, and no crash.
+#[test]
+fn a_hall_that_cannot_grow_on_a_full_disk_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    let mut puppet = Puppet::new();
+    if !mounted(&puppet.order(&format!("mount 256k {path}"))) {
+        return;
+    }
+    let answer = puppet.order(&format!("grow-on-full-disk {path}"));
+    assert_eq!(answer, "resize: StorageFull, passages: 100 or more, then StorageFull");
 }

@@ -104,6 +104,7 @@ impl Things {
             "mount" => disks::mount_small(rest),
             "mount-read-only" => disks::mount_read_only(rest),
             "try-disk" => disks::try_disk(rest),
+            "grow-on-full-disk" => disks::grow_on_full_disk(rest),
             "try-file" => disks::try_file(rest),
             _ => panic!("no such order: {order}"),
         }
