@@ -25,14 +25,14 @@ pub trait Environment: FastEnvironment {
     /// Identifies a waiter.
     type Waiter: Copy + Eq + Hash + Debug;
 
-    /// Accesses the lock: whether somebody serves, and whether there is news for the server.
+    /// Accesses the lock: whether there is a server, and whether there is news for it.
     fn lock(&mut self, op: Op) -> Word;
     /// Accesses the [`Terms`](super::Terms).
     fn terms(&mut self, op: Op) -> Word;
 
     /// Returns the first waiter of the queue. Only the server may call this.
     fn head(&mut self) -> Option<Self::Waiter>;
-    /// Puts `waiter` at the end of the queue. Everybody may call this.
+    /// Puts `waiter` at the end of the queue. Any caller may call this.
     fn push(&mut self, waiter: Self::Waiter);
     /// Takes the head off the queue. Only the server may call this.
     fn pop(&mut self);

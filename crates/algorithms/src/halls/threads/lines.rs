@@ -316,7 +316,7 @@ fn l9<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, take: Word) 
 
 #[inline(always)]
 fn l10<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
-    // A holder that left while this waiter was called did not call anybody.
+    // A holder that left while this waiter was called did not call another waiter.
     let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
     Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
 }

@@ -23,8 +23,8 @@
 //! - **Handing over.** After its grant limit, a server hands over to the head of the queue (S18, S19).
 //!
 //! I1: every slot is free, granted, or held by one caller.
-//! I2: while anybody waits, only the server takes anything out of the word, so what S8 sees free is still
-//! free at S9.
+//! I2: while there are waiters, only the server takes slots out of the word, so the slots that S8 finds free
+//! are still free at S9.
 //! I3: a waiter is counted until its grant is written, so nobody overtakes a waiter without a grant.
 //!
 //! - **FIFE.** The doorway is lines L1 to L4. A waiter in the queue is ahead of all later callers: they find
@@ -32,16 +32,17 @@
 //! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server sees
 //!   the change or the news. A waiter is woken after its grant is written, and a wake-up that comes too
 //!   early is remembered.
-//! - **Everybody gets in and out.** A server makes a bounded number of grants if the head of the queue can
+//! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the queue can
 //!   take over (natively a thread can, a task cannot). Giving up, resizing and closing wait for servers that
 //!   go on without them, in theory forever; a waiter that gives up is granted something in the end.
-//! - **No resilience.** A server that stops forever keeps everybody else out. Threads of one process do not
-//!   stop alone; processes do, and have another algorithm ([`processes`](super::processes)).
+//! - **No resilience.** A server that stops forever keeps all others out. A single thread of a process rarely
+//!   stops. A single process can be killed, so processes have another algorithm
+//!   ([`processes`](super::processes)).
 //!
 //! Requests for several slots wait in the same queue, and nothing overtakes them: while the head needs more
 //! than is free, what becomes free stays free for it.
 //!
-//! In a *barging* hall, line L1 does not look whether anybody waits, and the server only tells the head of
+//! In a *barging* hall, line L1 does not look whether there are waiters, and the server only tells the head of
 //! the queue to try again (`TRY`), one waiter at a time (`CALLED`).
 //!
 //! | file | lines |

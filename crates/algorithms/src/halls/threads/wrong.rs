@@ -53,7 +53,7 @@ changed_lines! {
         At(Line::S9 { turn, terms, who, take }) => Goto(At(Line::S10 { turn, terms, who, take })),
     }
 
-    /// Line L1 does not look whether anybody waits.
+    /// Line L1 does not look whether there are waiters.
     Barge: |_s, d, _p| {
         At(Line::L1) => {
             let word = d.word(Op::Read);
