@@ -1,13 +1,14 @@
 //! The turnstile in front of a resilient object (see [`universal`](crate::objects::universal)): a newcomer
 //! that finds room enters, and a process draws a number only after it has failed twice.
 //!
-//! Our own algorithm: a counting semaphore made of two counters that only grow, the numbers drawn and the
-//! exits. The holder of number t enters as soon as t - exits < k, so processes with a number enter in order.
-//! A process that stops takes no more than its own place with it: every process enters while fewer than k
-//! have stopped, wherever they stopped. A resilient object needs no more than that.
+//! This is an algorithm of this project: a counting semaphore made of two counters that only grow, the numbers
+//! drawn and the exits. The holder of number t enters as soon as t - exits < k, so processes with a number enter
+//! in order. A stopped process costs only one of the k slots: every process enters while fewer than k have
+//! stopped, wherever they stopped. A resilient object needs no more than that.
 //!
-//! It also has to be fast with many threads on few cores. Numbers in order alone are slow there, because
-//! each passage waits for a thread that sleeps. So a process first draws a number only if there is room
+//! The turnstile also has to be fast with many threads on few cores. If all processes entered in the order of
+//! their numbers, it would be slow there, because each passage would wait for a thread that sleeps. So a process
+//! first draws a number only if there is room
 //! (lines E1 to E3), and a newcomer may overtake sleeping waiters. A waiter that has been patient draws a
 //! number anyway (line E4). From then on there is no room for newcomers until it has entered. On real
 //! memory, the driver decides how long a waiter is patient: until then, the waiter starts again at E1 like a

@@ -1,6 +1,7 @@
-//! Any sequential object, shared by k processes, each operation wait-free.
+//! The universal construction: any sequential object, shared by k processes, with wait-free operations.
 //!
-//! Our own construction, after Herlihy (1993) and P-Sim (Fatourou & Kallimanis, 2011). A process makes a
+//! It is a construction of this project, based on Herlihy (1993) and P-Sim (Fatourou & Kallimanis, 2011). A
+//! process makes a
 //! copy of the object, applies to it the operations that all processes have requested, its own included,
 //! and tries to install the copy as the object. If that fails, another process has served its request. The
 //! construction needs 3k copies and no garbage collector, no matter how long a process stalls.

@@ -6,8 +6,8 @@
 //!
 //! An arriving process takes the next token t and may enter when t < exit + k. A leaving process increments
 //! exit. So the exit section is one step, and no process can stop in the middle of it. One problem of
-//! bounded counters remains: while a waiter sleeps, the counters can go round once, and it would take its
-//! token for a later one. Ages solve it. Line 1 sets the age of the process itself to 2 and decrements the
+//! bounded counters remains: while a waiter sleeps, the counters can wrap around once, and it would take its
+//! token for a later one. Ages solve this problem. Line 1 sets the age of the process itself to 2 and decrements the
 //! age of process t mod n, if it is above 0. The turn of each process comes once in n tokens.
 //!
 //! - B1: the age of a waiter becomes 0 after more than n and at most 2n tokens since its own. From then on
@@ -16,7 +16,8 @@
 //!   M is from k to n-1 exactly if it has to wait. (M is a multiple of n so that the turns stay even.)
 //! - So if line 2 lets a process enter, it may enter. If line 3 finds that the process is not old yet,
 //!   line 2 was right to let it wait. Exclusion, FIFE and resilience k are those of tokens.
-//! - I1: entry = exit + processes at 2..4 (modulo M).   I3: at most k inside.
+//! - I1: entry = exit + the number of processes at 2..4 (modulo M).   I3: at most k processes are in their
+//!   critical sections.
 //!
 //! Cost: O(n) remote references on a cache-coherent machine: a waiter sees at most 2n arrivals and
 //! n departures. Line 1 is a stronger primitive than fetch-and-increment. Line 4 is fetch-and-increment

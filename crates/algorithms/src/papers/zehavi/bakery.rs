@@ -11,9 +11,9 @@
 //! Tickets grow without bound. For two processes there is a normal form. A process takes a ticket one
 //! above the other's, so only the order of two tickets matters. Of a maximum that was read, it matters
 //! only that it is at least the other's ticket, or that it is 0. For more processes there is no normal
-//! form: while one process stands between reading a large ticket and taking a larger one, the others can
-//! start again from 1 and climb past it, and the difference is how long that takes. The checker then
-//! explores tickets up to [`MAX_TICKET`] and reports this limit.
+//! form: while one process has read a large ticket and not yet taken a larger one, the others can start again
+//! from 1 and count past it, and how long that takes depends on the exact ticket. The checker then explores
+//! tickets up to [`MAX_TICKET`] and reports this limit.
 
 use alloc::format;
 

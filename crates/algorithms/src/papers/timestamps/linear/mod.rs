@@ -17,12 +17,12 @@
 //!   them. If r has read an old X and not yet announced it, it reads the colour once more after p has
 //!   read ann and copy, and finds either another colour (*none*) or the X of T.
 //! - S2: an update that reads X after T finds X again, because p writes no other colour before its scan
-//!   ends, for which it waits for no other process. So the update saves the old timestamp of r, once: the
-//!   next update finds copy = X.
+//!   ends, and the scan waits for no other process. So the update saves the old timestamp of r, and only
+//!   once: the next update finds copy = X.
 //! - S3: so copy = X means that SAVED has the timestamp that r had, or was writing, at T; and
 //!   copy /= X means that no update that began after T has committed.
 //!
-//! Above eight processes MAIN does not fit 63 bits and is split: LABEL\[r\], and HAND\[r\]\[g\]
+//! For more than eight processes MAIN does not fit into 63 bits and is split: LABEL\[r\], and HAND\[r\]\[g\]
 //! with ann and copy for a group of readers. An update writes copy before it commits the label; a
 //! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
 //! the other is wrong, though S1 to S3 hold for each reader: of two consecutive scans, the first may see
