@@ -102,7 +102,8 @@ fn on_request_the_command_of_a_killed_hallpass_keeps_running_and_keeps_the_slot(
 #[test]
 fn a_command_that_loses_its_slot_ends_before_the_next_begins() {
     let Some(cluster) = cluster() else { return };
-    let cases: [(&str, fn(&EtcdCluster, &str)); 7] = [
+    type Case = fn(&EtcdCluster, &str);
+    let cases: [(&str, Case); 7] = [
         ("its keeper is killed", without_its_keeper),
         ("its keeper is stopped", with_a_stopped_keeper),
         ("hallpass and its keeper are killed", with_both_killed),
