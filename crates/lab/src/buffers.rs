@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 
 use crate::{
     machine::Machine,
-    tables::{Access, CannotCompile, Row, Tables},
+    tables::{Access, Budget, CannotCompile, Row, Step, Tables},
 };
 
 /// The default capacity of a buffer that the algorithm itself does not bound.
@@ -25,6 +25,9 @@ const NONE: u32 = u32::MAX;
 
 /// The largest number of pairs of private state and content to enumerate.
 const MOST_PAIRS: usize = 1 << 22;
+
+/// The memory that such a pair takes, approximately.
+const BYTES_PER_PAIR: usize = 128;
 
 /// A store that waits in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,34 +93,49 @@ fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
 ///
 /// Stores are numbered in the order of the codes. So in a symmetric machine a store has the same number for
 /// every process, and so does each content of a buffer. Symmetry relies on this.
-fn stores(tables: &Tables, p: Pid) -> (Vec<Stored>, Vec<u16>) {
+///
+/// # Errors
+/// If the effect of a write depends on the value that it overwrites: then it cannot wait in a buffer.
+fn stores(
+    machine: &dyn Machine,
+    tables: &Tables,
+    p: Pid,
+) -> Result<(Vec<Stored>, Vec<u16>), CannotCompile> {
     let mut stored: Vec<Stored> = Vec::new();
     let store_at = |code| {
         let row = tables.row_of(p, code);
         let steps = tables.steps_of(row);
         if row.access != Access::Write || steps[0].out_of_range {
-            return 0;
+            return Ok(0);
         }
-        assert!(
-            steps.iter().all(|step| (step.next, step.value) == (steps[0].next, steps[0].value)),
-            "the effect of a plain write must not depend on the value that it overwrites"
-        );
+        let effect = |step: &Step| (step.next, step.value);
+        if steps.iter().any(|step| effect(step) != effect(&steps[0])) {
+            let label = machine.position(p, tables.codes[p][code]).label;
+            let line = label.map_or_else(String::new, |label| label.to_string());
+            return Err(CannotCompile::WriteThatReads { process: p, line });
+        }
         let store = Stored { var: row.var, value: steps[0].value };
         let number = stored.iter().position(|&other| other == store).unwrap_or_else(|| {
             stored.push(store);
             stored.len() - 1
         });
-        number as u16
+        Ok(number as u16)
     };
-    let store_at = (0..tables.codes[p].len()).map(store_at).collect();
-    (stored, store_at)
+    let store_at = (0..tables.codes[p].len()).map(store_at).collect::<Result<_, _>>()?;
+    Ok((stored, store_at))
 }
 
 impl Contents {
     /// Returns all possible contents of the buffer of `p`, and whether the process ever finds its buffer
     /// full.
-    fn new(tables: &Tables, p: Pid, capacity: usize) -> Result<(Self, bool), CannotCompile> {
-        let (stored, store_at) = stores(tables, p);
+    fn new(
+        machine: &dyn Machine,
+        tables: &Tables,
+        p: Pid,
+        capacity: usize,
+        mut budget: Budget<'_>,
+    ) -> Result<(Self, bool), CannotCompile> {
+        let (stored, store_at) = stores(machine, tables, p)?;
         let mut pairs: IndexSet<(u32, Content)> = IndexSet::from([(0, Content::new())]);
         let mut was_full = false;
         let mut index = 0;
@@ -125,6 +143,7 @@ impl Contents {
             if pairs.len() > MOST_PAIRS {
                 return Err(CannotCompile::Stores);
             }
+            budget.spend(BYTES_PER_PAIR)?;
             if !content.is_empty() {
                 pairs.insert((code, content[1..].to_vec()));
             }
@@ -190,16 +209,31 @@ impl Contents {
 impl Buffers {
     /// Compiles `machine` for states with buffers. Field `p` of [`Tables::extra`] is the content of the
     /// buffer of `p`. A buffer that the machine itself does not bound holds at most `capacity` stores.
+    ///
+    /// # Errors
+    /// If the machine cannot be compiled, or one of its writes cannot wait in a buffer.
     pub fn compile(
         machine: &dyn Machine,
         capacity: usize,
     ) -> Result<(Tables, Self), CannotCompile> {
-        let tables = Tables::new(machine)?;
+        Self::compile_within(machine, capacity, Budget::UNLIMITED)
+    }
+
+    /// Compiles `machine` as [`compile`](Buffers::compile) does, within a budget.
+    ///
+    /// # Errors
+    /// As [`compile`](Buffers::compile), and if the budget is not enough.
+    pub fn compile_within(
+        machine: &dyn Machine,
+        capacity: usize,
+        budget: Budget<'_>,
+    ) -> Result<(Tables, Self), CannotCompile> {
+        let tables = Tables::within(machine, &[], budget)?;
         let mut processes = Vec::new();
         let mut exact = true;
         for p in 0..tables.n {
             let capacity = longest_run(&tables, p).unwrap_or(capacity);
-            let (contents, was_full) = Contents::new(&tables, p, capacity)?;
+            let (contents, was_full) = Contents::new(machine, &tables, p, capacity, budget)?;
             processes.push(contents);
             exact &= !was_full;
         }
@@ -207,7 +241,7 @@ impl Buffers {
         let longest = processes.iter().flat_map(|process| &process.contents).map(Vec::len).max();
         let buffers =
             Buffers { vars: tables.vars.len(), capacity: longest.unwrap_or(0), exact, processes };
-        Ok((Tables::with_extra_fields(machine, &counts)?, buffers))
+        Ok((Tables::within(machine, &counts, budget)?, buffers))
     }
 
     /// Returns the largest number of stores in a buffer.

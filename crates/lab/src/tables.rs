@@ -6,6 +6,7 @@
 //! for each such triple, with a memory that answers every value in turn. This covers more private states
 //! than can be reached, which costs a few bits and no soundness.
 
+mod budget;
 mod closure;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use crate::{
     fields::{pack, width},
     machine::{Local, Machine, Position, REMAINDER},
 };
+pub use budget::Budget;
 
 /// The kind of access that a step makes, from which remote references are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +97,8 @@ pub struct Tables {
 /// The effect of a mishap of a process.
 #[derive(Clone, Debug)]
 struct Fate {
+    /// The variable's position in the layout.
+    index: usize,
     var: Field,
     /// For each value of the variable, the number of the value after the mishap.
     left: Vec<u32>,
@@ -108,10 +112,22 @@ pub enum CannotCompile {
     PrivateStates,
     /// A state takes this many bits, more than fit.
     Bits(u32),
+    /// The tables take more memory than the budget allows.
+    Memory,
+    /// The caller stopped the compilation.
+    Stopped,
     /// The variable of this name has more values than can be listed.
     Values(String),
     /// A process's store buffer has more possible contents than can be listed.
     Stores,
+    /// A plain write of this process, at this line, has an effect that depends on the value that it
+    /// overwrites. Such a write cannot wait in a store buffer.
+    WriteThatReads {
+        /// The process.
+        process: Pid,
+        /// The line.
+        line: String,
+    },
     /// A step of this process, at this line, makes more than one shared access.
     TwoAccesses {
         /// The process.
@@ -123,6 +139,9 @@ pub enum CannotCompile {
 
 /// The most words a packed state may take.
 pub const MOST_WORDS: usize = 4;
+
+/// The memory that a value of a variable takes: in its list and in the map from values to numbers.
+const BYTES_PER_VALUE: usize = 40;
 
 /// Lists the rows of all processes, one after another, with the steps of each.
 fn emit(
@@ -149,22 +168,31 @@ fn emit(
 }
 
 impl Tables {
-    /// Compiles `machine`.
+    /// Compiles `machine`, without limits on memory and time.
+    ///
+    /// # Errors
+    /// If the machine cannot be compiled.
     pub fn new(machine: &dyn Machine) -> Result<Self, CannotCompile> {
-        Self::with_extra_fields(machine, &[])
+        Self::within(machine, &[], Budget::UNLIMITED)
     }
 
-    /// Compiles `machine` for states with additional fields: for each of `counts`, a number below it that
-    /// starts at 0.
-    pub fn with_extra_fields(
+    /// Compiles `machine` within a budget, for states with additional fields: for each of `counts`, a number
+    /// below it that starts at 0.
+    ///
+    /// # Errors
+    /// If the machine cannot be compiled, or only with more memory than the budget allows.
+    pub fn within(
         machine: &dyn Machine,
         counts: &[usize],
+        mut budget: Budget<'_>,
     ) -> Result<Self, CannotCompile> {
         let n = machine.n();
         let decls = machine.layout().decls();
         if let Some(wide) = decls.iter().find(|decl| matches!(decl.domain, Domain::Wide(_))) {
             return Err(CannotCompile::Values(wide.name.clone()));
         }
+        let values: usize = decls.iter().map(|decl| decl.domain.listed().len()).sum();
+        budget.spend(values * BYTES_PER_VALUE)?;
         let domains: Vec<Vec<Word>> =
             decls.iter().map(|decl| decl.domain.listed().to_vec()).collect();
         let numbers: Vec<HashMap<Word, u32>> = domains
@@ -172,8 +200,9 @@ impl Tables {
             .map(|domain| domain.iter().enumerate().map(|(i, &x)| (x, i as u32)).collect())
             .collect();
 
-        let raws: Vec<HashMap<Local, Raw>> =
-            (0..n).map(|p| close(machine, &domains, &numbers, p)).collect::<Result<_, _>>()?;
+        let raws: Vec<HashMap<Local, Raw>> = (0..n)
+            .map(|p| close(machine, &domains, &numbers, p, &mut budget))
+            .collect::<Result<_, _>>()?;
 
         // Codes follow the machine's own numbers, so that processes that can be in the same
         // private states give them the same codes, which symmetry relies on.
@@ -214,7 +243,7 @@ impl Tables {
             let index = var.index();
             let left =
                 domains[index].iter().map(|&word| numbers[index][&op.leaves(word)]).collect();
-            Some(Fate { var: vars[index], left, kills })
+            Some(Fate { index, var: vars[index], left, kills })
         };
         let fates = (0..n).map(fate).collect();
         Ok(Tables {
@@ -321,6 +350,14 @@ impl Tables {
         }
         fate.var.set(&mut next, fate.left[fate.var.get_in(state)] as usize);
         (next != *state).then_some(next)
+    }
+
+    /// Returns the variable whose value the mishap of `p` changes in this state, as its position in the
+    /// layout.
+    pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
+        let fate = self.fates[p].as_ref()?;
+        let value = fate.var.get_in(state);
+        (fate.left[value] as usize != value).then_some(fate.index)
     }
 
     /// Returns the part of the passage `p` is in.

@@ -13,6 +13,7 @@ use hallpass_lab::{
     },
     schedule::{CacheAtStart, Conventions, CostModel, FailedRmw, Finding, WriterCopy},
     space::Initial,
+    trace,
 };
 
 fn ask(algorithm: &str, n: usize, k: usize) -> Question {
@@ -116,6 +117,23 @@ fn the_search_agrees_with_the_exact_count() {
             assert_eq!(report.dsm.worst, exact.dsm.worst, "dsm {question:?}");
             replay(&question, CostModel::Cc, &report.cc);
             replay(&question, CostModel::Dsm, &report.dsm);
+        }
+    }
+}
+
+/// The states that a killed or expired process leaves behind belong to every schedule.
+#[test]
+fn an_exact_count_covers_schedules_with_mishaps() {
+    let stop = AtomicBool::new(false);
+    for (algorithm, states) in [("etcd-expiry", 506), ("etcd-unheard", 330)] {
+        let question = ask(algorithm, 2, 1);
+        let report = exact(&question, &resources(1 << 20, &stop)).expect("a valid question");
+        assert!(report.is_exact());
+        // As many as the checker explores.
+        assert_eq!(report.states, states, "{algorithm}");
+        for figure in [&report.cc, &report.dsm] {
+            let run = figure.run.as_ref().expect("a process makes a passage");
+            trace::confirm(run).unwrap_or_else(|why| panic!("{algorithm}: {why}"));
         }
     }
 }

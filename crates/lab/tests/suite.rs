@@ -10,7 +10,7 @@ use std::{
 use hallpass_algorithms::registry::{ENTRIES, Entry, NAMES, Standing};
 use hallpass_lab::{
     atlas::{AtlasModel, Listed, Manifest, Resilience},
-    check::{Property, Question, Report, Resources, Verdict, check},
+    check::{Outcome, Property, Question, Report, Resources, Verdict, check},
     graph::Bound,
     schedule::{MemoryModel, Schedule},
     trace,
@@ -219,6 +219,49 @@ fn store_buffers_violate_exclusion() {
         assert_eq!(report.outcome(Property::Exclusion).verdict, verdict, "{id}");
         confirm_all(&report);
     }
+}
+
+/// Store buffers and mishaps cannot be explored together yet, and nothing may be left out silently.
+#[test]
+fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {
+    let question = Question::everything("etcd-expiry:trusting", 2, 1);
+    assert_eq!(ask(&question).verdict(), Verdict::Violated);
+    let buffered = Question { memory: MemoryModel::StoreBuffers, ..question };
+    let stop = AtomicBool::new(false);
+    let resources = Resources {
+        states: 1000,
+        bytes: 1 << 20,
+        threads: 1,
+        stop: &stop,
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let error = check(&buffered, &resources).expect_err("mishaps would be left out");
+    assert!(error.to_string().contains("has mishaps"), "{error}");
+}
+
+#[test]
+fn the_hall_of_threads_is_explored_with_store_buffers() {
+    let question = Question {
+        memory: MemoryModel::StoreBuffers,
+        ..Question::everything("hall", 2, 1).only(vec![Property::Exclusion])
+    };
+    let report = ask(&question);
+    assert!(report.states > ask(&Question::everything("hall", 2, 1)).states);
+    confirm_all(&report);
+}
+
+#[test]
+fn a_full_store_buffer_makes_the_result_partial() {
+    let with_buffers =
+        |id| Question { memory: MemoryModel::StoreBuffers, ..Question::everything(id, 2, 1) };
+    let capped = ask(&with_buffers("omori-excl"));
+    assert!(capped.buffer_capacity.is_some() && !capped.is_complete());
+    assert_eq!(capped.to_json()["complete"], false);
+    let claims_too_much = |(_, outcome): (_, &Outcome)| outcome.verdict == Verdict::Holds;
+    assert!(!capped.properties.iter().any(claims_too_much), "{:?}", capped.properties);
+    let exact = ask(&with_buffers("am-fig2"));
+    assert!(exact.buffer_capacity.is_none() && exact.is_complete());
 }
 
 #[test]

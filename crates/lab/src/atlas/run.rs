@@ -40,6 +40,11 @@ impl Measured {
         self.rmr.as_ref()?.as_ref().ok()
     }
 
+    /// Returns whether the checker or the counter returned an error.
+    fn is_refused(&self) -> bool {
+        matches!(self.check, Some(Err(_))) || matches!(self.rmr, Some(Err(_)))
+    }
+
     /// Returns the number of states found.
     pub fn states(&self) -> Option<u64> {
         let check = self.check_report().map(|report| report.states);
@@ -141,6 +146,10 @@ pub fn run(
         }
         on_progress(Step::Begins { number, of, model });
         let measured = measure(model, parts, resources);
+        if resources.stop.load(Ordering::Relaxed) && measured.is_refused() {
+            report.unreached.push(model.id()); // stopped before the exploration began
+            continue;
+        }
         let comparison = compare(model, &measured);
         let entry = Entry { index, model: model.clone(), measured, comparison };
         on_progress(Step::Ends(&entry));

@@ -27,6 +27,8 @@ pub(super) struct Analysis<'a, const W: usize> {
     pub explored: &'a Explored<W>,
     pub standing: States<'a, W>,
     pub agents: usize,
+    /// Whether every run was explored: no limit was reached, no step left a range, no buffer was ever full.
+    pub covers_all_runs: bool,
     /// Returns a shortest path to a state.
     pub path: &'a dyn Fn(Id) -> ([u64; W], Vec<PathStep<W>>),
     /// Returns the graph of all steps.
@@ -54,7 +56,7 @@ impl<const W: usize> Analysis<'_, W> {
 
     /// Returns the verdict for a property without a violation.
     fn nothing_found(&self) -> Verdict {
-        if self.explored.is_whole() { Verdict::Holds } else { Verdict::Partial }
+        if self.covers_all_runs { Verdict::Holds } else { Verdict::Partial }
     }
 
     fn schedule(&self, id: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
@@ -309,7 +311,7 @@ impl<const W: usize> Analysis<'_, W> {
         }
         let [plain, strong] = found;
         let verdict = if stopped_short { Verdict::Partial } else { self.nothing_found() };
-        [(plain, true), (strong, self.explored.is_whole())].map(|(run, believable)| match run {
+        [(plain, true), (strong, self.covers_all_runs)].map(|(run, believable)| match run {
             Some(run) if believable => Outcome::violated(run),
             _ => Outcome::new(verdict),
         })

@@ -94,9 +94,9 @@ impl Report {
         &self.properties[property.name()]
     }
 
-    /// Returns whether every reachable state was explored.
+    /// Returns whether every run was explored: no limit was reached, and no store buffer was ever full.
     pub fn is_complete(&self) -> bool {
-        self.ended == Ended::Complete
+        self.ended == Ended::Complete && self.buffer_capacity.is_none()
     }
 
     /// Returns the verdict on all promised properties: violated if any of them is, otherwise partial if any
@@ -150,8 +150,10 @@ impl Report {
             question.crashes
         ));
         if let Some(capacity) = self.buffer_capacity {
-            limits
-                .push(format!("at most {capacity} stores of a process wait in its buffer at once"));
+            limits.push(format!(
+                "PARTIAL: runs in which a process has more than {capacity} stores in its buffer are \
+                 left out"
+            ));
         }
         if question.initial == Initial::Smallest {
             limits

@@ -11,7 +11,7 @@ use crate::{
     schedule::MemoryModel,
     space::{Normal, Quotient, SafetyFlags, Sequential, Space, StoreBuffers, Symmetry},
     standing::{Settled, States},
-    tables::{CannotCompile, MOST_WORDS, Tables},
+    tables::{Budget, CannotCompile, MOST_WORDS, Tables},
 };
 
 use super::{
@@ -40,6 +40,15 @@ impl<'a> Resources<'a> {
     /// Returns the resources that are left while `bytes` bytes are in use.
     pub(crate) fn less(&self, bytes: u64) -> Self {
         Resources { bytes: self.bytes.saturating_sub(bytes), ..*self }
+    }
+
+    /// Returns the limits on compiling a machine. A limit on states also limits the tables, so that the check
+    /// of a few states stays small.
+    pub(crate) fn budget(&self) -> Budget<'a> {
+        const SMALL: u64 = 64 << 20;
+        const BYTES_PER_STATE: u64 = 1 << 10;
+        let by_states = self.states.saturating_mul(BYTES_PER_STATE).saturating_add(SMALL);
+        Budget { bytes: self.bytes.min(by_states), stop: self.stop }
     }
 
     pub(crate) fn limits(&self) -> Limits<'a> {
@@ -79,9 +88,11 @@ pub(crate) fn compile(
     algorithm: &str,
     n: usize,
     k: usize,
+    resources: &Resources<'_>,
 ) -> Result<(Box<dyn Machine>, Tables), Error> {
     let machine = machine::build(algorithm, n, k)?;
-    let tables = Tables::new(&*machine).map_err(|cause| cannot_compile(algorithm, n, k, cause))?;
+    let tables = Tables::within(&*machine, &[], resources.budget())
+        .map_err(|cause| cannot_compile(algorithm, n, k, cause))?;
     Ok((machine, tables))
 }
 
@@ -97,6 +108,19 @@ fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> 
         CannotCompile::TwoAccesses { process, line } => format!(
             "{algorithm}: process {process} makes more than one shared access in one step, at line \
              {line}: give each access a line of its own"
+        ),
+        CannotCompile::Memory => format!(
+            "{algorithm} with n = {n}, k = {k}: the table of all steps takes more memory than the limits \
+             allow: try a smaller n, or raise --memory and --states"
+        ),
+        CannotCompile::Stopped => {
+            format!(
+                "{algorithm} with n = {n}, k = {k}: stopped before the table of all steps was built"
+            )
+        }
+        CannotCompile::WriteThatReads { process, line } => format!(
+            "{algorithm}: process {process} uses the value that its write at line {line} replaces, so \
+             the write cannot wait in a store buffer: leave out --tso"
         ),
         CannotCompile::Stores => format!(
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
@@ -161,9 +185,18 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
              --tso"
         )));
     }
+    if question.memory == MemoryModel::StoreBuffers && (0..*n).any(|p| machine.mishap(p).is_some())
+    {
+        return Err(Error::Question(format!(
+            "{algorithm} has mishaps, which cannot be explored with store buffers: leave out --tso"
+        )));
+    }
+    let budget = resources.budget();
     let (tables, buffers) = match question.memory {
-        MemoryModel::Sequential => Tables::new(&*machine).map(|tables| (tables, None)),
-        MemoryModel::StoreBuffers => Buffers::compile(&*machine, buffers::CAPACITY)
+        MemoryModel::Sequential => {
+            Tables::within(&*machine, &[], budget).map(|tables| (tables, None))
+        }
+        MemoryModel::StoreBuffers => Buffers::compile_within(&*machine, buffers::CAPACITY, budget)
             .map(|(tables, buffers)| (tables, Some(buffers))),
     }
     .map_err(|cause| cannot_compile(algorithm, *n, *k, cause))?;
@@ -259,30 +292,42 @@ fn run<const W: usize>(
     };
     let settled = |state: &[u64; W], p: Pid| tables.extra[p].get(state) == 0;
     let space = StoreBuffers { base, buffers };
-    let mut report = match symmetry {
-        None => answer::<W>(setup, &space, Some(&settled)),
-        Some(symmetry) => answer::<W>(setup, &Quotient { space, symmetry }, Some(&settled)),
-    };
-    report.buffer_capacity = (!buffers.is_exact()).then(|| buffers.capacity());
-    report
+    let settled = Some(BufferFacts {
+        settled: &settled,
+        capacity: (!buffers.is_exact()).then(|| buffers.capacity()),
+    });
+    match symmetry {
+        None => answer::<W>(setup, &space, settled),
+        Some(symmetry) => answer::<W>(setup, &Quotient { space, symmetry }, settled),
+    }
+}
+
+/// The facts about store buffers that the analyses need.
+struct BufferFacts<'a, const W: usize> {
+    settled: Settled<'a, W>,
+    /// The capacity, if it leaves runs out.
+    capacity: Option<usize>,
 }
 
 fn answer<const W: usize>(
     setup: &Setup<'_>,
     space: &dyn Space<W>,
-    settled: Option<Settled<'_, W>>,
+    buffers: Option<BufferFacts<'_, W>>,
 ) -> Report {
     let Setup { machine, tables, question, resources } = *setup;
     let begun = Instant::now();
     (resources.phase)("exploring");
     let explored = explore(space, &resources.limits());
     let explore_seconds = begun.elapsed().as_secs_f64();
+    let settled = buffers.as_ref().map(|buffers| buffers.settled);
+    let buffer_capacity = buffers.as_ref().and_then(|buffers| buffers.capacity);
     let analysis = Analysis {
         machine,
         question,
         resources,
         explored: &explored,
         standing: States { tables, explored: &explored, settled },
+        covers_all_runs: explored.is_whole() && buffer_capacity.is_none(),
         agents: space.agents(),
         path: &|id| explored.path(space, id),
         graph: &|| explored.graph(space, resources.threads),
@@ -299,7 +344,7 @@ fn answer<const W: usize>(
         bytes_per_state: explored.bytes as f64 / explored.states.max(1) as f64,
         state_bits: tables.bits,
         initial_states: u64::from(explored.roots()),
-        buffer_capacity: None,
+        buffer_capacity,
         properties: settle(properties, question),
     }
 }

@@ -79,14 +79,24 @@ impl<'a, const W: usize> Caches<'a, W> {
         }
     }
 
+    fn bit(&self, var: usize) -> u64 {
+        self.bits[var].map_or(0, |bit| 1 << (CACHE_SHIFT + bit))
+    }
+
     fn access(&self, id: Id, agent: Agent) -> (Effect, u64) {
         let (tables, state) = (self.states.tables, self.states.explored.store.get(id));
+        // A mishap changes its variable from outside, which invalidates every copy.
+        if let Some(p) = agent.checked_sub(tables.n) {
+            return match tables.var_changed_by_mishap(&state, p) {
+                Some(var) => (Effect::Write, self.bit(var)),
+                None => (Effect::Nothing, 0),
+            };
+        }
         let row = tables.row(&state, agent);
-        let bit = match row.access {
-            Access::None => None,
-            _ => self.bits[row.var as usize],
-        };
-        (self.effect(row, tables.step(&state, row)), bit.map_or(0, |bit| 1 << (CACHE_SHIFT + bit)))
+        match row.access {
+            Access::None => (Effect::Nothing, 0),
+            _ => (self.effect(row, tables.step(&state, row)), self.bit(row.var as usize)),
+        }
     }
 
     /// Returns whether the agent's step is a remote reference of the process.

@@ -11,18 +11,18 @@ use crate::{
     graph::{Bound, Graph, Heaviest},
     machine::Machine,
     schedule::{CacheAtStart, Finding, MemoryModel, Schedule},
-    space::{Agent, Initial, Normal, SafetyFlags, Sequential},
+    space::{Agent, Initial, Normal, SafetyFlags, Sequential, Space},
     standing::{Standing, States},
     store::Id,
     tables::{Access, Tables},
 };
 
-/// Counts the remote references of the worst passage over all schedules.
+/// Counts the remote references of the worst passage over all schedules, including those with mishaps.
 ///
 /// # Errors
 /// Fails if the algorithm does not exist at this size, is too large to be explored, or the question is invalid.
 pub fn exact(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
-    let (machine, tables) = compile(&question.algorithm, question.n, question.k)?;
+    let (machine, tables) = compile(&question.algorithm, question.n, question.k, resources)?;
     crate::check::check_contention(question.contention, question.n)?;
     check_initial(&tables, question.initial, resources.bytes)?;
     Ok(with_words!(tables.words, run(&*machine, &tables, question, resources)))
@@ -41,13 +41,14 @@ fn run<const W: usize>(
         contention,
         initial,
         normal: Normal::of(machine, tables),
-        mishaps: false, // a passage that ends early makes fewer references
+        // What a mishap of one process leaves behind may make the passage of another more expensive.
+        mishaps: tables.has_mishaps(),
         flags: SafetyFlags::default(),
         invariants: None,
     };
     (resources.phase)("exploring");
     let explored = explore::<W>(&space, &resources.limits());
-    let used = explored.bytes + explored.graph_bytes(tables.n);
+    let used = explored.bytes + explored.graph_bytes(Space::<W>::agents(&space));
     if used > resources.bytes || explored.ended == Ended::Stopped {
         return nothing(question, &explored, begun);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hallpass_algorithms::{Memory, Op, Pid, Var, Word};
 
-use super::{Access, CannotCompile, Step};
+use super::{Access, Budget, CannotCompile, Step};
 use crate::{
     fields::Field,
     machine::{Local, Machine, REMAINDER},
@@ -12,6 +12,11 @@ use crate::{
 
 /// The most private states a process may have.
 const MOST_LOCALS: usize = 1 << 20;
+
+/// The memory that a private state takes, approximately: in the machine's numbering, here and in the tables.
+const BYTES_PER_LOCAL: usize = 512;
+/// The memory that the effect of a step takes for each value: here and in the tables.
+const BYTES_PER_OUTCOME: usize = 16 + size_of::<Step>();
 
 /// A memory that answers one access with a given value and remembers it.
 struct Probe<'a> {
@@ -71,6 +76,7 @@ fn run_row(
     numbers: &[HashMap<Word, u32>],
     p: Pid,
     at: Local,
+    budget: &mut Budget<'_>,
 ) -> Result<Raw, CannotCompile> {
     let mut raw = Raw { access: Access::None, var: 0, outcomes: Vec::new() };
     let mut answers = 1;
@@ -86,6 +92,7 @@ fn run_row(
             None => raw.outcomes.push((next, Some(0), false)),
             Some((var, op, old)) => {
                 answers = domains[var.index()].len();
+                budget.spend(BYTES_PER_OUTCOME)?;
                 raw.var = var.index() as u16;
                 raw.access = match op {
                     Op::Read => Access::Read,
@@ -107,6 +114,7 @@ pub(super) fn close(
     domains: &[Vec<Word>],
     numbers: &[HashMap<Word, u32>],
     p: Pid,
+    budget: &mut Budget<'_>,
 ) -> Result<HashMap<Local, Raw>, CannotCompile> {
     let mut rows = HashMap::new();
     let mut todo = vec![REMAINDER];
@@ -117,7 +125,8 @@ pub(super) fn close(
         if rows.len() >= MOST_LOCALS {
             return Err(CannotCompile::PrivateStates);
         }
-        let raw = run_row(machine, domains, numbers, p, at)?;
+        budget.spend(BYTES_PER_LOCAL)?;
+        let raw = run_row(machine, domains, numbers, p, at, budget)?;
         todo.extend(raw.outcomes.iter().map(|outcome| outcome.0));
         rows.insert(at, raw);
     }

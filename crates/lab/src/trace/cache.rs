@@ -25,6 +25,11 @@ impl Caches {
         }
     }
 
+    /// Records that `var` changes from outside: no process has a valid copy any more.
+    pub(super) fn invalidate(&mut self, var: usize) {
+        self.valid.iter_mut().for_each(|copies| copies[var] = false);
+    }
+
     /// Records that `p` performs `op` on `var` and finds `found`. Returns whether that is a remote reference.
     pub(super) fn access(&mut self, p: Pid, var: usize, op: Op, found: Word) -> bool {
         let harmless = self.rules.failed_rmw == FailedRmw::Read && op.fails_on(found);
@@ -36,7 +41,7 @@ impl Caches {
             WriterCopy::Gained => true,
             WriterCopy::Lost => false,
         };
-        self.valid.iter_mut().for_each(|copies| copies[var] = false);
+        self.invalidate(var);
         self.valid[p][var] = own;
         true
     }

@@ -303,7 +303,10 @@ impl Interpreter {
                 step.remote = decl.home != Some(process);
                 self.state.memory[seen.var] = access.left;
             }
-            Via::Outside => self.state.memory[seen.var] = access.left,
+            Via::Outside => {
+                self.caches.invalidate(seen.var);
+                self.state.memory[seen.var] = access.left;
+            }
             Via::IntoBuffer => self.state.buffers[process].push_back((seen.var, access.left)),
             Via::FromBuffer => {}
         }

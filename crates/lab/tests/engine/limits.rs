@@ -1,13 +1,18 @@
 //! Explorations that stop at a limit.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
 
 use super::support::{W, sequential};
 use hallpass_lab::{
+    check::{Question, Resources, check},
     explore::{Ended, Limits, explore},
     machine::build,
     space::{Initial, Sequential},
-    tables::Tables,
+    tables::{Budget, CannotCompile, Tables},
 };
 
 #[test]
@@ -23,4 +28,45 @@ fn an_exploration_stops_near_its_limit_on_states() {
         // Threads take numbers in blocks, so it may be a few states more or less.
         assert!(explored.states.abs_diff(states) < 200, "{}", explored.states);
     }
+}
+
+/// The tables of this machine take 23 GB.
+fn refuse(budget: Budget<'_>) -> CannotCompile {
+    let machine = build("choi-wide", 20, 19).unwrap();
+    Tables::within(&*machine, &[], budget).map(|tables| tables.bits).expect_err("too large")
+}
+
+#[test]
+fn tables_stay_within_their_budget() {
+    let stop = AtomicBool::new(false);
+    let refused = refuse(Budget { bytes: 4 << 20, stop: &stop });
+    assert!(matches!(refused, CannotCompile::Memory), "{refused:?}");
+}
+
+#[test]
+fn building_tables_can_be_stopped() {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(10));
+            stop.store(true, Relaxed);
+        });
+        let refused = refuse(Budget { bytes: u64::MAX, stop: &stop });
+        assert!(matches!(refused, CannotCompile::Stopped), "{refused:?}");
+    });
+}
+
+#[test]
+fn a_limit_on_states_limits_the_tables() {
+    let stop = AtomicBool::new(false);
+    let resources = Resources {
+        states: 100,
+        bytes: 16 << 30,
+        threads: 1,
+        stop: &stop,
+        phase: &|_| (),
+        progress: &|_| (),
+    };
+    let error = check(&Question::everything("choi-wide", 20, 19), &resources).unwrap_err();
+    assert!(error.to_string().contains("raise --memory and --states"), "{error}");
 }

@@ -1,55 +1,87 @@
-//! Machines that cannot be compiled into tables.
+//! Machines that cannot be compiled into tables or store buffers.
 
-use hallpass_algorithms::{Layout, Memory, Pid, Word};
+use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word};
 use hallpass_lab::{
     Machine,
+    buffers::{Buffers, CAPACITY},
     machine::{Local, Position, build},
     tables::{CannotCompile, Tables},
 };
 
-/// A machine that executes every line twice in one step.
-struct Hasty(Box<dyn Machine>);
+/// A machine whose steps a test changes.
+struct Altered {
+    machine: Box<dyn Machine>,
+    step: fn(&dyn Machine, Pid, Local, &mut dyn Memory) -> Local,
+}
 
-impl Machine for Hasty {
+impl Machine for Altered {
     fn n(&self) -> usize {
-        self.0.n()
+        self.machine.n()
     }
 
     fn k(&self) -> usize {
-        self.0.k()
+        self.machine.k()
     }
 
     fn layout(&self) -> &Layout {
-        self.0.layout()
+        self.machine.layout()
     }
 
     fn is_symmetric(&self) -> bool {
-        self.0.is_symmetric()
+        self.machine.is_symmetric()
     }
 
     fn invariants(&self) -> &'static [&'static str] {
-        self.0.invariants()
+        self.machine.invariants()
     }
 
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local {
-        self.0.step(p, at, memory);
-        self.0.step(p, at, memory)
+        (self.step)(&*self.machine, p, at, memory)
     }
 
     fn position(&self, p: Pid, at: Local) -> Position {
-        self.0.position(p, at)
+        self.machine.position(p, at)
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
-        self.0.broken_invariant(processes, memory)
+        self.machine.broken_invariant(processes, memory)
     }
 }
 
 #[test]
 fn two_accesses_in_a_step_are_refused_and_named() {
-    let machine = Hasty(build("am-fig3", 2, 1).unwrap());
+    let machine = Altered {
+        machine: build("am-fig3", 2, 1).unwrap(),
+        step: |machine, p, at, memory| {
+            machine.step(p, at, memory);
+            machine.step(p, at, memory)
+        },
+    };
     match Tables::new(&machine).map(|tables| tables.n) {
         Err(CannotCompile::TwoAccesses { process: 0, line }) => {
+            assert!(line.starts_with("fig3:2"), "{line}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Turns every read-modify-write into a plain write that still returns the old value.
+struct Plain<'a>(&'a mut dyn Memory);
+
+impl Memory for Plain<'_> {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        self.0.access(var, if op.is_read_modify_write() { Op::Write(0) } else { op })
+    }
+}
+
+#[test]
+fn a_write_that_uses_the_value_it_replaces_is_refused_and_named() {
+    let machine = Altered {
+        machine: build("am-fig3", 2, 1).unwrap(),
+        step: |machine, p, at, memory| machine.step(p, at, &mut Plain(memory)),
+    };
+    match Buffers::compile(&machine, CAPACITY).map(|(tables, _)| tables.n) {
+        Err(CannotCompile::WriteThatReads { process: 0, line }) => {
             assert!(line.starts_with("fig3:2"), "{line}");
         }
         other => panic!("{other:?}"),

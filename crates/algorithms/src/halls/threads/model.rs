@@ -222,7 +222,7 @@ impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
     }
 
     fn was_woken(&mut self, who: Pid) -> bool {
-        self.memory.access(self.model.bell.at(who), Op::Write(0)) != 0
+        self.memory.access(self.model.bell.at(who), Op::Clear(1)) != 0
     }
 
     fn may_wake_spuriously(&self) -> bool {

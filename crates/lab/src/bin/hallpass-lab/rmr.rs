@@ -5,6 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args as ClapArgs;
 use hallpass_lab::{
     graph::Bound,
+    machine,
     program::{self, HOLDS, PARTIAL, VIOLATED, files, output::outln},
     rmr::{self, Comparison, Figure, Question, Report, SearchBudget},
     schedule::{CacheAtStart, Conventions, FailedRmw, Schedule, WriterCopy},
@@ -120,8 +121,14 @@ fn print(report: &Report) {
         }
     }
     outln!("\nScope of this result:");
+    let mishap = machine::build(&question.algorithm, question.n, question.k)
+        .ok()
+        .and_then(|machine| (0..machine.n()).find_map(|p| machine.mishap(p)));
     if report.is_exact() {
         outln!("  - every schedule of this size, sequentially consistent");
+        if let Some(mishap) = mishap {
+            outln!("  - any process may be {} at any time, any number of times", mishap.name);
+        }
     } else {
         outln!("  - sequentially consistent");
         outln!(
