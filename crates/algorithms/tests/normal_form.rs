@@ -1,15 +1,17 @@
-//! Normal forms against the states they stand for: the same schedule with and without, in lockstep.
+//! Compares states with their normal forms: random schedules with and without normal forms, in lockstep, and
+//! every state near the initial one.
 
-use std::{iter, sync::Mutex, thread};
+use std::{collections::HashSet, iter, sync::Mutex, thread};
 
 use hallpass_algorithms::{
     Algorithm, Label, Loc, Memory, Next, Op, Var, View, Word,
     registry::{self, ENTRIES, Entry, Visitor},
 };
 
-/// A state, and the access of the last step.
-struct Run<A: Algorithm> {
-    processes: Vec<Loc<A::State>>,
+/// A state.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Run<S> {
+    processes: Vec<Loc<S>>,
     memory: Vec<Word>,
 }
 
@@ -43,15 +45,15 @@ struct Seen {
     name: Option<usize>,
 }
 
-impl<A: Algorithm> Run<A> {
-    fn new(algorithm: &A) -> Self {
+impl<S: Copy> Run<S> {
+    fn new(algorithm: &impl Algorithm<State = S>) -> Self {
         Run {
             processes: vec![Loc::Remainder; algorithm.n()],
             memory: algorithm.layout().first_initial(),
         }
     }
 
-    fn step(&mut self, algorithm: &A, p: usize) -> Seen {
+    fn step(&mut self, algorithm: &impl Algorithm<State = S>, p: usize) -> Seen {
         let mut words = Words { memory: &mut self.memory, seen: None };
         let before = self.processes[p];
         let next = match before {
@@ -150,29 +152,94 @@ impl Visitor for Lockstep {
     }
 }
 
-#[test]
-fn a_normal_form_behaves_as_its_state_does() {
+/// Calls `test` with every entry of the registry, on two threads.
+fn for_each_entry(test: fn(&Entry)) {
     let entries = Mutex::new(ENTRIES.iter());
     let next = || entries.lock().expect("no panic while held").next();
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| iter::from_fn(next).for_each(in_lockstep));
+            scope.spawn(|| iter::from_fn(next).for_each(test));
         }
     });
+}
+
+/// Returns whether the algorithm exists at this size and has a normal form there.
+fn has_normal_form(entry: &Entry, n: usize, k: usize) -> bool {
+    // The Bakery algorithm has a normal form for two processes only.
+    n - k >= entry.min_gap && k <= entry.max_k && (entry.id != "bakery" || n == 2)
+}
+
+#[test]
+fn a_normal_form_behaves_as_its_state_does() {
+    for_each_entry(in_lockstep);
+}
+
+/// Random walks rarely meet the few schedules on which a wrong normal form differs.
+#[test]
+fn every_state_near_the_initial_one_behaves_as_its_normal_form() {
+    for_each_entry(|entry| {
+        for (n, k, states) in [(2, 1, 10_000), (3, 1, 4_000), (3, 2, 4_000)] {
+            if has_normal_form(entry, n, k) && n <= entry.max_processes {
+                registry::visit(entry.id, n, k, EveryState { states }).expect("the size exists");
+            }
+        }
+    });
+}
+
+/// Searches breadth first, without normal forms, and compares every step of a state with the same step of its
+/// normal form.
+struct EveryState {
+    /// The number of states to expand.
+    states: usize,
+}
+
+impl Visitor for EveryState {
+    type Output = ();
+
+    fn visit<A: Algorithm + Send + Sync + 'static>(self, algorithm: A) {
+        if !algorithm.is_unbounded() {
+            return;
+        }
+        let normal_form = |state: &Run<A::State>| {
+            let mut form = state.clone();
+            algorithm.normalize(&mut form.processes, &mut form.memory);
+            form
+        };
+        let mut seen = HashSet::from([Run::new(&algorithm)]);
+        let mut level: Vec<Run<A::State>> = seen.iter().cloned().collect();
+        let mut depth = 0;
+        while !level.is_empty() && seen.len() < self.states {
+            let mut next_level = Vec::new();
+            for state in &level {
+                for p in 0..algorithm.n() {
+                    let (mut plain, mut normal) = (state.clone(), normal_form(state));
+                    let what = format_args!("depth {depth}, process {p}");
+                    assert_eq!(plain.step(&algorithm, p), normal.step(&algorithm, p), "{what}");
+                    let (expected, found) = (normal_form(&plain), normal_form(&normal));
+                    assert_eq!(found.processes, expected.processes, "{what}");
+                    assert_eq!(found.memory, expected.memory, "{what}");
+                    if seen.insert(plain.clone()) {
+                        next_level.push(plain);
+                    }
+                }
+            }
+            level = next_level;
+            depth += 1;
+        }
+    }
 }
 
 fn in_lockstep(entry: &Entry) {
     let sound = entry.standing == registry::Standing::Sound;
     for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2), (5, 3)] {
-        // The Bakery algorithm has a normal form for two processes only.
-        if n - k < entry.min_gap || k > entry.max_k || entry.id == "bakery" && n > 2 {
+        if !has_normal_form(entry, n, k) {
             continue;
         }
         for id in [entry.id.to_string(), format!("{}+names", entry.id)] {
             let runs = match sound {
-                _ if id.ends_with("+names") => 5,
-                true => 25,
-                false => 8,
+                _ if id.ends_with("+names") => 3,
+                true => 10,
+                false => 4,
             };
             let lockstep = Lockstep { runs, steps: 400, sound };
             let result = registry::visit(&id, n, k, lockstep);

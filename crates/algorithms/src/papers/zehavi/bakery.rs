@@ -8,12 +8,18 @@
 //! Differs from the paper: p does not read its own ticket, which it knows. Line 2 reads in ascending
 //! order.
 //!
-//! Tickets grow without bound. For two processes there is a normal form. A process takes a ticket one
-//! above the other's, so only the order of two tickets matters. Of a maximum that was read, it matters
-//! only that it is at least the other's ticket, or that it is 0. For more processes there is no normal
-//! form: while one process has read a large ticket and not yet taken a larger one, the others can start again
-//! from 1 and count past it, and how long that takes depends on the exact ticket. The checker then explores
-//! tickets up to [`MAX_TICKET`] and reports this limit.
+//! Tickets grow without bound. For two processes there is a normal form:
+//! - Of two tickets, only the order matters. So they become 1 and 2, or both 1.
+//! - Of a maximum that was read, it matters only whether it is 0. While p stands at line 2, num\[p\] is 0, so
+//!   a ticket that the other takes in the meantime is 1. If the maximum is not 0, then p's new ticket is larger
+//!   than every ticket the other can have until then. So the maximum becomes 0 or 1, and the new ticket 1 or 2.
+//! - A single ticket becomes 1, except while the other process stands at line 2 with the maximum 0: it takes
+//!   ticket 1, and then it matters whether the single ticket is 1 or larger. So a larger one becomes 2. The
+//!   other process can come there only while no ticket is held, so later the value does not matter.
+//!
+//! For more processes there is no normal form: while one process has read a large ticket and not yet taken a
+//! larger one, the others can start again from 1 and count past it, and how long that takes depends on the exact
+//! ticket. The checker then explores tickets up to [`MAX_TICKET`] and reports this limit.
 
 use alloc::format;
 
@@ -157,8 +163,12 @@ impl Algorithm for Bakery {
         }
         let first = self.num.at(0).index();
         let num = &mut memory[first..first + 2];
-        let held = [num[0], num[1]];
-        let least = held.into_iter().filter(|&x| x != 0).min().unwrap_or(0);
+        let takes_one = |loc: &Loc<Line>| matches!(loc, Loc::Entry(L2 { max: 0 }));
+        let least = match [num[0], num[1]] {
+            [a, b] if a != 0 && b != 0 => a.min(b),
+            [a, b] if processes.iter().any(takes_one) => 1.min(a + b),
+            [a, b] => a + b, // the single ticket, if there is one
+        };
         let rank = |x: Word| Word::from(x != 0) + Word::from(x > least);
         num.iter_mut().for_each(|x| *x = rank(*x));
         for loc in processes {
