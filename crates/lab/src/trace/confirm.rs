@@ -5,6 +5,7 @@ use hallpass_algorithms::{Pid, Section};
 use super::{
     interpreter::{Interpreter, RunState},
     lasso,
+    repeat::repeat,
     step::{Event, Step},
     words,
 };
@@ -59,8 +60,7 @@ pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     if interpreter.normal(interpreter.state()) != interpreter.normal(&end) {
         return Err("the cycle does not end in the state in which it begins".into());
     }
-    interpreter.steps(stem_len + round, &schedule.cycle).map_err(sentence)?;
-    let third = interpreter.steps(stem_len + 2 * round, &schedule.cycle).map_err(sentence)?;
+    let third = repeat(&mut interpreter, &schedule.cycle, &cycle, stem_len + round)?;
     let run = Evidence { schedule, stem, cycle, third, end, interpreter };
     match &schedule.finding {
         Finding::Exclusion => run.ends().and_then(|()| run.exclusion()),

@@ -126,20 +126,26 @@ impl Interpreter {
     /// Fails if the schedule refers to something that does not exist.
     pub fn new(schedule: &Schedule, conventions: &Conventions) -> Result<Self, Error> {
         let machine = check::machine(schedule)?;
+        let caches = Caches::empty(*conventions, machine.n(), machine.layout().decls().len());
+        let model = schedule.memory;
+        Ok(Interpreter { model, caches, ..Self::of(machine, schedule.initial.clone()) })
+    }
+
+    /// Creates an interpreter of `machine` with this initial memory.
+    pub(super) fn of(machine: Box<dyn Machine>, memory: Vec<Word>) -> Self {
         let n = machine.n();
-        let vars = machine.layout().decls().len();
-        Ok(Interpreter {
-            model: schedule.memory,
+        Interpreter {
+            model: MemoryModel::Sequential,
             state: RunState {
                 processes: vec![REMAINDER; n],
-                memory: schedule.initial.clone(),
                 buffers: vec![VecDeque::new(); n],
+                memory,
             },
             past_doorway: vec![false; n],
-            caches: Caches::empty(*conventions, n, vars),
+            caches: Caches::empty(Conventions::default(), n, machine.layout().decls().len()),
             broken: None,
             machine,
-        })
+        }
     }
 
     /// Returns the step machine.

@@ -36,6 +36,7 @@ mod finding_code;
 mod html;
 mod interpreter;
 mod lasso;
+mod repeat;
 mod replay_string;
 mod step;
 mod text;

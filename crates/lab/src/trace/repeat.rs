@@ -1,0 +1,155 @@
+//! Repeats the cycle of a run, without normal forms.
+//!
+//! If the state after a round is the state before it, the cycle repeats forever. An algorithm that counts
+//! without bound never returns to such a state, and its normal form says that the two states behave the same.
+//! That is an argument about the algorithm, which may be wrong, so the cycle is also executed many times with
+//! the real numbers, and every round must look like the first one.
+
+use super::{Error, interpreter::Interpreter, step::Step};
+use crate::space::Agent;
+
+/// The number of rounds that must look like the first one if the numbers never return.
+const ROUNDS: usize = 100;
+
+/// Executes the cycle again after its `first` round, and returns the third round. `taken` is the number of
+/// steps before the second round.
+///
+/// # Errors
+/// If a step is impossible or a round differs from the first one.
+pub(super) fn repeat(
+    interpreter: &mut Interpreter,
+    cycle: &[Agent],
+    first: &[Step],
+    taken: usize,
+) -> Result<Vec<Step>, String> {
+    let sentence = |error: Error| error.to_string();
+    let mut third = Vec::new();
+    for round in 2..=ROUNDS {
+        let before = interpreter.state().clone();
+        let steps =
+            interpreter.steps(taken + (round - 2) * cycle.len(), cycle).map_err(sentence)?;
+        if let Some(at) = steps.iter().zip(first).position(|(now, then)| !look_alike(now, then)) {
+            return Err(format!(
+                "with the real numbers, the cycle ends: step {} of round {round} differs from round 1",
+                at + 1
+            ));
+        }
+        if interpreter.normal(interpreter.state()) != interpreter.normal(&before) {
+            return Err(format!("round {round} of the cycle does not end where it begins"));
+        }
+        if round == 3 {
+            third = steps;
+        }
+        if round >= 3 && *interpreter.state() == before {
+            break;
+        }
+    }
+    Ok(third)
+}
+
+/// Returns whether two steps execute the same line with the same visible result.
+fn look_alike(one: &Step, other: &Step) -> bool {
+    let visible = |step: &Step| {
+        let (before, after) = (&step.before, &step.after);
+        (
+            step.agent,
+            (before.section, before.label.clone(), before.name),
+            (after.section, after.label.clone(), after.name),
+            step.events.clone(),
+        )
+    };
+    visible(one) == visible(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use hallpass_algorithms::{Decl, Label, Layout, Memory, Op, Pid, Section, Var, Word};
+
+    use super::*;
+    use crate::machine::{Local, Machine, Position, REMAINDER};
+
+    /// The number of looks after which the process enters.
+    const LOOKS: Word = 9;
+
+    /// A process that counts how often it has looked, and enters after `LOOKS` looks. Its normal form is wrong:
+    /// it forgets the count.
+    struct Forgetful {
+        layout: Layout,
+        looks: Var,
+    }
+
+    const WAITS: Local = 1;
+    const INSIDE: Local = 2;
+
+    impl Machine for Forgetful {
+        fn n(&self) -> usize {
+            1
+        }
+
+        fn k(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn is_symmetric(&self) -> bool {
+            false
+        }
+
+        fn invariants(&self) -> &'static [&'static str] {
+            &[]
+        }
+
+        fn step(&self, _: Pid, at: Local, memory: &mut dyn Memory) -> Local {
+            match at {
+                REMAINDER => WAITS,
+                WAITS if memory.access(self.looks, Op::FetchAdd(1)) < LOOKS => WAITS,
+                WAITS => INSIDE,
+                _ => REMAINDER,
+            }
+        }
+
+        fn position(&self, _: Pid, at: Local) -> Position {
+            let section = match at {
+                REMAINDER => Section::Remainder,
+                WAITS => Section::Waiting,
+                _ => Section::Critical,
+            };
+            let label = (at == WAITS).then(|| Label {
+                figure: "test",
+                line: "1".into(),
+                instance: Default::default(),
+            });
+            Position { section, label, name: None }
+        }
+
+        fn is_unbounded(&self) -> bool {
+            true
+        }
+
+        fn normalize(&self, _: &mut [Local], memory: &mut [Word]) {
+            memory.fill(0);
+        }
+
+        fn broken_invariant(&self, _: &[Local], _: &[Word]) -> Option<&'static str> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_loop_that_ends_with_the_real_numbers_is_not_confirmed() {
+        let mut layout = Layout::default();
+        let looks = layout.add(Decl::number("looks", 0, 1000, 0).unbounded());
+        let machine = Forgetful { layout, looks };
+        let mut interpreter = Interpreter::of(Box::new(machine), vec![0]);
+        interpreter.steps(0, &[0]).unwrap();
+        let first = interpreter.steps(1, &[0]).unwrap();
+        let error = repeat(&mut interpreter, &[0], &first, 2).unwrap_err();
+        assert_eq!(
+            error,
+            "with the real numbers, the cycle ends: step 1 of round 10 differs from round 1"
+        );
+    }
+}
