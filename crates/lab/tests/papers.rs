@@ -58,8 +58,8 @@ fn verdicts_follow_the_atlas() {
         ("algorithm = 'am-fig3', solo = '= n-k'", Verdict::Confirmed),
         ("fact = 'choi-p3'", Verdict::Confirmed),
         ("fact = 'choi-p4'", Verdict::Refuted),
-        ("test = 'a.rs::there'", Verdict::Confirmed),
-        ("test = 'a.rs::elsewhere'", Verdict::Unmeasured),
+        ("test = 'a.rs::there', covers = 'n = 2'", Verdict::Confirmed),
+        ("test = 'a.rs::elsewhere', covers = 'n = 2'", Verdict::Unmeasured),
     ] {
         assert_eq!(verdict(&format!("evidence = [{{ {evidence} }}]")), expected, "{evidence}");
     }
@@ -80,6 +80,8 @@ fn mistakes_in_a_statement_are_reported() {
         ("evidence = [{ algorithm = 'am-fig3' }]", "evidence is about"),
         ("evidence = [{ holds = ['exclusion'] }]", "it takes an algorithm"),
         ("evidence = [{ fact = 'nonsense' }]", "no fact"),
+        ("evidence = [{ test = 'a.rs::there' }]", "needs `covers`"),
+        ("evidence = [{ fact = 'choi-p3', covers = 'n = 2' }]", "needs `covers`"),
         ("evidence = [{ algorithm = 'am-fig3', cc = '7(n-k)' }]", "nothing is expected"),
         ("evidence = [{ algorithm = 'am-fig3', holds = ['exclusoin'] }]", "exclusoin"),
         ("verdict = 'confirmed'", "verdict"),

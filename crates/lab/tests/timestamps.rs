@@ -57,6 +57,12 @@ fn the_papers_statements_about_timestamp_systems_hold() {
     PROPERTIES.iter().for_each(holds);
 }
 
+/// Property (3) is about three different processes, so two say nothing about it.
+#[test]
+fn the_papers_statements_hold_for_three_processes() {
+    holds(&("labels-atomic", 3, Part::Properties, 654_600));
+}
+
 #[test]
 fn a_part_that_a_system_does_not_have_is_refused() {
     let stop = AtomicBool::new(false);

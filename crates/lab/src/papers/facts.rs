@@ -26,6 +26,9 @@ pub(super) fn find(name: &str) -> Option<fn() -> Fact> {
         }
         "omori-lemma-8" => sums,
         "omori-turn-values" => turn_values,
+        "omori-memory-more" => || memory_of_both(|excl, gtex| excl > gtex),
+        "omori-memory-twice" => || memory_of_both(|excl, gtex| excl < 2 * gtex),
+        "omori-excl-memory" => memory_of_excl,
         _ => return None,
     })
 }
@@ -163,6 +166,41 @@ fn turn_values() -> Fact {
     Fact { covers: "k ≤ 4, n = 2k 2^t ≤ 32k", against }
 }
 
+/// Returns the bits that EXCL takes, by Omori's formula.
+fn excl_bits(n: usize, k: usize) -> u32 {
+    (n - k) as u32 * bits(n) + n as u32 * bits(n - k + 1)
+}
+
+/// Returns the bits that GTEX takes for n = 2k 2^t: each level has k t + k + 1 values, and each of the k 2^p
+/// turn variables at depth p names one of n/2^p processes.
+fn gtex_bits(k: usize, t: u32) -> u32 {
+    let n = (2 * k) << t;
+    let turns: u32 = (0..=t).map(|p| ((k << p) as u32) * bits(n >> p)).sum();
+    n as u32 * bits(k * (t as usize + 1) + 1) + turns
+}
+
+/// Compares the bits of EXCL and GTEX.
+fn memory_of_both(holds: impl Fn(u32, u32) -> bool) -> Fact {
+    let all = (1..=4_usize).flat_map(|k| (1..=10_u32).map(move |t| (k, t)));
+    let against = all.into_iter().find_map(|(k, t)| {
+        let n = (2 * k) << t;
+        let (excl, gtex) = (excl_bits(n, k), gtex_bits(k, t));
+        let text = || format!("n = {n}, k = {k}: {excl} bits and {gtex} bits");
+        (!holds(excl, gtex)).then(text)
+    });
+    Fact { covers: "k ≤ 4, n = 2k 2^t, 1 ≤ t ≤ 10", against }
+}
+
+/// Checks that EXCL takes at most (g + ⌈log₂(g + 1)⌉) n bits, where g = n - k is constant.
+fn memory_of_excl() -> Fact {
+    let all = (1..=8_usize).flat_map(|gap| (gap + 1..=1024).map(move |n| (gap, n)));
+    let against = all.into_iter().find_map(|(gap, n)| {
+        let (found, most) = (excl_bits(n, n - gap), (gap as u32 + bits(gap + 1)) * n as u32);
+        (found > most).then(|| format!("n = {n}, k = {}: {found} bits", n - gap))
+    });
+    Fact { covers: "n − k ≤ 8, n ≤ 1024", against }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Sets, find};
@@ -190,6 +228,9 @@ mod tests {
             ("omori-lemma-5", true),
             ("omori-lemma-8", true),
             ("omori-turn-values", false),
+            ("omori-memory-more", true),
+            ("omori-memory-twice", false),
+            ("omori-excl-memory", true),
         ] {
             let fact = find(name).unwrap()();
             assert_eq!(fact.against.is_none(), holds, "{name}: {:?}", fact.against);

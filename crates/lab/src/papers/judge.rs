@@ -123,7 +123,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         return atlas::violation(run).map(run_piece).into_iter().collect();
     }
     if let Some(test) = &evidence.test {
-        return vec![test_piece(test, (sources.has_test)(test))];
+        return vec![test_piece(test, evidence.covers.as_deref(), (sources.has_test)(test))];
     }
     let mut pieces = Vec::new();
     for algorithm in &evidence.algorithm {
@@ -197,10 +197,11 @@ fn run_piece((schedule, listed): (Schedule, Listed)) -> Piece {
     Piece { run: Some(run), algorithm, ..Piece::plain(Verdict::Refuted, text) }
 }
 
-fn test_piece(test: &str, exists: bool) -> Piece {
+fn test_piece(test: &str, covers: Option<&str>, exists: bool) -> Piece {
     let name = test.rsplit("::").next().unwrap_or(test);
     if exists {
-        Piece::plain(Verdict::Confirmed, format!("test `{name}`"))
+        let covers = covers.unwrap_or_default();
+        Piece::plain(Verdict::Confirmed, format!("{covers}: test `{name}`"))
     } else {
         Piece::plain(Verdict::Unmeasured, "a test".into())
     }

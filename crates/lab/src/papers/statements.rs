@@ -14,6 +14,7 @@
 //! | `replay` | runs beyond the atlas, found by searching: lower bounds, confirmed when read |
 //! | `run` | a run that contradicts the statement, confirmed when read |
 //! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
+//! | `covers` | the sizes that the test covers, such as `n = 2` |
 //! | `undecided` | why the evidence, if there is any, does not decide it |
 //! | `error` | the error in one line; only if the statement is refuted |
 //! | `note` | a remark, in Markdown |
@@ -116,6 +117,8 @@ pub struct Evidence {
     pub fact: Option<String>,
     /// A test, as `path/of/file.rs::name`.
     pub test: Option<String>,
+    /// The sizes that the test covers.
+    pub covers: Option<String>,
 }
 
 /// A quantity that can be counted.
@@ -319,6 +322,11 @@ fn fault(statement: &Statement) -> Option<String> {
         ];
         if kinds.iter().filter(|&&kind| kind).count() != 1 {
             return Some("evidence is about algorithms, or a run, or a fact, or a test".into());
+        }
+        if evidence.test.is_some() != evidence.covers.is_some() {
+            return Some(
+                "a test, and only a test, needs `covers`: the sizes that it covers".into(),
+            );
         }
         if let Some(why) = evidence.run.as_ref().and_then(|run| atlas::violation(run).err()) {
             return Some(why);
