@@ -106,11 +106,11 @@ impl Block {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Returns the programs of this project, and cargo, that its lines start with.
+    /// Returns the programs of this project, and cargo, that its lines run.
     pub fn programs(&self) -> Vec<&str> {
-        let words = self.lines.iter().filter_map(|line| line.split_whitespace().next());
+        let is_program = |word: &&str| PROGRAMS.contains(word) || *word == "cargo";
         let mut programs: Vec<&str> =
-            words.filter(|word| PROGRAMS.contains(word) || *word == "cargo").collect();
+            self.lines.iter().flat_map(|line| first_words(line)).filter(is_program).collect();
         programs.dedup();
         programs
     }
@@ -128,6 +128,16 @@ impl Block {
     pub fn is_run_with(&self, program: &str) -> bool {
         self.not_run.is_none() && self.programs() == [program]
     }
+}
+
+/// Returns the first word of a line, and of every command after `do`, `then`, `&&`, `||`, `|` or `;`.
+fn first_words(line: &str) -> impl Iterator<Item = &str> {
+    let mut begins = true;
+    line.split_whitespace().filter(move |word| {
+        let is_first = begins;
+        begins = word.ends_with(';') || ["do", "then", "&&", "||", "|"].contains(word);
+        is_first
+    })
 }
 
 /// A directory to run commands in, with the files that they mention.
@@ -218,6 +228,9 @@ let x = 1;
         let reasons: Vec<_> = blocks.iter().map(|block| block.not_run.as_deref()).collect();
         assert_eq!(reasons, [None, Some("builds for minutes"), None]);
         assert_eq!(blocks[0].commands().collect::<Vec<_>>(), ["hallpass list"]);
+        let words: Vec<&str> =
+            first_words("for i in 1; do hallpass run a -- cargo & done; wait").collect();
+        assert_eq!(words, ["for", "do", "hallpass", "wait"]);
         assert!(blocks[2].is_run_with("hallpass-lab") && !blocks[1].is_run_with("cargo"));
     }
 }
