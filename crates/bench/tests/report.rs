@@ -39,12 +39,20 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
             part.lines().map(|line| line.split_whitespace().collect()).collect();
         let outcome = &json["workloads"][index];
         assert_eq!(format!("{}:", outcome["workload"].as_str().expect("a name")), lines[0][0]);
-        for name in names(&field()) {
+        let ran = |contestant: &&Contestant| {
+            let left_out = &report.workloads[index].left_out;
+            left_out.iter().all(|one| one.contestant != contestant.name)
+        };
+        let field = field();
+        let tasks = report.workloads[index].workload.group.is_for_tasks();
+        assert_eq!(field.iter().filter(ran).count() < field.len(), tasks);
+        for name in field.iter().filter(ran).map(|one| one.name) {
             assert!(lines[2..].iter().any(|line| line[0] == name), "{name} in\n{part}");
             let rows = outcome["contestants"].as_array().expect("rows");
             let row = rows.iter().find(|row| row["contestant"] == name).expect("it ran");
             assert!(row["ns"].as_f64().expect("a number") > 0.0);
-            assert!(row["to_floor"].as_f64().is_some() && row["to_tokio"].as_f64().is_some());
+            assert_eq!(row["to_floor"].as_f64().is_some(), !tasks);
+            assert!(row["to_tokio"].as_f64().is_some());
             let fairness = row["fairness"].as_f64().expect("a number");
             assert!((0.0..=1.0).contains(&fairness));
             let latency = outcome["group"] == "latency";

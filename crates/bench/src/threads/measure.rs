@@ -65,6 +65,10 @@ impl Plan {
             outside: Work::of_nanos(workload.outside),
             time,
         };
+        if workload.group.is_for_tasks() {
+            let time = Duration::from_millis(self.time_ms);
+            return contestant.run_tasks(workload.group, workload.k, time);
+        }
         let observe = if workload.measures_waits() { Observe::Waits } else { Observe::Nothing };
         let time = Duration::from_millis(self.time_ms);
         long_enough(time, |time| contestant.run(&load(time), observe), Sample::nanos)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`contestants`] | a small file per contestant, and the list of them |
 //! | [`race`] | threads on one semaphore for some time: one sample |
+//! | [`tasks`] | tasks on one semaphore for some time: one sample |
 //! | [`witness`] | detects more than k holders, or two holders of one slot |
 //! | [`workloads`] | the numbers of threads and slots, and the quantity to measure |
 //! | [`measure`] | rounds over workloads and contestants, and medians over rounds |
@@ -18,5 +19,6 @@ pub mod plot;
 pub mod race;
 pub mod report;
 pub mod table;
+pub mod tasks;
 pub mod witness;
 pub mod workloads;

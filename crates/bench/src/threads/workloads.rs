@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::tasks::{CROWD, MANY};
+
 /// The subject of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -16,12 +18,37 @@ pub enum Group {
     Oversubscribed,
     /// Waiting times, with far more threads than slots.
     Latency,
+    /// Tasks: a future that finds a slot free.
+    Ready,
+    /// Tasks: three slots at once.
+    Many,
+    /// Tasks: a future that joins the queue and is dropped.
+    Cancel,
+    /// Tasks: a slot goes from a holder to a task that waits.
+    HandOver,
+    /// Tasks: ten thousand of them wait, and get in one after another.
+    Crowd,
 }
 
 impl Group {
     /// All groups, in the order in which they run.
-    pub const ALL: [Group; 4] =
-        [Group::Alone, Group::Contended, Group::Oversubscribed, Group::Latency];
+    pub const ALL: [Group; 9] = [
+        Group::Alone,
+        Group::Contended,
+        Group::Oversubscribed,
+        Group::Latency,
+        Group::Ready,
+        Group::Many,
+        Group::Cancel,
+        Group::HandOver,
+        Group::Crowd,
+    ];
+
+    /// Returns `true` if the group measures tasks, all of which one thread polls.
+    pub fn is_for_tasks(self) -> bool {
+        use Group::{Cancel, Crowd, HandOver, Many, Ready};
+        matches!(self, Ready | Many | Cancel | HandOver | Crowd)
+    }
 
     /// Returns the name of the group.
     pub fn name(self) -> &'static str {
@@ -30,6 +57,11 @@ impl Group {
             Group::Contended => "contended",
             Group::Oversubscribed => "oversubscribed",
             Group::Latency => "latency",
+            Group::Ready => "ready",
+            Group::Many => "many",
+            Group::Cancel => "cancel",
+            Group::HandOver => "hand-over",
+            Group::Crowd => "crowd",
         }
     }
 
@@ -39,6 +71,10 @@ impl Group {
             Group::Alone => &[(1, 1), (1, 4), (1, 32), (1, 1024)],
             Group::Contended => &[(4, 2), (8, 4)],
             Group::Oversubscribed | Group::Latency => &[(32, 4)],
+            Group::Ready => &[(1, 4)],
+            Group::Many => &[(1, 8)],
+            Group::Cancel | Group::HandOver => &[(1, 1)],
+            Group::Crowd => &[(1, 4), (1, 1024)],
         }
     }
 }
@@ -63,7 +99,7 @@ impl Workload {
     pub fn name(&self) -> String {
         let (group, k) = (self.group.name(), self.k);
         match self.group {
-            Group::Alone => format!("{group}-k{k}"),
+            _ if self.threads == 1 => format!("{group}-k{k}"),
             _ => format!("{group}-{}-on-{k}", self.threads),
         }
     }
@@ -85,6 +121,11 @@ impl fmt::Display for Workload {
         let (k, inside, outside) = (self.k, self.inside, self.outside);
         match (self.group, self.threads) {
             (Group::Alone, _) => write!(f, "one thread, k = {k}, no work"),
+            (Group::Ready, _) => write!(f, "a task that finds a slot free, k = {k}"),
+            (Group::Many, _) => write!(f, "{MANY} slots at once, k = {k}"),
+            (Group::Cancel, _) => write!(f, "a task that queues and gives up, k = {k}"),
+            (Group::HandOver, _) => write!(f, "a slot handed to a task that waits, k = {k}"),
+            (Group::Crowd, _) => write!(f, "{CROWD} tasks wait and get in, k = {k}"),
             (_, n) => write!(f, "{n} threads, k = {k}, {inside} ns inside, {outside} ns outside"),
         }
     }
@@ -93,7 +134,8 @@ impl fmt::Display for Workload {
 /// Returns every workload. Workloads that include work use these numbers of nanoseconds.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     let of = |group: Group| {
-        let (inside, outside) = if group == Group::Alone { (0, 0) } else { (inside, outside) };
+        let works = group != Group::Alone && !group.is_for_tasks();
+        let (inside, outside) = if works { (inside, outside) } else { (0, 0) };
         let size = move |&(threads, k)| Workload { group, threads, k, inside, outside };
         group.sizes().iter().map(size)
     };
@@ -133,7 +175,7 @@ mod tests {
             let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
             select(all(100, 100), &names).map(|found| found.len())
         };
-        assert_eq!(select(&[]), Ok(8));
+        assert_eq!(select(&[]), Ok(14));
         assert_eq!(select(&["alone"]), Ok(4));
         assert_eq!(select(&["alone-k32", "latency"]), Ok(2));
         let error = select(&["alone", "lonely"]).expect_err("there is none");

@@ -10,13 +10,17 @@ mod paper;
 mod posix;
 mod ticket;
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use hallpass_algorithms::registry::{ENTRIES, Entry, OURS, Standing};
 use hallpass_threads::Hall;
 use serde::Serialize;
 
-use super::race::{self, Load, Observe};
+use super::{
+    race::{self, Load, Observe},
+    tasks::{self, TaskSemaphore},
+    workloads::Group,
+};
 use crate::common::{Order, Sample, Semaphore};
 
 /// Where a contestant comes from.
@@ -39,6 +43,7 @@ pub const FLOOR: &str = "floor";
 pub const TOKIO: &str = "tokio";
 
 type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
+type RunTasks = fn(Group, usize, Duration) -> Result<Sample, String>;
 
 /// One semaphore, and how to run it.
 pub struct Contestant {
@@ -49,6 +54,7 @@ pub struct Contestant {
     /// The order in which the semaphore lets threads in.
     pub order: Order,
     run: Box<Run>,
+    tasks: Option<RunTasks>,
 }
 
 impl fmt::Debug for Contestant {
@@ -68,13 +74,18 @@ impl Contestant {
         let run = move |load: &Load, observe: Observe<'_>| {
             Ok(race::run(make(load.threads, load.k), load, observe))
         };
-        Contestant { name, camp, order, run: Box::new(run) }
+        Contestant { name, camp, order, run: Box::new(run), tasks: None }
+    }
+
+    /// Adds the semaphore that tasks await.
+    fn with_tasks<S: TaskSemaphore>(self) -> Self {
+        Contestant { tasks: Some(tasks::run::<S>), ..self }
     }
 
     fn of_paper(entry: &'static Entry) -> Self {
         let order = if entry.promises_fife { Order::Fifo } else { Order::Everybody };
         let run = move |load: &Load, observe: Observe<'_>| paper::run(entry, load, observe);
-        Contestant { name: entry.id, camp: Camp::Paper, order, run: Box::new(run) }
+        Contestant { name: entry.id, camp: Camp::Paper, order, run: Box::new(run), tasks: None }
     }
 
     /// Runs the threads on a new semaphore.
@@ -84,6 +95,17 @@ impl Contestant {
     pub fn run(&self, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
         (self.run)(load, observe)
     }
+
+    /// Runs tasks on a new semaphore with `k` slots.
+    ///
+    /// # Errors
+    /// Returns the reason if tasks cannot do that.
+    pub fn run_tasks(&self, group: Group, k: usize, time: Duration) -> Result<Sample, String> {
+        match self.tasks {
+            Some(run) => run(group, k, time),
+            None => Err("not for tasks".into()),
+        }
+    }
 }
 
 /// Returns the floor and every semaphore that programs use.
@@ -92,10 +114,12 @@ pub fn field() -> Vec<Contestant> {
     use Order::{Barging, Fifo, Open};
     vec![
         Contestant::new(FLOOR, Floor, Open, |_, _| floor::Floor::default()),
-        Contestant::new("hallpass", Hallpass, Fifo, |_, k| Hall::new(k)),
+        Contestant::new("hallpass", Hallpass, Fifo, |_, k| Hall::new(k)).with_tasks::<Hall>(),
         Contestant::new("hallpass-barging", Hallpass, Barging, |_, k| hall::barging(k)),
-        Contestant::new(TOKIO, Rival, Fifo, |_, k| tokio::sync::Semaphore::new(k)),
-        Contestant::new("async-lock", Rival, Barging, |_, k| async_lock::Semaphore::new(k)),
+        Contestant::new(TOKIO, Rival, Fifo, |_, k| tokio::sync::Semaphore::new(k))
+            .with_tasks::<tokio::sync::Semaphore>(),
+        Contestant::new("async-lock", Rival, Barging, |_, k| async_lock::Semaphore::new(k))
+            .with_tasks::<async_lock::Semaphore>(),
         Contestant::new("std-condvar", Rival, Barging, |_, k| of_std::StdCondvar::new(k)),
         Contestant::new("parking-lot", Rival, Barging, |_, k| of_parking_lot::ParkingLot::new(k)),
         Contestant::new("posix-sem", Rival, Barging, |_, k| posix::Posix::new(k)),

@@ -21,7 +21,10 @@ fn name(group: Group) -> String {
 
 /// Returns the names of the files to which the plots of these workloads go.
 pub fn names(workloads: &[Workload]) -> Vec<String> {
-    let has = |group: &Group| workloads.iter().any(|workload| workload.group == *group);
+    // The bars are multiples of the floor, which has no tasks.
+    let has = |group: &Group| {
+        !group.is_for_tasks() && workloads.iter().any(|workload| workload.group == *group)
+    };
     Group::ALL.into_iter().filter(has).map(name).collect()
 }
 
