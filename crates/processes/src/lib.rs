@@ -26,7 +26,8 @@
 //!   about to get, goes to the next waiter at once. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead one.
 //!   There is no daemon and no time-out: the kernel reports the death to a waiter, by a pipe that closes
-//!   when its process ends. PIDs play no role, so containers with PID namespaces of their own may share a hall.
+//!   when its process ends. The PID of a dying process is used only to wait, for at most a second, until the
+//!   kernel has closed its other files too. So containers with PID namespaces of their own may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
 //!   queue. As long as fewer than k processes are stopped, all others keep going, no matter at which
 //!   instruction the stopped ones are.

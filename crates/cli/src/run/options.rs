@@ -67,7 +67,8 @@ pub struct Args {
     /// [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
-    /// Keep the slot until CMD and all processes that it left running have exited
+    /// Keep the slot until CMD and all processes that it left running have exited; processes that close
+    /// the descriptors they inherit, such as children of Python's subprocess, do not keep it
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
