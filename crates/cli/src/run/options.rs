@@ -17,9 +17,10 @@ The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS, 
 HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
 larger than that of every earlier holder.
 
-With --on, hallpass runs a second process, the keeper, which talks to etcd. If etcd cannot be reached, \
-CMD and all processes that it started get SIGTERM, and SIGKILL after --grace, before another process can \
-get the slot; hallpass exits with 125.
+With --on, hallpass runs a second process, the keeper, which talks to etcd. If it cannot confirm in time that \
+the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
+--grace. This happens early enough that they have ended before another holder can get the slot. hallpass then \
+exits with 125.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 124 if -w timed out (-E replaces both), 125 if hallpass itself failed, 126 if CMD cannot be executed, 127 \
