@@ -9,7 +9,7 @@ use crate::{Cli, output::out};
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The shell
+    /// The shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -1,5 +1,5 @@
-//! A hall in memory: a mutex, a condition variable and a queue. It is as simple as a hall can be, so it
-//! shows what the suite requires, and stands in for a real hall in tests.
+//! A simple hall in memory: a mutex, a condition variable and a queue. It shows what the suite requires, and
+//! replaces a real hall in tests.
 
 use std::{
     collections::VecDeque,
@@ -11,41 +11,42 @@ use std::{
 
 use crate::{Capacity, HallUnderTest, Refusal};
 
-/// The decisions of a [`Double`], each as it should be. The crate's own tests replace one at a time, to
-/// see that the suite notices.
+/// The decisions that a [`Double`] makes. The defaults are correct. The crate's own tests replace one decision
+/// at a time and check that the suite notices.
 pub trait Decisions: Send + Sync + 'static {
-    /// How many holders a hall of `k` slots admits.
+    /// Returns how many holders a hall of `k` slots admits.
     fn admitted(k: usize) -> usize {
         k
     }
 
-    /// Which waiter, by its place in the queue, is served next.
+    /// Returns the position in the queue of the waiter that is served next.
     fn next(waiters: usize) -> usize {
         let _ = waiters;
         0
     }
 
-    /// Slots below this number are handed out in a hall that has `k` slots, and once had `peak`.
+    /// Returns a number: the hall hands out only slots below it. The hall has `k` slots now, and its largest
+    /// number of slots so far is `peak`.
     fn offered(k: usize, peak: usize) -> usize {
         let _ = peak;
         k
     }
 
-    /// Which of the free slots, in ascending order, a holder gets.
+    /// Returns the slot that the next holder gets. `free` has the free slots in ascending order.
     fn pick(free: &[usize]) -> Option<usize> {
         free.first().copied()
     }
 
     /// Whether a held slot counts as taken.
     const SLOTS_ARE_EXCLUSIVE: bool = true;
-    /// Whether a caller that does not wait is turned away while others wait.
+    /// Whether `try_acquire` fails while others wait.
     const TRY_QUEUES: bool = true;
-    /// Whether the slot of a holder that leaves is at once the next waiter's. Otherwise waiters wake up and
-    /// look for it.
+    /// Whether a released slot is assigned to the next waiter at once. Otherwise it stays free until a waiter
+    /// wakes up and assigns it.
     const HANDS_OVER: bool = true;
-    /// Whether a waiter whose time is over leaves the queue.
+    /// Whether a waiter leaves the queue when it times out.
     const LEAVES_QUEUE: bool = true;
-    /// Whether a waiter whose time is over leaves all slots to others.
+    /// Whether a waiter that times out takes no slot.
     const LEAVES_SLOTS: bool = true;
     /// Whether waiters learn that the hall is closed.
     const CLOSING_WAKES: bool = true;
@@ -70,7 +71,7 @@ struct Shared {
 struct State {
     k: usize,
     closed: bool,
-    /// The most slots that the hall has had.
+    /// The largest number of slots that the hall has had.
     peak: usize,
     /// The slots that are held.
     held: Vec<usize>,
@@ -101,7 +102,7 @@ impl<R: Decisions> Double<R> {
         while !state.queue.is_empty() && !state.closed {
             let Some(slot) = self.take(state) else { break };
             let place = R::next(state.queue.len());
-            let ticket = state.queue.remove(place).expect("somebody waits there");
+            let ticket = state.queue.remove(place).expect("the position is in the queue");
             state.granted.push((ticket, slot));
         }
         self.shared.changed.notify_all();
@@ -114,7 +115,7 @@ impl<R: Decisions> Double<R> {
         }
         let is_free = |slot: &usize| !R::SLOTS_ARE_EXCLUSIVE || !state.held.contains(slot);
         let free: Vec<_> = (0..R::offered(state.k, state.peak)).filter(is_free).collect();
-        // A hall that admits too many has to invent a slot.
+        // A hall that admits too many holders has no free slot left. It hands out slot k, which does not exist.
         let slot = R::pick(&free).unwrap_or(state.k);
         state.held.push(slot);
         Some(slot)
@@ -122,7 +123,7 @@ impl<R: Decisions> Double<R> {
 
     fn give_back(&self, slot: usize) {
         let mut state = self.state();
-        let place = state.held.iter().position(|held| *held == slot).expect("somebody held it");
+        let place = state.held.iter().position(|held| *held == slot).expect("the slot is held");
         state.held.swap_remove(place);
         if R::HANDS_OVER {
             self.serve(&mut state);

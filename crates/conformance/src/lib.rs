@@ -35,9 +35,9 @@
 //! # hallpass_conformance::behaviours::slots::at_most_k_holders::<Mine>();
 //! ```
 //!
-//! Every behaviour waits for conditions and has generous deadlines; none sleeps and hopes. The crate's
-//! own tests run the suite against a correct [`double`] in memory, and against wrong ones that the
-//! behaviour named for the mistake has to reject.
+//! Every behaviour waits for conditions, with generous deadlines. None sleeps for a fixed time instead. The
+//! crate's own tests run the suite against a correct [`double`] in memory, and against doubles that are wrong on
+//! purpose. For each of these, the behaviour that covers the mistake has to fail.
 #![forbid(unsafe_code)]
 
 pub mod behaviours;
@@ -62,22 +62,22 @@ pub enum Refusal {
     NoPermits,
     /// The hall is closed.
     Closed,
-    /// More slots were asked for than the hall has.
+    /// The caller asked for more slots than the hall has.
     TooMany,
 }
 
-/// How large a hall can be, and how much of the suite's work it can bear.
+/// The maximum size of a hall, and how much work the suite gives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Capacity {
-    /// The most slots that the hall can have.
+    /// The largest number of slots that the hall can have.
     pub max_slots: usize,
     /// The numbers of slots with which to test that slots are distinct and the smallest comes first.
     pub sizes: &'static [usize],
     /// How many times each thread enters where many threads come and go: thousands of times for a hall in
     /// memory, tens of times for one behind a network.
     pub rounds: usize,
-    /// How long it takes, roughly, until a released slot is the next waiter's. Where time limits are to
-    /// run out just as a slot comes, they are about this long.
+    /// Roughly how long it takes until a released slot belongs to the next waiter. Some behaviours need a time
+    /// limit that ends at about the moment at which a slot is assigned. They use limits of about this length.
     pub hand_over: Duration,
 }
 
@@ -86,19 +86,19 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
     /// A pass that does not borrow the hall. Dropping it frees the slot, at once or in the background.
     type Pass: Send + Debug + 'static;
 
-    /// How large a hall can be, and how much work it can bear.
+    /// The maximum size of a hall, and how much work the suite gives it.
     const CAPACITY: Capacity;
 
     /// Whether a hall can be resized to 0 slots, which pauses it.
     const PAUSES: bool = false;
 
-    /// Returns `false`, and says why on standard error, where the hall cannot be tested: its store is not
-    /// installed.
+    /// Returns `false`, and prints the reason to standard error, if the hall cannot be tested because its store
+    /// is not installed.
     fn is_testable() -> bool {
         true
     }
 
-    /// Makes a hall of its own with `k` slots, or says why there is no such hall.
+    /// Makes a new hall with `k` slots, or returns the reason why there is no such hall.
     fn open(k: usize) -> Result<Self, String>;
 
     /// Blocks until a slot is free and takes it.
@@ -115,30 +115,30 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
         self.acquire_for(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// The slot of a pass.
+    /// Returns the slot of a pass.
     fn slot(pass: &Self::Pass) -> usize;
 
-    /// Frees the slot of a pass and returns when it is free, or the next waiter's.
+    /// Frees the slot of a pass. Returns when the slot is free or belongs to the next waiter.
     fn release(pass: Self::Pass) {
         drop(pass);
     }
 
-    /// How many slots the hall has.
+    /// Returns the number of slots of the hall.
     fn slots(&self) -> usize;
 
-    /// How many slots are free.
+    /// Returns the number of free slots.
     fn available(&self) -> usize;
 
-    /// How many callers wait.
+    /// Returns the number of waiters.
     fn waiting(&self) -> usize;
 
-    /// Changes the number of slots, or says why the hall cannot have that many.
+    /// Changes the number of slots, or returns the reason why the hall cannot have that many.
     fn resize(&self, k: usize) -> Result<(), String>;
 
-    /// Turns away waiters and newcomers from now on.
+    /// Closes the hall. Waiters and later callers get [`Refusal::Closed`].
     fn close(&self);
 
-    /// Whether the hall is closed.
+    /// Returns whether the hall is closed.
     fn is_closed(&self) -> bool;
 }
 
@@ -156,17 +156,17 @@ pub trait ManyUnderTest: HallUnderTest {
     /// Blocks until `m` slots are free and takes them, for at most this long.
     fn acquire_many_for(&self, m: usize, time: Duration) -> Result<Self::Passes, Refusal>;
 
-    /// The slots, in ascending order.
+    /// Returns the slots, in ascending order.
     fn slots_of(passes: &Self::Passes) -> Vec<usize>;
 }
 
 /// A hall for which tasks can wait.
 pub trait TasksUnderTest: HallUnderTest {
-    /// A pass, once it is there.
+    /// A future that waits for a pass.
     type Acquiring: Future<Output = Result<Self::Pass, Refusal>> + Send + 'static;
 
-    /// Returns a future that takes its place in the queue soon after it is first polled, and gives it up
-    /// when it is dropped.
+    /// Returns a future that joins the queue soon after it is first polled, and leaves the queue when it is
+    /// dropped.
     fn acquire_async(&self) -> Self::Acquiring;
 }
 

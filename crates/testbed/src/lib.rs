@@ -1,5 +1,5 @@
-//! **A test bed**: etcd clusters on this machine for tests and benchmarks, the faults that can hit them, a
-//! [`Witness`] that records the visitors inside, and a [judge] that checks the records.
+//! **A test bed** for tests and benchmarks. It starts etcd clusters on this machine and makes them fail. A
+//! [`Witness`] records which processes are in the critical section, and a [judge] checks the records.
 //!
 //! ```no_run
 //! use hallpass_testbed::{EtcdCluster, Proxy, etcd};
@@ -45,7 +45,7 @@ use std::{
     sync::LazyLock,
 };
 
-/// How long a test waits for something that should happen soon. No machine is so busy that it takes longer.
+/// How long a test waits for something that should happen soon. It is long enough for a very busy machine.
 pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Returns `Some` if there is an etcd to test with. If not, prints that the test is skipped and what to

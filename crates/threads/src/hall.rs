@@ -1,12 +1,12 @@
-//! The hall: how to make one, how to get in, and the fast path from there down to the atomics.
+//! The hall: how to make one, how to acquire a slot, and the fast path down to the atomics.
 //!
 //! If nobody waits, a pass costs two atomic read-modify-writes. Both are in this file:
 //!
-//! - [`Hall::acquire`] → `acquire_slot` → `take_free`: a load (line L1 of the machine) and a
+//! - [`Hall::acquire`] → `acquire_slot` → `take_free`: a load (line L1 of the step machine) and a
 //!   compare-and-swap (line L2);
 //! - dropping the pass → `release_slot` → `put_back`: a fetch-and-add (line X1).
 //!
-//! If that fails, or if there are waiters, the call goes on in a `#[cold]` function of `contended`.
+//! If the fast path fails, or if there are waiters, the call continues in a `#[cold]` function of `contended`.
 
 use std::{
     sync::OnceLock,
@@ -134,11 +134,11 @@ impl Hall {
     }
 }
 
-/// Getting in, blocking.
+/// Acquiring a slot from a thread.
 impl Hall {
     /// Blocks until a slot is free, and takes it.
     ///
-    /// Waiters get in in the order of their arrival. No later caller overtakes them, unless the hall is
+    /// Waiters get slots in the order of their arrival. No later caller overtakes them, unless the hall is
     /// [barging](Builder::barging).
     ///
     /// To wait in a task, use [`acquire_async`](Hall::acquire_async). A call of `acquire` inside the poll of a
@@ -244,7 +244,7 @@ impl FastEnvironment for &Hall {
 
 /// The fast path.
 impl Hall {
-    /// Takes a slot before the deadline.
+    /// Takes a slot. Returns `None` if the deadline passes first or the hall is closed.
     #[inline(always)]
     pub(crate) fn acquire_slot(&self, deadline: Deadline) -> Option<u32> {
         match self.mode {
@@ -295,7 +295,7 @@ impl Hall {
         by_mode!(self.mode, self.take_free(need))
     }
 
-    /// Gives a slot back.
+    /// Frees a slot.
     #[inline(always)]
     pub(crate) fn release_slot(&self, slot: u32) {
         match self.mode {

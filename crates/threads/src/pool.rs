@@ -70,7 +70,7 @@ unsafe impl<T: Send + Sync> Sync for OwnedLease<T> {}
 
 /// Making a pool.
 impl<T> Pool<T> {
-    /// Makes a pool of these items: the first has slot 0.
+    /// Makes a pool of these items. The first item has slot 0.
     ///
     /// # Panics
     /// Panics if there are no items, or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
@@ -79,7 +79,7 @@ impl<T> Pool<T> {
         Pool { hall: Hall::new(items.len()), items, init: None }
     }
 
-    /// Makes a pool of `k` items. `init` makes an item when it is first used, and gets its slot.
+    /// Makes a pool of `k` items. `init` makes each item when it is first used; its argument is the slot.
     ///
     /// If `init` panics, the panic reaches the caller that wanted the item, and the next caller calls `init` again.
     ///
@@ -155,7 +155,7 @@ impl<T> Pool<T> {
     /// # Safety
     /// The caller holds the slot.
     unsafe fn fill(&self, slot: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller holds the slot, so no other reference to its item exists.
         let item = unsafe { &mut *self.items[slot].get() };
         if item.is_none() {
             let init = self.init.as_ref().expect("a pool without `init` is never empty");
@@ -261,7 +261,7 @@ impl<T> Pool<T> {
 macro_rules! lease {
     ($name:ident $(<$life:lifetime>)?) => {
         impl<$($life,)? T> $name<$($life,)? T> {
-            /// Replaces the item, say because it is broken, and returns the old one.
+            /// Replaces the item, for example because it is broken, and returns the old one.
             ///
             /// ```
             /// # use hallpass_threads::Pool;

@@ -1,4 +1,4 @@
-//! A hall for services that are polled.
+//! Slots for services that are polled.
 
 use std::{
     fmt,
@@ -25,7 +25,8 @@ use crate::{error::AcquireError, future::AcquireOwned, hall::Hall, pass::OwnedPa
 /// ```
 pub struct Acquirer {
     hall: Arc<Hall>,
-    /// The request that is waiting. It is boxed, because its node must not move, and the acquirer may.
+    /// The request that is waiting. It is boxed, because the acquirer may move but the request's node in the
+    /// queue must not.
     waiting: Option<Pin<Box<AcquireOwned>>>,
 }
 
@@ -36,7 +37,7 @@ impl Acquirer {
     }
 
     /// Polls for a pass. If no slot is free yet, the acquirer keeps its position in the queue until the next call.
-    /// When its turn comes, it wakes the task that has called this function last.
+    /// When its turn comes, it wakes the task that called this function last.
     ///
     /// A call that finds a slot free does not allocate.
     ///

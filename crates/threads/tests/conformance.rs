@@ -1,5 +1,5 @@
-//! The conformance suite, for halls of both widths: at most 32 slots, whose numbers are bits of one
-//! word, and more, whose numbers are kept beside it.
+//! Runs the conformance suite on narrow and wide halls. A narrow hall has at most 32 slots, which are the bits
+//! of one word. A wide hall can have more slots, and keeps their numbers outside that word.
 
 use std::{
     future::Future,
@@ -21,7 +21,7 @@ fn refusal(error: impl Into<TryAcquireError>) -> Refusal {
         TryAcquireError::Closed => Refusal::Closed,
         TryAcquireError::NoPermits | TryAcquireError::TimedOut => Refusal::NoPermits,
         TryAcquireError::TooMany { .. } => Refusal::TooMany,
-        error => panic!("an error that the suite does not have: {error}"),
+        error => panic!("the suite has no `Refusal` for this error: {error}"),
     }
 }
 
@@ -146,7 +146,7 @@ mod wide {
     conformance!(Wide: many, tasks, forget);
 }
 
-/// The largest hall takes seconds to fill, so one behaviour has to do.
+/// The largest hall takes seconds to fill, so this tests only one behaviour.
 #[test]
 fn the_largest_hall_hands_out_freed_slots_the_smallest_first() {
     behaviours::slots::freed_slots_are_handed_out_again_the_smallest_first::<Largest>();

@@ -1,3 +1,5 @@
+//! `trace::confirm` accepts a run that shows its finding, and rejects every other run.
+
 use hallpass_lab::{
     schedule::{Conventions, CostModel, Finding, MemoryModel, Schedule},
     trace,
@@ -41,7 +43,7 @@ fn names_and_invariants() {
 
 #[test]
 fn a_variable_that_leaves_its_range() {
-    // Line 2 takes nothing, but line 7 gives back.
+    // In this variant, line 2 takes no slot, but line 7 gives one back.
     let run = with(schedule("am-fig3:no-take", (2, 1), &[0; 4], &[]), Finding::Range);
     trace::confirm(&run).unwrap();
     let cut = Schedule { stem: vec![0; 3], ..run.clone() };
@@ -71,7 +73,7 @@ fn a_starving_process() {
         "the run ends, but the finding is about a run that continues forever"
     );
 
-    // No process enters either.
+    // The same run is also a deadlock, because no process enters in the cycle.
     trace::confirm(&with(run.clone(), Finding::Deadlock { stopped: vec![0] })).unwrap();
     said(Finding::Deadlock { stopped: vec![] });
     said(Finding::Exit { process: 1, steps: None });
@@ -114,7 +116,7 @@ fn steps_in_exit_and_doorway() {
 
 #[test]
 fn first_in_not_first_enabled() {
-    // 0 and 1 are in their critical sections and 2 waits. Both leave without releasing it, and 0 enters again.
+    // 0 and 1 are in their critical sections and 2 waits. 0 and 1 leave without releasing 2, and 0 enters again.
     let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
     let run = schedule("am-fig3:no-release", (3, 2), &stem, &[2]);
     let fife = |first, second, at| with(run.clone(), Finding::Fife { first, second, at });
@@ -122,7 +124,7 @@ fn first_in_not_first_enabled() {
     let said = rejected(&fife(2, 0, 13));
     assert_eq!(said, "after 13 steps process 0 is in its doorway, not in its critical section");
     assert!(rejected(&fife(0, 2, 14)).contains("not in its waiting room"));
-    // In its first passage, 0 came before 2.
+    // In its first passage, process 0 was in its doorway before process 2.
     assert!(rejected(&fife(2, 0, 8)).contains("had not left the doorway"));
     let strong = with(run.clone(), Finding::FifeStrong { first: 2, second: 0, at: 14 });
     assert!(rejected(&strong).contains("not in its waiting room"));
@@ -144,7 +146,7 @@ fn remote_references_of_the_last_passage() {
         "process 0's last passage makes 3 remote references, not 4"
     );
     rejected(&with(alone.clone(), rmr(CostModel::Cc, 1, Some(0))));
-    // An incomplete passage counts the references so far, and no more.
+    // For an incomplete passage, only the references so far count.
     let cut = Schedule { stem: vec![0; 4], ..alone };
     trace::confirm(&with(cut.clone(), rmr(CostModel::Cc, 0, Some(2)))).unwrap();
     rejected(&with(cut, rmr(CostModel::Cc, 0, Some(3))));
@@ -164,7 +166,7 @@ fn remote_references_of_the_last_passage() {
 fn an_unbounded_number_of_remote_references() {
     let conventions = Conventions::default();
     let rmr = |model| Finding::Rmr { model, process: 1, count: None, conventions };
-    // Waiting at line 5 costs nothing with a valid copy, but Q is not at home with any process.
+    // On CC, waiting at line 5 with a valid copy of Q costs nothing. On DSM, Q is in the memory of no process.
     assert_eq!(
         rejected(&with(starved(), rmr(CostModel::Cc))),
         "process 1 makes no remote reference in the cycle"

@@ -1,6 +1,6 @@
 //! Claims: k-exclusion among machines, on a store such as etcd that has transactions, revisions and leases.
 //!
-//! Our own protocol. A process that wants a slot makes a claim. The store has these records of a hall:
+//! The protocol is not from a paper. A process that needs a slot makes a claim. The store has these records of a hall:
 //!
 //! - `door`: the number of slots, or that the hall is closed.
 //! - `queue/ID`: a claim that waits. The revision in which it was made is its position.
@@ -9,16 +9,16 @@
 //!   *token*.
 //!
 //! Claims, in the queue and inside, are bound to a lease, so they vanish some time after their owner. A record in
-//! `slots` is not: its holder removes it or assigns it to another claim when it leaves, and as long as the claim
-//! inside exists that the record names, no other process may change it. A record whose claim is gone is *stale*:
-//! the owner has crashed, or was cut off from the store. The end of a lease does not prove that, because store and
-//! owner have no common clock, and etcd is known to end leases early. So no process relies on it. The owner counts
-//! from the last time at which it saw its claim in the store, and stops in time. A process that finds the claim gone
-//! waits longer than the owner may still be inside.
+//! `slots` is not bound to a lease. Its holder removes it or assigns it to another claim when it leaves. No other
+//! process may change it as long as the claim that it names exists. A record whose claim is gone is *stale*: the owner
+//! has crashed, or was cut off from the store. The end of a lease does not prove that the owner has stopped, because
+//! store and owner have no common clock, and etcd is known to end leases early. So no process relies on it. The owner
+//! counts from the last time at which it saw its claim in the store, and stops in time. A process that finds the claim
+//! gone waits until the owner must have stopped.
 //!
 //! A slot that is released while others wait goes to the head of the queue in the same transaction. So no slot is
-//! free while a claim waits, with three exceptions: a claim that guessed a wrong free slot has joined the queue; the
-//! hall was made larger; or a holder wanted to give its slot to a claim that had left the queue. In the last case
+//! free while a claim waits, with three exceptions: a claim has joined the queue after it guessed the wrong free slot;
+//! the hall was made larger; or a holder tried to give its slot to a claim that had left the queue. In the last case
 //! the holder does not try the next claim, but frees the slot and wakes all waiters. Any waiter that sees a free
 //! slot, or one that has been stale for long enough, gives it to the head of the queue.
 //!
@@ -37,15 +37,15 @@
 //! door is written. The head of the queue is also woken when a claim inside is gone, and when one has been gone for
 //! long enough.
 //!
-//! - I1: a process inside has its slot, but perhaps no claim any more.
+//! - I1: a process inside has its slot, but may have lost its claim.
 //! - I2: a process outside has left nothing behind.
 //! - I3: if a slot is free, or has been stale for long enough, the head of the queue is awake.
 //! - I4: if a slot is free, all waiters are awake.
 //! - I5: no process has two claims.
 //!
-//! By I4, a waiter that stops is given one slot, and keeps nothing else from the waiters behind it. This does not
-//! hold for stale slots, which only the head of the queue looks after: the waiters behind it depend on its lease. So
-//! whatever renews a lease must not outlive the code that looks after the hall.
+//! By I4, a waiter that stops blocks at most the one slot that it is given. This does not hold for stale slots, which
+//! only the head of the queue reassigns: the waiters behind it depend on its lease. So the code that renews a lease
+//! must not outlive the code that serves the hall.
 //!
 //! Doorway: E1. Each line is one transaction, and every transaction returns the hall after it. Each request may be
 //! repeated, because a process that has lost its connection cannot know whether the request took effect.

@@ -7,25 +7,25 @@ use crate::framework::memory::{Op, Word};
 
 /// The part of a hall's state that the fast path uses (lines L1, L2 and X1).
 pub trait FastEnvironment {
-    /// Accesses the word: the number of waiters, and what is free.
+    /// Accesses the variable `word`: the number of waiters, and what is free.
     fn word(&mut self, op: Op) -> Word;
 }
 
-/// The state of a hall, as a caller in the middle of a passage sees it. Each call is one access.
+/// The state of a hall, as a caller in the middle of a passage sees it. Each call of a method is one access.
 ///
 /// | | in the lab | natively |
 /// |---|---|---|
 /// | words | declared variables | atomics |
-/// | queue | one variable | a list that only the server touches, behind a stack of newcomers that everybody can push on |
+/// | queue | one variable | a list that only the server accesses, and a stack onto which every newcomer can push itself |
 /// | waiter | a process | a node on the stack of its thread, or in its future |
 pub trait Environment: FastEnvironment {
-    /// Whether a line calls the next one, as natively, for [`advance`](super::advance). In the lab, each line
-    /// returns to [`step`](super::step).
+    /// Whether each line calls the next one directly, as [`advance`](super::advance) needs it. The native
+    /// environment does this. In the lab, each line returns to [`step`](super::step).
     const STRAIGHT: bool = false;
     /// Identifies a waiter.
     type Waiter: Copy + Eq + Hash + Debug;
 
-    /// Accesses the lock: whether there is a server, and whether there is news for it.
+    /// Accesses the variable `lock`: whether there is a server, and whether there is news for it.
     fn lock(&mut self, op: Op) -> Word;
     /// Accesses the [`Terms`](super::Terms).
     fn terms(&mut self, op: Op) -> Word;
@@ -41,19 +41,19 @@ pub trait Environment: FastEnvironment {
 
     /// Accesses the grant of `waiter`.
     fn grant(&mut self, waiter: Self::Waiter, op: Op) -> Word;
-    /// Wakes `waiter`: now if it sleeps, or else the next time it is about to.
+    /// Wakes `waiter`. If it is not asleep, it does not fall asleep the next time.
     fn wake(&mut self, waiter: Self::Waiter);
     /// Returns whether `waiter` was woken since the last call. An environment that cannot be sure, because
-    /// other code may have used up the wake-up, returns `true`: the waiter then looks for its grant again.
+    /// other code may have consumed the wake-up, returns `true`: the waiter then looks for its grant again.
     fn was_woken(&mut self, waiter: Self::Waiter) -> bool;
     /// Returns whether a sleeper may wake up without having been woken.
     fn may_wake_spuriously(&self) -> bool;
-    /// Returns whether it is time to give up.
+    /// Returns whether the time limit of the caller has passed, so that it gives up.
     fn expired(&mut self) -> bool;
 
     /// Returns how many slots `waiter` asks for.
     fn need(&self, waiter: Self::Waiter) -> u32;
-    /// Returns whether `waiter` can be asked to serve.
+    /// Returns whether `waiter` can take over as the server.
     fn may_serve(&self, waiter: Self::Waiter) -> bool;
     /// Returns how many grants a server makes before it hands over to the head of the queue.
     fn grant_limit(&self) -> u32;

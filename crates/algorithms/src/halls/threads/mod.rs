@@ -1,5 +1,5 @@
 //! The semaphore behind `Hall`: one word for callers that find a slot free, and a queue for the others.
-//! Not from a paper.
+//! The algorithm is not from a paper.
 //!
 //! | variable | content |
 //! |---|---|
@@ -12,7 +12,7 @@
 //!
 //! - **Entry.** A newcomer takes what it needs out of the word in one compare-and-swap, if nobody waits
 //!   and enough is free (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the queue (L4). It
-//!   is in when it finds a grant (L6), and sleeps until it is woken (L7).
+//!   enters when it finds a grant (L6). Before that, it sleeps until it is woken (L7).
 //! - **Exit.** A holder puts back what it had (X1).
 //! - **Serving.** A caller that has joined the queue, or has left while others wait, sets the lock (L5).
 //!   If the lock was not held, the caller becomes the *server*: it gives what is free to the head of the
@@ -27,14 +27,14 @@
 //! are still free at S9.
 //! I3: a waiter is counted until its grant is written, so nobody overtakes a waiter without a grant.
 //!
-//! - **FIFE.** The doorway is lines L1 to L4. A waiter in the queue is ahead of all later callers: they find
+//! - **FIFE** (first in, first enabled). The doorway is lines L1 to L4. A waiter in the queue is ahead of all later callers: they find
 //!   it counted, and stand behind it.
 //! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server sees
 //!   the change or the news. A waiter is woken after its grant is written, and a wake-up that comes too
 //!   early is remembered.
 //! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the queue can
-//!   take over (natively a thread can, a task cannot). Giving up, resizing and closing wait for servers that
-//!   go on without them, in theory forever; a waiter that gives up is granted something in the end.
+//!   take over (natively a thread can, a task cannot). Giving up, resizing and closing wait until there is
+//!   no server. In theory this takes forever, but then a waiter that gives up gets a grant.
 //! - **No resilience.** A server that stops forever keeps all others out. A single thread of a process rarely
 //!   stops. A single process can be killed, so processes have another algorithm
 //!   ([`processes`](super::processes)).

@@ -1,14 +1,14 @@
 //! First-in-first-enabled l-exclusion from reads and writes.
 //! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 2, on any timestamp system.
 //!
-//! x\[i\]: process i is not in its remainder.
-//! S: the processes that were not in their remainder when i left the doorway.
-//! y: the processes of S that are still not in their remainder.
+//! x\[i\]: whether process i is outside its remainder.
+//! S: the processes that were outside their remainder when i left the doorway.
+//! y: the processes of S that are still outside their remainder.
 //!
 //! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. l is k here, as everywhere in this crate.
 //!
-//! Differs from the paper: a process does not read its own x, which it knows and which never
-//! counts in Test. "In any order" is ascending order here.
+//! Differs from the paper: a process does not read its own x, because it knows the value, and Test
+//! never counts it. Where the paper says "in any order", the order is ascending here.
 
 use alloc::{format, vec::Vec};
 

@@ -8,7 +8,7 @@
 //!   1  level(i) := s
 //!   2  turn(s) := i
 //!   3  L: count := 0; for each other j of the group: v := level(j); if v >= s then count := count + 1
-//!   4  v := turn(s); unless count is few enough or v /= i: goto L
+//!   4  v := turn(s); unless count is small enough or v /= i: goto L
 //! critical section
 //!   5  level(i) := 0
 //! ```
@@ -22,8 +22,8 @@
 //! doorway, first-in-first-enabled has the same verdicts for EXCL with n <= 3 and with n = 4, k = 3.)
 //!
 //! Differs from the paper: it has no line numbers, so the numbers above are ours. The count is kept only
-//! as far as it matters: once the result of the comparison is certain, the exact count is dropped. Every
-//! level is read nevertheless.
+//! as far as it matters: once the result of the comparison is certain, the exact count is dropped. The
+//! process still reads every level.
 
 use alloc::{string::String, vec::Vec};
 use core::ops::Range;
@@ -46,7 +46,8 @@ pub struct Competition {
     pub turn: Var,
     /// The processes that may take part.
     pub group: Range<Pid>,
-    /// A process may not continue while at least this many others are at this level or above.
+    /// A process has to wait if it is the last to have reached the competition and at least this many
+    /// others are at this level or above.
     pub crowd: usize,
     /// The maximum number of winners.
     pub winners: usize,
@@ -64,7 +65,7 @@ pub struct Ladder {
     pub(super) layout: Layout,
     pub(super) level: Array,
     pub(super) competitions: Vec<Competition>,
-    /// The competitions of each process, in order.
+    /// The competitions that each process goes through, in order, as indices into `competitions`.
     pub(super) ways: Vec<Vec<usize>>,
 }
 
@@ -86,7 +87,8 @@ impl Ladder {
         &self.competitions[self.ways[p][s as usize]]
     }
 
-    /// Returns line 3 for the next process from `j` on, with `count` so far, or line 4 if none is left.
+    /// Returns line 3 for the next process from `j` on, after `count` processes were counted. Returns line 4
+    /// if no process is left.
     pub(super) fn scan(&self, p: Pid, s: u8, j: Pid, count: usize) -> Line {
         let Competition { group, crowd, .. } = self.competition(p, s);
         let mut left = (j..group.end).filter(|&other| other != p);
@@ -101,7 +103,7 @@ impl Ladder {
         }
     }
 
-    /// Returns line 3 for the first process of the group, with this count.
+    /// Returns line 3 for the first process of the group, starting from this count.
     pub(super) fn rescan(&self, p: Pid, s: u8, count: usize) -> Line {
         self.scan(p, s, self.competition(p, s).group.start, count)
     }
@@ -111,7 +113,8 @@ impl Ladder {
         if (next as usize) < self.ways[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
     }
 
-    /// Returns the level of the first competition that a process has not won. It has won all below.
+    /// Returns the level of the first competition that a process has not won. It has won all competitions with
+    /// lower levels.
     fn not_won(&self, p: Pid, at: &Loc<Line>) -> Word {
         match *at {
             Loc::Remainder => 0,

@@ -1,5 +1,5 @@
 //! Omori, Obokata, Motegi & Igarashi, "Analysis of Some Lockout Avoidance Algorithms for the
-//! k-Exclusion Problem", 2002. Reads and writes only.
+//! k-Exclusion Problem", 2002. The algorithms use only reads and writes.
 //!
 //! | module | procedure | what it is |
 //! |---|---|---|

@@ -1,6 +1,6 @@
 //! Concurrent timestamp systems: an order of processes from single-writer registers.
 //!
-//! A system offers two procedures. *Label* takes a new timestamp, later than all timestamps that were there
+//! A system offers two procedures. *Label* takes a new timestamp, later than all timestamps that existed
 //! when it began. *Scan* returns an order of all processes by their timestamps. Both are step
 //! machines, so an algorithm can run on any system, and the lab can check any system against
 //! the simplest one.

@@ -17,7 +17,7 @@ impl Venue for Hall {
 
     fn make(k: usize, folder: &Path) -> Result<Self, String> {
         let hall = Hall { k, folder: folder.to_path_buf() };
-        // Fails early if it cannot be created; each process opens it itself.
+        // Creates the hall, so that a failure shows early. Each process opens the hall itself.
         HallDir::at(folder).open("bench", k).map_err(|error| error.to_string())?;
         Ok(hall)
     }
@@ -32,7 +32,7 @@ impl Semaphore for SharedHall {
 
     #[inline]
     fn enter(&self, _: usize) -> SharedPass<'_> {
-        self.acquire().expect("it is not closed")
+        self.acquire().expect("nobody closes the hall")
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! The puppet's side.
+//! The code that runs in a puppet, a child process that carries out the orders of a test.
 
 use std::{
     fs::File,
@@ -111,7 +111,7 @@ impl Things {
     }
 
     fn hall(&self) -> &'static SharedHall {
-        self.hall.expect("it is open")
+        self.hall.expect("the puppet has opened a hall")
     }
 
     fn came_in(&mut self, answer: Result<SharedPass<'static>, Error>) -> String {
@@ -127,7 +127,7 @@ impl Things {
 
     fn pass(&mut self, slot: &str) -> SharedPass<'static> {
         let index = self.passes.iter().position(|pass| pass.slot().to_string() == slot);
-        self.passes.swap_remove(index.expect("it holds the slot"))
+        self.passes.swap_remove(index.expect("the puppet holds the slot"))
     }
 
     /// Starts `count` threads that each acquire and release once; returns how many succeeded.
