@@ -1,4 +1,4 @@
-//! The suite rejects halls that are wrong on purpose: each by the behaviour that is named for the mistake.
+//! The suite rejects halls that are wrong on purpose. For each, the behaviour that covers the mistake fails.
 
 use std::{
     panic::{self, AssertUnwindSafe},

@@ -77,8 +77,8 @@ fn mistakes_in_a_statement_are_reported() {
     };
     for (rest, text) in [
         ("", "neither evidence"),
-        ("evidence = [{ algorithm = 'am-fig3' }]", "evidence is about"),
-        ("evidence = [{ holds = ['exclusion'] }]", "it takes an algorithm"),
+        ("evidence = [{ algorithm = 'am-fig3' }]", "evidence is either"),
+        ("evidence = [{ holds = ['exclusion'] }]", "needs `algorithm`"),
         ("evidence = [{ fact = 'nonsense' }]", "no fact"),
         ("evidence = [{ test = 'a.rs::there' }]", "needs `covers`"),
         ("evidence = [{ fact = 'choi-p3', covers = 'n = 2' }]", "needs `covers`"),

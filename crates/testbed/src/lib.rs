@@ -1,5 +1,5 @@
 //! **A test bed** for tests and benchmarks. It starts etcd clusters on this machine and makes them fail. A
-//! [`Witness`] records which processes are in the critical section, and a [judge] checks the records.
+//! [`Witness`] records which commands run while they hold a slot, and a [judge] checks the records.
 //!
 //! ```no_run
 //! use hallpass_testbed::{EtcdCluster, Proxy, etcd};

@@ -1,6 +1,6 @@
-//! The witness: records the visitors inside, independent of hallpass.
+//! The witness: records which visitors are inside, independently of hallpass.
 //!
-//! Every visitor has a connection to the witness. The system closes it when the visitor ends, even if it is killed.
+//! A visitor is the command that a holder runs. Every visitor has a connection to the witness. The system closes it when the visitor ends, even if it is killed.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ use crate::{
     visitor,
 };
 
-/// Records the visitors inside.
+/// Records which visitors, the commands that holders run, are inside.
 pub struct Witness {
     socket: PathBuf,
     book: Arc<Book>,

@@ -98,7 +98,7 @@ impl Scene<'_> {
         self.entered[index].store(0, SeqCst);
         let process = Process::new(|| {
             let hall = HallDir::at(self.folder).open(NAME, self.crowd.k).expect("it was made");
-            let _pass = hall.acquire().expect("it is not closed");
+            let _pass = hall.acquire().expect("nobody closes the hall");
             self.entered[index].store(now(), SeqCst);
             loop {
                 thread::park();

@@ -33,7 +33,7 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
     let visit = || {
         let hall = HallDir::at(folder.path()).open(NAME, 1).expect("it can be made");
         asks.fetch_add(1, SeqCst);
-        let _pass = hall.acquire().expect("it is not closed");
+        let _pass = hall.acquire().expect("nobody closes the hall");
         loop {
             thread::park();
         }

@@ -40,7 +40,7 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
     };
     let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
     let own = match read_own(own)? {
-        // Somebody has removed or replaced the record of our slot.
+        // Another process has removed or replaced the record of our slot.
         OwnClaim::Inside { slot, token }
             if slots.get(&slot).is_none_or(|own| own.token != token) =>
         {
@@ -82,7 +82,7 @@ pub(super) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
     if let (OwnClaim::Inside { token, .. }, Some(slot)) = (own, slot.first())
         && slot.first().is_none_or(|record| record.mod_revision != token)
     {
-        // Somebody has removed or replaced the record of our slot.
+        // Another process has removed or replaced the record of our slot.
         own = OwnClaim::Outside;
     }
     Ok(View {

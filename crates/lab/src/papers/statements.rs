@@ -5,17 +5,17 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `where`, `says` | where the paper states it; what it states, in our words |
-//! | `holds`, `violated` | properties of the atlas: at every size listed there, or at some size; starvation is always asked with k - 1 processes stopped |
-//! | `cc`, `dsm`, `exit`, `resilience` | figures of the atlas |
-//! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, n <= 8 |
-//! | `least_k`, `whole_groups` | only these sizes (whole groups: n = 2k 2^t) |
+//! | `where`, `says` | the place in the paper; what the paper states, in our words |
+//! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
+//! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
+//! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, for n <= 8 |
+//! | `least_k`, `whole_groups` | restrict the evidence to these sizes (whole groups: n = 2k 2^t) |
 //! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; left out: all models |
-//! | `replay` | runs beyond the atlas, found by searching: lower bounds, confirmed when read |
-//! | `run` | a run that contradicts the statement, confirmed when read |
+//! | `replay` | runs at sizes beyond the atlas, found by search; their counts are lower bounds, and are confirmed when the file is read |
+//! | `run` | a run that contradicts the statement; it is confirmed when the file is read |
 //! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
 //! | `covers` | the sizes that the test covers, such as `n = 2` |
-//! | `undecided` | why the evidence, if there is any, does not decide it |
+//! | `undecided` | the reason why the statement is undecided, with or without evidence |
 //! | `error` | the error in one line; only if the statement is refuted |
 //! | `note` | a remark, in Markdown |
 //!
@@ -35,7 +35,7 @@ use crate::atlas::{self, Listed};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// Its authors, as a heading.
+    /// The authors, as a heading.
     pub authors: String,
     /// Its title.
     pub title: String,
@@ -57,7 +57,7 @@ pub struct Paper {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// `Theorem 3`.
+    /// The place in the paper, such as `Theorem 3`.
     #[serde(rename = "where")]
     pub place: String,
     /// The statement, in our own words.
@@ -65,7 +65,7 @@ pub struct Statement {
     /// The evidence that decides it.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
-    /// Why the evidence, if there is any, does not decide it; it can still refute it.
+    /// The reason why the statement is undecided, with or without evidence. The evidence can still refute it.
     pub undecided: Option<String>,
     /// A remark, in Markdown.
     pub note: Option<String>,
@@ -97,7 +97,7 @@ pub struct Evidence {
     pub resilience: Option<Bound>,
     /// Shared accesses of an entry section while no other process moves.
     pub solo: Option<Bound>,
-    /// Shared variables.
+    /// The number of shared variables.
     pub variables: Option<Bound>,
     /// Bits of shared memory, summed over the variables.
     pub bits: Option<Bound>,
@@ -161,11 +161,11 @@ impl Evidence {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(from = "String")]
 pub enum Bound {
-    /// The count never exceeds this, and is tight if it reaches it at some size.
+    /// The count never exceeds this bound. The bound is tight if the count reaches it at some size.
     AtMost(String),
     /// `<= ...`: the count never exceeds this. Whether it reaches it does not matter.
     Within(String),
-    /// `= ...`: the count is this everywhere.
+    /// `= ...`: the count equals this at every size.
     Is(String),
     /// `finite`: the count has a bound at every size.
     Finite,
@@ -321,7 +321,7 @@ fn fault(statement: &Statement) -> Option<String> {
             evidence.test.is_some(),
         ];
         if kinds.iter().filter(|&&kind| kind).count() != 1 {
-            return Some("evidence is about algorithms, or a run, or a fact, or a test".into());
+            return Some("evidence is either about algorithms, or a run, a fact or a test".into());
         }
         if evidence.test.is_some() != evidence.covers.is_some() {
             return Some(
@@ -332,7 +332,7 @@ fn fault(statement: &Statement) -> Option<String> {
             return Some(why);
         }
         if about_algorithms == evidence.algorithm.is_empty() {
-            return Some("it takes an algorithm to have properties or counts".into());
+            return Some("evidence with properties or counts, and no other, needs `algorithm`".into());
         }
         if let Some(why) = evidence.replay.iter().find_map(|run| count::replayed(run).err()) {
             return Some(why);

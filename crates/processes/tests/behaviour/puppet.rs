@@ -1,6 +1,6 @@
-//! Processes that do what they are told.
+//! Puppets: child processes that a test controls.
 //!
-//! A puppet reads one order per line, and answers each with one line.
+//! A puppet reads one order per line, and answers each order with one line.
 
 use std::{
     env,
