@@ -332,7 +332,9 @@ fn fault(statement: &Statement) -> Option<String> {
             return Some(why);
         }
         if about_algorithms == evidence.algorithm.is_empty() {
-            return Some("evidence with properties or counts, and no other, needs `algorithm`".into());
+            return Some(
+                "evidence with properties or counts, and no other, needs `algorithm`".into(),
+            );
         }
         if let Some(why) = evidence.replay.iter().find_map(|run| count::replayed(run).err()) {
             return Some(why);
