@@ -5,6 +5,11 @@
 //! every line as a step, and natively the lines run as if they were written one below the other: see
 //! [`straight`](super::straight).
 
+#![allow(
+    clippy::extra_unused_type_parameters,
+    reason = "`then!` calls every line with the same parameters"
+)]
+
 use super::{
     environment::{Environment, LineOn},
     fast::{self, Offer},

@@ -1,5 +1,10 @@
 //! The lines of the server: it gives what is free to the head of the queue, as long as that is enough.
 
+#![allow(
+    clippy::extra_unused_type_parameters,
+    reason = "`then!` calls every line with the same parameters"
+)]
+
 use super::{
     environment::Environment,
     lines::{After, Line::*, Policy, Step, Turn, then},
