@@ -152,14 +152,14 @@ fn reap_returns_how_many_processes_had_died() {
 fn a_slot_stays_taken_while_another_process_has_its_lifeline() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
-    let heir: i32 = holder.order("heir 0").parse().unwrap();
+    let child: i32 = holder.order("keep-lifeline 0").parse().unwrap();
     let mut waiter = scene.waiter();
     holder.kill();
     a_while();
     assert_eq!(scene.hall.reap().unwrap(), 0);
     assert!(is_full(&scene.hall));
     assert_eq!(scene.hall.waiting(), 1);
-    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
     assert_eq!(waiter.answer(), Ok(0));
     drop(waiter);
     scene.assert_whole();
@@ -169,10 +169,10 @@ fn a_slot_stays_taken_while_another_process_has_its_lifeline() {
 fn a_released_slot_is_free_even_if_its_lifeline_is_open() {
     let scene = Scene::new(1);
     let (mut holder, _) = scene.holder();
-    let heir: i32 = holder.order("heir 0").parse().unwrap();
+    let child: i32 = holder.order("keep-lifeline 0").parse().unwrap();
     holder.leave(0);
     let pass = scene.hall.try_acquire().unwrap();
-    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
     a_while();
     assert!(is_full(&scene.hall), "the new holder's slot was taken from it");
     drop(pass);
@@ -184,8 +184,8 @@ fn a_slot_can_be_left_to_its_lifeline() {
     let scene = Scene::new(2);
     let mut holder = scene.puppet();
     assert_eq!((holder.acquire(), holder.acquire()), (Ok(0), Ok(1)));
-    let heir: i32 = holder.order("heir 1").parse().unwrap();
-    assert_eq!(holder.order("bequeath 1"), "left");
+    let child: i32 = holder.order("keep-lifeline 1").parse().unwrap();
+    assert_eq!(holder.order("leave-to-lifeline 1"), "left");
     // The holder still has the lifeline open, too.
     assert!(is_full(&scene.hall));
     holder.leave(0);
@@ -194,7 +194,7 @@ fn a_slot_can_be_left_to_its_lifeline() {
     a_while();
     scene.hall.reap().unwrap();
     assert_eq!(scene.hall.available(), 1);
-    kill_process(Pid::from_raw(heir).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
     scene.assert_whole();
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-mod obedience;
+mod orders;
 
 /// The environment variable that makes this program a puppet.
 const PUPPET: &str = "HALLPASS_PUPPET";
@@ -131,6 +131,6 @@ impl Drop for Puppet {
 #[test]
 fn obey() {
     if env::var_os(PUPPET).is_some() {
-        obedience::obey();
+        orders::obey();
     }
 }

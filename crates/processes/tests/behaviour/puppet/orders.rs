@@ -18,25 +18,25 @@ use crate::{disks, forks};
 
 /// The hall that a puppet has open, and its passes.
 #[derive(Default)]
-struct Things {
+struct PuppetState {
     hall: Option<&'static SharedHall>,
     passes: Vec<SharedPass<'static>>,
 }
 
 /// Obeys orders until standard input ends.
 pub fn obey() {
-    let mut things = Things::default();
+    let mut state = PuppetState::default();
     // The test harness has printed the beginning of a line.
     println!();
     for line in io::stdin().lines() {
         let line = line.unwrap();
         let (order, rest) = line.split_once(' ').unwrap_or((&line, ""));
-        println!("{MARK}{}", things.act(order, rest));
+        println!("{MARK}{}", state.act(order, rest));
         io::stdout().flush().unwrap();
     }
 }
 
-impl Things {
+impl PuppetState {
     fn act(&mut self, order: &str, rest: &str) -> String {
         match order {
             "open" => {
@@ -75,14 +75,14 @@ impl Things {
             "reap" => self.hall().reap().unwrap().to_string(),
             "crowd" => self.crowd(rest.parse().unwrap()).to_string(),
             // Starts a process that has the lifeline open as its standard input.
-            "heir" => {
+            "keep-lifeline" => {
                 let index = self.passes.iter().position(|pass| pass.slot().to_string() == rest);
                 let lifeline = self.passes[index.unwrap()].lifeline().try_clone_to_owned();
                 let mut sleep = Command::new("sleep");
                 let sleep = sleep.arg("1000").stdin(Stdio::from(lifeline.unwrap()));
                 sleep.stdout(Stdio::null()).spawn().unwrap().id().to_string()
             }
-            "bequeath" => {
+            "leave-to-lifeline" => {
                 self.pass(rest).leave_to_lifeline();
                 "left".into()
             }
