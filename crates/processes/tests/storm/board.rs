@@ -78,7 +78,7 @@ pub struct Board {
     /// The number of holders that called exec.
     pub execs: AtomicU64,
     /// The number of holders that left their slot to a child.
-    pub heirs: AtomicU64,
+    pub left_to_child: AtomicU64,
     /// The number of violations.
     pub violations: AtomicU64,
     /// The number of waits that the observer saw more than once.

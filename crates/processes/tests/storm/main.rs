@@ -114,7 +114,7 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
     let overtaken = board.overtaken.load(SeqCst);
     let ms = |nanos: u64| nanos as f64 / 1e6;
     println!(
-        "{}: {:.1} s, {:.0} kills/s, {} entries, {} gave up, {} execs, {} heirs, {} watched \
+        "{}: {:.1} s, {:.0} kills/s, {} entries, {} gave up, {} execs, {} left to a child, {} watched \
          waits, {} overtaken, locks of dead processes stayed for at most {:.1} ms",
         case.name,
         seconds,
@@ -122,7 +122,7 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
         board.entries.load(SeqCst),
         board.gave_up.load(SeqCst),
         board.execs.load(SeqCst),
-        board.heirs.load(SeqCst),
+        board.left_to_child.load(SeqCst),
         board.watched_waits.load(SeqCst),
         overtaken,
         ms(board.lingered.load(SeqCst)),

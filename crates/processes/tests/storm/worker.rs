@@ -64,7 +64,7 @@ enum Kind {
     /// Calls exec while it holds a slot.
     Execs,
     /// Leaves its slot to a child.
-    Testator,
+    LeavesToChild,
     /// Resizes the hall, if the case allows it.
     Resizer,
 }
@@ -77,7 +77,7 @@ fn kind(random: &mut Rng) -> Kind {
         72..82 => Kind::Pair,
         82..88 => Kind::Rescuer,
         88..92 => Kind::Execs,
-        92..95 => Kind::Testator,
+        92..95 => Kind::LeavesToChild,
         _ => Kind::Resizer,
     }
 }
@@ -179,7 +179,7 @@ impl Worker {
                     thread::sleep(short(random));
                 }
                 Kind::Execs => return self.exec(note, random),
-                Kind::Testator => return self.bequeath(note, random),
+                Kind::LeavesToChild => return self.leave_to_child(note, random),
             }
             if random.u8(0..4) == 0 {
                 thread::sleep(short(random) / 3);
@@ -252,9 +252,9 @@ impl Worker {
     }
 
     /// Leaves its slot to a child that ends soon after.
-    fn bequeath(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
+    fn leave_to_child(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
-        self.board().heirs.fetch_add(1, SeqCst);
+        self.board().left_to_child.fetch_add(1, SeqCst);
         let time = Duration::from_micros(random.u64(0..5000));
         process::fork_free(|| {
             self.witness.inherit(&stay);
