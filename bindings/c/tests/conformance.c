@@ -1,5 +1,5 @@
 /* The conformance suite of halls, in C: each behaviour is a function with the name that it has in the crate
- * hallpass-conformance, and those of several processes and of the border follow. Usage: conformance FOLDER. */
+ * hallpass-conformance. Tests with several processes and tests of the C interface follow. Usage: conformance FOLDER. */
 
 #define _GNU_SOURCE
 #include <errno.h>

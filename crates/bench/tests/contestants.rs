@@ -1,6 +1,6 @@
-//! Every contestant keeps k-exclusion, as a witness sees that knows nothing of it.
+//! Every contestant guarantees k-exclusion. A witness that does not depend on the contestant checks this.
 //!
-//! The suite runs over the lists in `contestants`: a new one is in it without another line.
+//! The suite runs over the lists in `contestants`, so it needs no change for a new contestant.
 
 use std::time::Duration;
 

@@ -171,8 +171,8 @@ impl Core {
         lock(&self.history).epoch
     }
 
-    /// Returns for how much longer no slot may be assigned, because the store lost history: it may not show a
-    /// holder that does not know of that yet. `None` if there is no need to wait.
+    /// Returns for how much longer no slot may be assigned, because the store lost history. A holder may exist
+    /// that the store does not show and that has not noticed the loss yet. `None` if there is no need to wait.
     pub(crate) fn until_trusted(&self, view: &View) -> Option<Duration> {
         let since = self.store.since_loss()?;
         let longest =

@@ -188,7 +188,7 @@ fn a_caller_that_gives_up_while_its_request_is_under_way_leaves_no_slot_taken() 
     let mut acquiring = Box::pin(far.acquire_async());
     assert!(acquiring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     await_free(0);
-    // The answer that says so is on its way. It gets lost with the connection.
+    // The slot is assigned, and the answer is on its way. The answer gets lost with the connection.
     path.refuse();
     eventually(|| far.trouble().is_some());
     path.delay(delay);

@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// The most slots that a hall of processes or of a cluster can have.
+/// The largest number of slots that a hall of processes or of a cluster can have.
 pub const MAX_SLOTS: usize = 1024;
 
 /// Error returned by [`check_slots`].

@@ -90,7 +90,7 @@ impl<T: Send + 'static> Queued<T> {
         Queued { result, thread, stat }
     }
 
-    /// Whether the thread sleeps. Elsewhere than on Linux it has had time to.
+    /// Returns whether the thread sleeps. On systems other than Linux, this only waits for some time.
     fn sleeps(&self) -> bool {
         let Ok(stat) = &self.stat else {
             thread::sleep(Duration::from_millis(50));
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Queued<T> {
         }
     }
 
-    /// Whether the thread has returned.
+    /// Returns whether the thread has returned.
     pub fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
@@ -142,7 +142,8 @@ pub(crate) fn enqueue_while<H: HallUnderTest, T: Send + 'static>(
     let before = hall.waiting();
     let queued = Queued::start(hall, f);
     eventually("one more waits", || hall.waiting() == before + 1 || !in_time());
-    // A hall may count a waiter some steps before it has its place. A waiter that sleeps has it.
+    // A hall may count a waiter some steps before the waiter is in the queue. A waiter that sleeps is in the
+    // queue.
     eventually("the waiter sleeps", || queued.sleeps() || !in_time());
     in_time().then_some(queued)
 }

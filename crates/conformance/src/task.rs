@@ -23,13 +23,13 @@ impl Wake for Alarm {
 }
 
 impl Alarm {
-    /// How many times the task was woken.
+    /// Returns how many times the task was woken.
     pub fn rung(&self) -> usize {
         self.0.load(SeqCst)
     }
 }
 
-/// A future with an executor that polls it only when a test says so.
+/// A future that is polled only when a test asks for it.
 #[derive(Debug)]
 pub struct Task<F> {
     /// The future.
@@ -61,7 +61,7 @@ impl<F: Future> Task<F> {
         self
     }
 
-    /// Whether the future has asked to be polled again.
+    /// Returns whether the future has asked to be polled again.
     pub fn is_woken(&self) -> bool {
         self.alarm.rung() > 0
     }

@@ -8,7 +8,7 @@
 //! and for each operation under way, whether it has taken effect. This is the search of Wing & Gong (1993) on
 //! all branches at once, with equal branches merged (Lowe 2017). So the number of configurations depends on
 //! how many operations overlap, not on the length of the history. [`check`] does the same for a recorded
-//! history. It is faster, because it knows the result of an operation already at its call.
+//! history. It is faster, because it has the result of an operation already at its call.
 //!
 //! Limits: an object whose results reveal little (pushes that are never popped) leaves many orders
 //! possible, and each order is a configuration.

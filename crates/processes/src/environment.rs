@@ -1,5 +1,5 @@
-//! The environment of the step machine on real memory: words of the hall's file, and wires for bells and
-//! for who is alive; and the driver that runs a passage in it.
+//! The environment of the step machine on real memory, and the driver that runs a passage in it. The variables
+//! are words of the hall's file. Pipes (wires) carry wake-ups and show which processes are alive.
 
 use std::{
     hint, mem,

@@ -97,7 +97,7 @@ impl Lock {
         self.0.compare_exchange(ptr::null_mut(), held(), SeqCst, SeqCst).is_err()
     }
 
-    /// S1: clears the news. Moves the newcomers into the queue, who came with it.
+    /// S1: clears the news, and moves the newcomers that came with it into the queue.
     ///
     /// # Safety
     /// The caller is the server.

@@ -5,18 +5,20 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom
 //! ```
 //!
-//! The lab has explored all runs of the machine's lines, sequentially consistent, with a queue and wake-ups
-//! that are correct by definition. Loom checks what the lab does not see:
-//! - The queue is a list of nodes on stacks and in futures. The lock keeps everybody but the server away from
-//!   its cells, and each server sees what the one before it wrote (loom's cells check both).
+//! The lab explores all sequentially consistent runs of the step machine, with a queue and wake-ups that are
+//! correct by definition. Loom checks what the lab does not see:
+//! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses its
+//!   cells, and each server sees what the server before it wrote (loom's cells check both).
 //! - A wake-up is a thread's `unpark` or a task's waker, which is taken out and replaced under the lock.
-//! - Futures may be dropped, or polled with another waker, at any time against a grant.
+//! - Futures may be dropped, or polled with another waker, at any time before, during or after a grant.
 //! - A release happens before the acquire that it lets in (again checked by cells).
 //!
 //! Loom treats sequentially consistent accesses as acquire and release, which is weaker than what the code
-//! uses, so a result here does not depend on more. A future recognises its waker by its address. Freeing memory
-//! happens before it is allocated again, which loom does not know, so the tests keep old wakers alive. Not covered: time limits (loom has no clock; giving up is
-//! tested with `try_acquire` and dropped futures), and runs with more preemptions than the bound.
+//! uses. So the results also hold for the code. A future recognises its waker by its address. Memory is freed
+//! before it is allocated again, but loom does not model this order, so the tests keep old wakers alive.
+//!
+//! Not covered: time limits (loom has no clock; giving up is tested with `try_acquire` and dropped futures), and
+//! runs with more preemptions than the bound.
 #![cfg(loom)]
 
 use std::{

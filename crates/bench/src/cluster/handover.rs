@@ -22,7 +22,7 @@ use super::{
 };
 use crate::common::quartiles::Quartiles;
 
-/// The most writes that a hand-over may take.
+/// The largest number of writes that a hand-over may take.
 pub const BAR: f64 = 3.0;
 
 const NAME: &str = "handover";

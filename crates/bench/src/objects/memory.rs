@@ -1,4 +1,4 @@
-//! Memory in use while some threads are stopped inside their operation and others continue for long.
+//! Memory in use while some threads are stopped inside their operation and others continue for a long time.
 
 use std::{
     fs,

@@ -1,8 +1,8 @@
 //! The deadline of the command: two kernel timers that `hallpass run` and its keeper share.
 //!
 //! The keeper sets them again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
-//! the keeper has died, and even if `hallpass run` itself was stopped for long. The timers keep running while
-//! the machine sleeps.
+//! the keeper has died, and even if `hallpass run` itself was stopped for a long time. The timers keep running
+//! while the machine sleeps.
 
 use std::{
     io,

@@ -1,7 +1,7 @@
 //! The store engine etcd: its client, its keys, its transactions and its options.
 //!
-//! The rest of the crate uses [`EtcdStore`] and, for what crosses this border, types that do not depend on
-//! the engine: [`View`](crate::view::View), [`Revision`](crate::view::Revision),
+//! The rest of the crate uses [`EtcdStore`]. The arguments and results of its methods have types that do not depend
+//! on the engine: [`View`](crate::view::View), [`Revision`](crate::view::Revision),
 //! [`ClaimRecord`](crate::records::ClaimRecord), [`Failure`](crate::failure::Failure). A second engine needs
 //! a folder like this one and a trait with the methods of [`EtcdStore`].
 

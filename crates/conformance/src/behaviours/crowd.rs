@@ -25,7 +25,7 @@ impl Witness {
         }
     }
 
-    /// Sees a holder come and go.
+    /// Records that a holder enters, checks the guarantees, and releases its pass.
     fn visit<H: HallUnderTest>(&self, pass: H::Pass) {
         let (slot, k) = (H::slot(&pass), self.taken.len());
         assert!(slot < k, "slot {slot} of {k}");
@@ -39,7 +39,7 @@ impl Witness {
     }
 }
 
-/// Runs `passage` in eight threads, as often as the hall can bear.
+/// Runs `passage` in eight threads, in each of them `CAPACITY.rounds` times.
 fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand::Rng) + Sync) {
     const THREADS: u64 = 8;
     let hall: H = open(k);
@@ -57,15 +57,16 @@ fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand:
     assert_whole(&hall);
 }
 
-/// Among threads that come and go all the time, at most k are in, no slot has two holders, and all get
-/// their turn.
+/// While many threads enter and leave, at most k of them hold a slot, no slot has two holders, and every thread
+/// gets in.
 pub fn a_crowd_is_kept_apart_and_every_thread_gets_in<H: HallUnderTest>() {
     for k in [1, 3] {
         run::<H>(k, |hall, witness, _| witness.visit::<H>(hall.acquire().expect("its turn comes")));
     }
 }
 
-/// The same holds if some of them do not wait, and others give up.
+/// At most k threads hold a slot, and no slot has two holders, even if some threads do not wait and others give
+/// up.
 pub fn a_crowd_that_tries_and_gives_up_is_kept_apart<H: HallUnderTest>() {
     run::<H>(2, |hall, witness, random| {
         let attempt = match random.u32(0..3) {

@@ -7,7 +7,7 @@ use crate::{
     helpers::{assert_full, fill, open, sorted},
 };
 
-/// More slots let waiters in at once, in the order in which they came.
+/// When slots are added, waiters get them at once, in the order in which they came.
 pub fn more_slots_let_waiters_in<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
@@ -23,7 +23,7 @@ pub fn more_slots_let_waiters_in<H: HallUnderTest>() {
     let let_in = |expected: [usize; 2], slots: [usize; 2]| {
         let mut two: Vec<_> =
             (0..2).map(|_| receiver.recv_timeout(deadline()).expect("a waiter gets in")).collect();
-        // Two that are let in at once may say so in any order.
+        // Two waiters that get slots at the same time may report it in any order.
         two.sort_by_key(|(number, _)| *number);
         assert!(two.iter().map(|(number, _)| *number).eq(expected));
         assert_eq!(sorted::<H>(two.iter().map(|(_, pass)| pass)), slots);
@@ -43,7 +43,7 @@ pub fn more_slots_let_waiters_in<H: HallUnderTest>() {
     assert_whole(&hall);
 }
 
-/// With fewer slots, holders stay, and nobody else gets in until a slot that is left is free.
+/// When slots are removed, holders keep theirs, and no caller gets in until one of the remaining slots is free.
 pub fn holders_of_removed_slots_keep_them<H: HallUnderTest>() {
     let hall: H = open(4);
     let mut held = fill(&hall, 4);

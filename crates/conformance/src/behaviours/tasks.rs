@@ -29,7 +29,7 @@ pub fn a_task_gets_a_free_slot<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A future takes its place in the queue when it is first polled, not when it is made.
+/// A future joins the queue when it is first polled, not when it is made.
 pub fn a_future_joins_the_queue_when_first_polled<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let early = Task::new(hall.acquire_async());
@@ -45,7 +45,7 @@ pub fn a_future_joins_the_queue_when_first_polled<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A future that is polled again keeps its place.
+/// A future that is polled again keeps its position in the queue.
 pub fn a_future_that_is_polled_again_keeps_its_place<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let (mut first, second) = (waits(&hall), waits(&hall));
@@ -61,7 +61,7 @@ pub fn a_future_that_is_polled_again_keeps_its_place<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A future that is dropped before it is polled has taken no place.
+/// A future that is dropped before it is polled has never joined the queue.
 pub fn a_future_dropped_before_its_first_poll_leaves_no_trace<H: TasksUnderTest>() {
     let hall: H = open(1);
     drop(hall.acquire_async());
@@ -72,8 +72,8 @@ pub fn a_future_dropped_before_its_first_poll_leaves_no_trace<H: TasksUnderTest>
     assert_whole(&hall);
 }
 
-/// A future that is dropped while it waits, at the head, in the middle or at the end of the queue, gives
-/// up its place.
+/// A future that is dropped while it waits, at the head, in the middle or at the end of the queue, leaves the
+/// queue.
 pub fn a_dropped_future_leaves_the_queue<H: TasksUnderTest>() {
     for gone in 0..3 {
         let (hall, held) = taken::<H>();

@@ -7,7 +7,7 @@
 //! | [`state`], [`environment`], [`step`] | the state, and what a step does to it; races |
 //! | [`normal`] | normal forms: finitely many states, although numbers grow |
 //! | [`space`], [`observe`] | all runs with a linearizability monitor; the properties |
-//! | [`mod@check`], [`bounds`] | questions and reports; the most steps that an operation takes |
+//! | [`mod@check`], [`bounds`] | questions and reports; the largest number of steps that an operation takes |
 //! | [`text`] | a run as text, one line per step |
 //! | [`suite`] | the expected results |
 

@@ -98,8 +98,8 @@ impl Symmetry {
         }
         let n = tables.n;
         let decls = machine.layout().decls();
-        // A variable at home with one process would have to move with it. No symmetric machine has such a
-        // variable so far.
+        // If processes are renamed, a variable in the memory of one process would have to be renamed with it. No
+        // symmetric machine has such a variable so far.
         assert!(decls.iter().all(|decl| decl.home.is_none()), "a variable has a home");
         assert!(
             tables.codes.iter().all(|codes| *codes == tables.codes[0]),

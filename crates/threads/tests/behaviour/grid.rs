@@ -90,7 +90,7 @@ fn a_static_hall_can_barge_and_have_many_slots() {
     assert_whole(&WIDE);
 }
 
-/// A service keeps its place in the queue from one poll to the next.
+/// An acquirer keeps its position in the queue from one poll to the next.
 #[test]
 fn an_acquirer_keeps_its_place() {
     for hall in halls(1) {

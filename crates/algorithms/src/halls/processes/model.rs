@@ -1,4 +1,4 @@
-//! The step machine as the lab explores it: a few processes, and a kernel that reports who has died.
+//! The step machine as the lab explores it: a few processes, and a kernel that reports which process has died.
 
 use alloc::{format, string::String, vec::Vec};
 

@@ -27,8 +27,8 @@
 //! are still free at S9.
 //! I3: a waiter is counted until its grant is written, so nobody overtakes a waiter without a grant.
 //!
-//! - **FIFE** (first in, first enabled). The doorway is lines L1 to L4. A waiter in the queue is ahead of all later callers: they find
-//!   it counted, and stand behind it.
+//! - **FIFE** (first in, first enabled). The doorway is lines L1 to L4. A waiter in the queue is ahead of all
+//!   later callers: they find it counted, and stand behind it.
 //! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server sees
 //!   the change or the news. A waiter is woken after its grant is written, and a wake-up that comes too
 //!   early is remembered.
@@ -42,8 +42,8 @@
 //! Requests for several slots wait in the same queue, and nothing overtakes them: while the head needs more
 //! than is free, what becomes free stays free for it.
 //!
-//! In a *barging* hall, line L1 does not look whether there are waiters, and the server only tells the head of
-//! the queue to try again (`TRY`), one waiter at a time (`CALLED`).
+//! In a *barging* hall, line L1 does not check whether there are waiters. The server does not grant slots: it
+//! makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`).
 //!
 //! | file | lines |
 //! |---|---|

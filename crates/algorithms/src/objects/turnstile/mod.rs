@@ -65,7 +65,7 @@ impl Turnstile {
         Turnstile { n, k, layout, drawn, exits }
     }
 
-    /// Whether the holder of number `t` may enter after this many exits.
+    /// Returns whether the holder of number `t` may enter after this many exits.
     fn has_room(&self, t: Word, exits: Word) -> bool {
         t - exits < self.k as Word
     }

@@ -1,7 +1,7 @@
 //! A client of etcd: the part of its gRPC interface that a hall needs.
 //!
 //! We wrote our own on top of tonic, with the messages declared by hand. The existing crate generates them
-//! with `protoc`, which everybody who builds hallpass would have to install. The JSON gateway can be switched
+//! with `protoc`, which everyone who builds hallpass would have to install. The JSON gateway can be switched
 //! off, does not support users by certificate, and costs an extra hop.
 //!
 //! Each call makes one attempt at one member, for a bounded time. Callers that may repeat a request use a
