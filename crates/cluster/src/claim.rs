@@ -75,7 +75,7 @@ pub(crate) struct Health {
     pub own: OwnClaim,
     /// The newest revision in which it was seen.
     revision: Revision,
-    /// Why the claim is lost. This never changes back.
+    /// The reason why the claim is lost; `None` while it is not. A lost claim stays lost.
     pub lost: Option<Loss>,
 }
 

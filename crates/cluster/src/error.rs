@@ -69,7 +69,7 @@ pub enum Error {
     BadOption {
         /// The option or variable.
         what: String,
-        /// Why.
+        /// The reason why it is invalid.
         why: String,
     },
     /// No member of the cluster that has a leader answered in time.

@@ -16,8 +16,8 @@ use crate::{HallUnderTest, Refusal};
 /// Milliseconds until a behaviour fails.
 static DEADLINE: AtomicU64 = AtomicU64::new(60_000);
 
-/// How long a behaviour waits for something that has to happen before it fails: a minute, unless
-/// [`set_deadline`] was called. Nothing takes this long on any machine, however busy, unless it is broken.
+/// Returns how long a behaviour waits for an event before it fails: a minute, unless [`set_deadline`] was called.
+/// Even on a very busy machine, an event takes this long only if the hall is broken.
 pub fn deadline() -> Duration {
     Duration::from_millis(DEADLINE.load(Relaxed))
 }
@@ -43,7 +43,7 @@ pub(crate) fn fill<H: HallUnderTest>(hall: &H, n: usize) -> Vec<H::Pass> {
     (0..n).map(|_| hall.try_acquire().expect("a slot is free")).collect()
 }
 
-/// The slots of passes, in ascending order.
+/// Returns the slots of passes, in ascending order.
 pub(crate) fn sorted<'a, H: HallUnderTest>(
     passes: impl IntoIterator<Item = &'a H::Pass>,
 ) -> Vec<usize> {
@@ -66,8 +66,8 @@ pub fn eventually(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// A thread that stands in the queue of a hall. Its result is awaited with a deadline, so that a waiter
-/// that is never let in fails the test instead of hanging it.
+/// A thread that waits in the queue of a hall. The test waits for its result with a deadline, so that the test
+/// fails, and does not hang, if the waiter never gets a slot.
 pub struct Queued<T> {
     result: mpsc::Receiver<T>,
     thread: JoinHandle<()>,
@@ -148,7 +148,7 @@ pub(crate) fn enqueue_while<H: HallUnderTest, T: Send + 'static>(
     in_time().then_some(queued)
 }
 
-/// Fails unless the hall is full: a caller that does not wait is turned away.
+/// Checks that the hall is full: `try_acquire` fails.
 pub(crate) fn assert_full<H: HallUnderTest>(hall: &H) {
     match hall.try_acquire() {
         Err(Refusal::NoPermits) => {}
@@ -173,8 +173,8 @@ pub fn assert_whole<H: HallUnderTest>(hall: &H) {
     eventually("all slots are free again", || (hall.available(), hall.waiting()) == (k, 0));
 }
 
-/// Runs `attempt` with time limits that get longer, until one is long enough for it to set the scene.
-/// An attempt that fails drops its passes, which lets in the waiters that it leaves behind.
+/// Runs `attempt` with time limits that get longer, until one is long enough for the test to create the
+/// situation that it needs. An attempt that fails drops its passes, so that its remaining waiters get slots.
 pub(crate) fn retry_longer(attempt: impl Fn(Duration) -> Option<()>) {
     let limits = [300, 1500, 6000, 25_000].map(Duration::from_millis);
     assert!(limits.into_iter().any(|limit| attempt(limit).is_some()), "the machine is too slow");

@@ -2,10 +2,10 @@
 
 /// Makes a `#[test]` of each behaviour for a type that implements [`HallUnderTest`](crate::HallUnderTest).
 ///
-/// The words after the colon name the further abilities of the hall: `many` ([`ManyUnderTest`](crate::ManyUnderTest)), `tasks`
-/// ([`TasksUnderTest`](crate::TasksUnderTest)), `forget` ([`ForgetUnderTest`](crate::ForgetUnderTest)).
+/// The words after the colon name what else the hall can do: `many` ([`ManyUnderTest`](crate::ManyUnderTest)),
+/// `tasks` ([`TasksUnderTest`](crate::TasksUnderTest)), `forget` ([`ForgetUnderTest`](crate::ForgetUnderTest)).
 /// Tests are named after behaviours, in modules named after topics: `order::waiters_get_in_in_the_order_they_came`.
-/// Two halls in one file need modules of their own.
+/// If one file tests two halls, each needs its own module.
 #[macro_export]
 macro_rules! conformance {
     ($hall:ty $(: $($ability:ident),+)?) => {

@@ -28,7 +28,7 @@ pub struct Block {
     pub line: usize,
     /// Its lines; of a `console` block, those after the prompt.
     pub lines: Vec<String>,
-    /// Why no test runs it.
+    /// The reason why no test runs it; `None` if a test does.
     pub not_run: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 """Waiting in asyncio tasks.
 
-The tasks of one event loop that wait for one hall stand in a *line* of this process, first come first
-served. Only the first of them has a place in the hall's queue, for which one native thread sleeps in the
+The tasks of one event loop that wait for one hall form a *line*: a queue in this process, first come first
+served. Only the first of them has a place in the hall's queue. One native thread sleeps for it in the
 kernel. The event loop watches one descriptor. So a thousand waiting tasks cost one thread, a few
 descriptors and no CPU time.
 """
@@ -86,7 +86,7 @@ class Line:
         """The place in the hall's queue, if a task waits."""
 
     async def wait(self) -> Pass:
-        """Waits in line for a pass. Cancelling gives the place up."""
+        """Waits in the line for a pass. A cancelled task leaves the line."""
         waiter: asyncio.Future[Pass] = self.loop.create_future()
         self.waiters.append(waiter)
         if self.place is None:
@@ -104,7 +104,7 @@ class Line:
                 self._leave_queue()
 
     def _serve(self) -> None:
-        """Gives slots to tasks in line while some are free; then waits in the hall's queue for the next one."""
+        """Gives free slots to the tasks in the line; then waits in the hall's queue for the next slot."""
         while self.waiters:
             if self.waiters[0].done():
                 self.waiters.popleft()  # cancelled, and about to leave the line

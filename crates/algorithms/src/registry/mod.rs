@@ -36,7 +36,7 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
     GROUPS.iter().copied().flatten()
 }
 
-/// Why there is no such algorithm.
+/// The reason why an algorithm cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// No algorithm has this identifier.

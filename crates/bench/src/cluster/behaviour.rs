@@ -98,7 +98,7 @@ impl Trial {
     /// Runs the trial on a wrapper.
     ///
     /// # Errors
-    /// Why the trial could not be carried out.
+    /// Returns the reason if the trial cannot be carried out.
     pub fn run(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Behaviour, String> {
         let (good, seen) = match self {
             Trial::Status => status(cluster, wrapper)?,

@@ -63,7 +63,7 @@ impl Handover {
 /// Measures this many hand-overs of each kind.
 ///
 /// # Errors
-/// Why a hand-over failed.
+/// Returns the reason if a hand-over fails.
 pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
     let cluster = setting.start();
     let (mine, other) = (connect(&cluster)?, connect(&cluster)?);

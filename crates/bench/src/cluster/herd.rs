@@ -47,7 +47,7 @@ pub fn is_steady(herds: &[Herd]) -> bool {
 /// Counts the events of this many releases, on a cluster that does nothing else.
 ///
 /// # Errors
-/// Why a call on the hall failed.
+/// Returns the reason if a call on the hall fails.
 pub fn measure(
     cluster: &EtcdCluster,
     k: usize,

@@ -49,7 +49,7 @@ impl Plan {
     /// Measures step by step.
     ///
     /// # Errors
-    /// Why something could not be measured.
+    /// Returns the reason if a measurement fails.
     pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let mut report =
             Report { cores: cores(), load: vec![load()], rounds: self.rounds, ..Report::default() };

@@ -56,7 +56,7 @@ pub struct Succession {
 /// Measures the passages per second of this many loops, with this many passages each.
 ///
 /// # Errors
-/// Why a command failed.
+/// Returns the reason if a command fails.
 pub fn passages(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
@@ -71,7 +71,7 @@ pub fn passages(
 /// Returns when commands began and ended, in the order in which they began.
 ///
 /// # Errors
-/// Why a command failed, or what it printed instead of two times.
+/// Returns the reason if a command fails, or its output if that is not two times.
 pub fn stays(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,

@@ -5,7 +5,7 @@ use crate::{
     helpers::{LONG, fill, open},
 };
 
-/// Fails unless every way to get in says that the hall is closed.
+/// Checks that every function that acquires a slot returns the error for a closed hall.
 fn assert_closed<H: HallUnderTest>(hall: &H) {
     assert!(hall.is_closed());
     assert_eq!(hall.acquire().unwrap_err(), Refusal::Closed);
@@ -14,7 +14,7 @@ fn assert_closed<H: HallUnderTest>(hall: &H) {
     eventually("nobody waits for a closed hall", || hall.waiting() == 0);
 }
 
-/// A closed hall turns newcomers away, and closing it again changes nothing.
+/// Callers get an error from a closed hall, and closing it again changes nothing.
 pub fn a_closed_hall_turns_newcomers_away<H: HallUnderTest>() {
     let hall: H = open(2);
     assert!(!hall.is_closed());
@@ -24,7 +24,7 @@ pub fn a_closed_hall_turns_newcomers_away<H: HallUnderTest>() {
     assert_closed(&hall);
 }
 
-/// Closing a hall turns waiters away, with and without a time limit.
+/// When a hall is closed, its waiters get an error, with and without a time limit.
 pub fn closing_turns_waiters_away<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");

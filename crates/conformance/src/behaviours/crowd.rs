@@ -81,7 +81,8 @@ pub fn a_crowd_that_tries_and_gives_up_is_kept_apart<H: HallUnderTest>() {
     });
 }
 
-/// The same holds if the hall is resized all the time; slots stay below the largest size it has had.
+/// No slot has two holders while the hall is resized again and again, and slots stay below the largest size that
+/// the hall has had.
 pub fn a_crowd_in_a_hall_that_is_resized_is_kept_apart<H: HallUnderTest>() {
     let hall: H = open(3);
     let (witness, over) = (Witness::new(3), AtomicBool::new(false));

@@ -94,7 +94,7 @@ pub fn a_request_for_several_is_not_overtaken<H: ManyUnderTest>() {
     assert_whole(&hall);
 }
 
-/// Callers that come and go all the time do not starve a request for all slots.
+/// Callers that enter and leave again and again do not starve a request for all slots.
 pub fn small_requests_do_not_starve_a_large_one<H: ManyUnderTest>() {
     let hall: H = open(4);
     let over = AtomicBool::new(false);
@@ -119,7 +119,7 @@ pub fn small_requests_do_not_starve_a_large_one<H: ManyUnderTest>() {
     assert_whole(&hall);
 }
 
-/// Several slots that are freed at once let in as many waiters as fit.
+/// When several slots are freed at once, as many waiters as fit get in.
 pub fn several_freed_slots_let_in_as_many_as_fit<H: ManyUnderTest>() {
     let hall: H = open(5);
     let held = hall.acquire_many(5).expect("free");
@@ -164,8 +164,8 @@ pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>(
     });
 }
 
-/// A request that is too large since the hall has shrunk waits until the hall grows, and so do the waiters
-/// behind it.
+/// A waiting request can become too large when the hall shrinks. It then waits until the hall grows, and so do the
+/// waiters behind it.
 pub fn a_request_that_has_become_too_large_waits_until_the_hall_grows<H: ManyUnderTest>() {
     let hall: H = open(3);
     let held = hall.acquire().expect("free");
@@ -184,7 +184,7 @@ pub fn a_request_that_has_become_too_large_waits_until_the_hall_grows<H: ManyUnd
     assert_whole(&hall);
 }
 
-/// Closing a hall turns requests for several away.
+/// When a hall is closed, requests for several slots get an error.
 pub fn closing_turns_requests_for_several_away<H: ManyUnderTest>() {
     let hall: H = open(2);
     let held = hall.acquire_many(2).expect("free");

@@ -1,4 +1,4 @@
-//! The promises, one function each. [`conformance!`](crate::conformance) makes a test of each.
+//! The promises of a hall, one function each. [`conformance!`](crate::conformance) makes each function a test.
 
 pub mod closing;
 pub mod crowd;

@@ -10,7 +10,7 @@ use crate::{
     helpers::{assert_full, fill, open},
 };
 
-/// Waiters get in in the order in which they came.
+/// Waiters get slots in the order in which they came.
 pub fn waiters_get_in_in_the_order_they_came<H: HallUnderTest>() {
     const WAITERS: usize = 6;
     let largest = H::CAPACITY.sizes.iter().copied().filter(|&k| k <= 128).max();
@@ -45,8 +45,8 @@ pub fn waiters_get_in_in_the_order_they_came<H: HallUnderTest>() {
     }
 }
 
-/// A freed slot belongs to the waiter at the head of the queue: a caller that does not wait cannot take
-/// it in between.
+/// A freed slot belongs to the waiter at the head of the queue: `try_acquire` of another caller cannot take it in
+/// between.
 pub fn a_caller_that_does_not_wait_cannot_overtake_a_waiter<H: HallUnderTest>() {
     for _ in 0..10 {
         let hall: H = open(1);
@@ -65,7 +65,7 @@ pub fn a_caller_that_does_not_wait_cannot_overtake_a_waiter<H: HallUnderTest>() 
     }
 }
 
-/// A holder that leaves and comes again stands behind the waiters.
+/// A holder that leaves and acquires again queues behind the waiters.
 pub fn a_holder_that_comes_again_stands_at_the_end<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");

@@ -63,7 +63,7 @@ pub fn holders_of_removed_slots_keep_them<H: HallUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A slot that was removed is not handed out again, whichever slots are freed first.
+/// A slot that was removed is not handed out again, no matter which slots are freed first.
 pub fn removed_slots_are_not_handed_out_again<H: HallUnderTest>() {
     for &k in H::CAPACITY.sizes.iter().filter(|&&k| k > 1) {
         for largest_first in [false, true] {
@@ -84,7 +84,7 @@ pub fn removed_slots_are_not_handed_out_again<H: HallUnderTest>() {
     }
 }
 
-/// A waiter of a hall that has shrunk gets in when a slot that is left is free.
+/// After a hall has shrunk, a waiter gets in when one of the remaining slots is free.
 pub fn a_waiter_of_a_smaller_hall_gets_in_in_the_end<H: HallUnderTest>() {
     let hall: H = open(3);
     let mut held = fill(&hall, 3);

@@ -17,7 +17,7 @@ pub fn a_hall_without_slots_is_refused<H: HallUnderTest>() {
     assert!(error.contains("at least 1") || error.contains("1 to "), "{error}");
 }
 
-/// The error for a hall that is too large names the number asked for and the most there can be.
+/// The error for a hall that is too large names the requested number of slots and the largest possible one.
 pub fn a_hall_that_is_too_large_is_refused_with_the_limit<H: HallUnderTest>() {
     let max = H::CAPACITY.max_slots;
     let error = H::open(max + 1).err().expect("it is too large");
@@ -27,7 +27,7 @@ pub fn a_hall_that_is_too_large_is_refused_with_the_limit<H: HallUnderTest>() {
     assert!(error.contains(&usize::MAX.to_string()), "{error}");
 }
 
-/// A hall is not resized to a number of slots that it cannot have, and keeps the slots it has.
+/// Resizing to a number of slots that the hall cannot have fails, and the hall keeps its slots.
 pub fn a_hall_is_not_resized_beyond_its_limits<H: HallUnderTest>() {
     let hall: H = open(2);
     let max = H::CAPACITY.max_slots;

@@ -5,12 +5,12 @@ use crate::{
     helpers::{assert_full, open},
 };
 
-/// A task that waits for the hall.
+/// Returns a task that waits for the hall.
 fn waits<H: TasksUnderTest>(hall: &H) -> Task<H::Acquiring> {
     Task::new(hall.acquire_async()).waits(hall)
 }
 
-/// A hall of one slot, and the pass that holds it.
+/// Returns a hall with one slot, and the pass that holds this slot.
 fn taken<H: HallUnderTest>() -> (H, H::Pass) {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
@@ -88,7 +88,7 @@ pub fn a_dropped_future_leaves_the_queue<H: TasksUnderTest>() {
     }
 }
 
-/// A future that was granted a slot has it, though it is not polled: nobody else gets the slot.
+/// A future that was granted a slot holds it even before it is polled again: no other caller gets the slot.
 pub fn a_granted_future_keeps_its_slot_until_it_is_polled<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let granted = waits(&hall);
@@ -105,7 +105,7 @@ pub fn a_granted_future_keeps_its_slot_until_it_is_polled<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// A future that is dropped after it was granted a slot hands it on: to the next task, or thread.
+/// If a future is dropped after it was granted a slot, the next task or thread gets the slot.
 pub fn a_future_dropped_after_its_grant_hands_the_slot_on<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let (granted, next) = (waits(&hall), waits(&hall));
@@ -119,7 +119,7 @@ pub fn a_future_dropped_after_its_grant_hands_the_slot_on<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// Tasks and threads stand in one queue.
+/// Tasks and threads wait in one queue.
 pub fn tasks_and_threads_stand_in_one_queue<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let first = waits(&hall);
@@ -141,7 +141,7 @@ pub fn tasks_and_threads_stand_in_one_queue<H: TasksUnderTest>() {
     assert_whole(&hall);
 }
 
-/// Closing a hall turns away tasks that wait for it, and tasks that come later.
+/// When a hall is closed, tasks that wait and tasks that come later get an error.
 pub fn closing_turns_tasks_away<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let (waiter, dropped) = (waits(&hall), waits(&hall));
@@ -154,7 +154,7 @@ pub fn closing_turns_tasks_away<H: TasksUnderTest>() {
     assert_eq!(Task::new(hall.acquire_async()).done().unwrap_err(), Refusal::Closed);
 }
 
-/// A future that was granted a slot before the hall closed has it.
+/// A future that was granted a slot before the hall closed keeps the slot.
 pub fn a_future_granted_before_the_hall_closes_keeps_its_slot<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let granted = waits(&hall);

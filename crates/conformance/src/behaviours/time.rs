@@ -10,7 +10,7 @@ use crate::{
     helpers::{LONG, SHORT, enqueue_while, fill, open, retry_longer},
 };
 
-/// A caller that finds a slot free does not wait, even if it has no time at all.
+/// A caller that finds a slot free takes it, even if its time limit is zero.
 pub fn a_free_slot_needs_no_time<H: HallUnderTest>() {
     let hall: H = open(3);
     let past = Instant::now();
@@ -85,7 +85,7 @@ pub fn a_waiter_that_times_out_keeps_the_order_of_the_others<H: HallUnderTest>()
     }
 }
 
-/// A waiter takes a slot that is freed before its time is over, however long that is.
+/// A waiter takes a slot that is freed before its time limit, even if the limit is very long.
 pub fn a_slot_that_comes_in_time_is_taken<H: HallUnderTest>() {
     for limit in [LONG, Duration::MAX] {
         let hall: H = open(1);
@@ -99,7 +99,7 @@ pub fn a_slot_that_comes_in_time_is_taken<H: HallUnderTest>() {
     }
 }
 
-/// A slot is not lost if time runs out just as it comes: it is taken, or left to others.
+/// A slot is not lost if it is freed just when a waiter times out: the waiter takes it, or leaves it to others.
 pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     for k in [1, 2] {
         let hall: H = open(k);
@@ -123,8 +123,8 @@ pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     }
 }
 
-/// A waiter that gives up leaves the slot that it waited for to others, even if it is let in at the
-/// moment at which it gives up.
+/// A waiter that gives up leaves the slot to others, even if it gets the slot at the moment at which it gives
+/// up.
 pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
     let hall: H = open(2);
     let mut held = fill(&hall, 2);

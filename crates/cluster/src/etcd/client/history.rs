@@ -30,7 +30,7 @@ struct Seen {
     revision: i64,
     /// When we noticed that history was lost.
     lost: Option<Instant>,
-    /// Why the members are not those of one cluster.
+    /// The reason why the members do not belong to one cluster; `None` as long as they seem to.
     mixed: Option<String>,
     /// Whether all members were asked which cluster they belong to.
     checked: bool,
