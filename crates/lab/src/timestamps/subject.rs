@@ -83,7 +83,7 @@ pub struct Happened {
     pub line: &'static str,
     /// The accesses: exactly one, except in a model.
     pub accesses: Vec<(Var, Op, Word)>,
-    /// Whether another coin could have led elsewhere.
+    /// Whether the step depended on a coin toss that could have ended differently.
     pub tossed: bool,
     /// The view of the Scan inside Label, if this step ended it.
     pub decided: Option<Seen>,

@@ -87,7 +87,7 @@ impl Scene {
     }
 }
 
-/// Whether a caller that does not wait is turned away.
+/// Returns whether `try_acquire` finds no free slot.
 pub fn is_full(hall: &SharedHall) -> bool {
     match hall.try_acquire() {
         Ok(_) => false,

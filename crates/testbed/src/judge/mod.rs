@@ -36,7 +36,7 @@ pub enum Promise {
     TokensGrow,
     /// A token is the revision in which the slot was assigned.
     TokensAreRevisions,
-    /// Claims get in in the order in which they came, and no claim overtakes a waiter.
+    /// Claims get slots in the order in which they came, and no claim overtakes a waiter.
     FirstComeFirstIn,
     /// The smallest free slot is taken.
     SmallestSlot,

@@ -1,6 +1,6 @@
 //! The store as the lab sees it: the whole hall is one word, and a transaction is one access.
 //!
-//! The word leaves out some of what a store has. Nothing is lost by that:
+//! The word leaves out some of what a store has. This does not change any result:
 //!
 //! - Revisions. A claim's revision is only compared to find the oldest claim, and the queue is in that order.
 //!   No process in the hall compares tokens.
@@ -9,7 +9,8 @@
 //!   process's claim. That is always the head of the queue, and while it is in the queue, it stays the head. So
 //!   it is enough to know which processes have seen the present head ([`Knowledge::Head`]).
 //! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder is inside, and [`Slot::Left`] from then
-//!   on. Waiting longer than a holder can stay has no other purpose. How long that takes is up to the schedule.
+//!   on. Real processes wait longer than a holder can stay only to get from the first to the second. In the lab,
+//!   the schedule decides how long that takes.
 //! - Watches. A waiter sleeps until one of the keys that it watches changes ([`Knowledge::Asleep`]), and learns
 //!   of nothing else.
 
@@ -38,7 +39,7 @@ pub const MAX_SLOTS: usize = 3;
 pub(super) enum Slot {
     /// Assigned to no claim.
     Free,
-    /// Assigned to this process, which is not inside: it does not know yet, or has come out.
+    /// Assigned to this process, which is not inside: it has not noticed yet, or has left.
     Given(Pid),
     /// Assigned to this process, which is inside.
     Held(Pid),
@@ -51,7 +52,7 @@ pub(super) enum Slot {
 /// The knowledge that a process has from its last transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
-    /// None.
+    /// The process has no knowledge that matters.
     Nothing,
     /// Nothing that it watches has changed since: it sleeps.
     Asleep,
@@ -67,24 +68,24 @@ pub(super) struct Hall {
     pub known: [Knowledge; MAX_PROCESSES],
     pub size: usize,
     pub closed: bool,
-    /// Waiters are to give up.
+    /// Whether waiters should give up.
     pub clock: bool,
-    /// This process will not get the answer to its next transaction.
+    /// The process that will not get the answer to its next transaction.
     pub unheard: Option<Pid>,
 }
 
 /// The transaction of a line, as an update of the word. The argument names the line and the process.
 pub(super) type Transact = fn(Word, Word) -> Word;
 
-/// Where a process goes from a line, given the hall after its transaction.
+/// A function that returns where a process continues after a line, given the hall after its transaction.
 pub(super) type Answer = fn(&Hall, Pid, Line<Pid>) -> Next<Line<Pid>>;
 
-/// The protocol's transactions.
+/// Updates the word by one line of the protocol.
 pub(super) fn transact(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, Hall::answer)
 }
 
-/// Updates the word by one line: sends its request, and remembers what its answer says.
+/// Updates the word by one line: carries out its request, and records what the process learns from the answer.
 pub(super) fn transact_by(
     word: Word,
     argument: Word,
@@ -116,7 +117,7 @@ pub(super) fn transact_by(
     hall.pack()
 }
 
-/// The owner of a claim dies, and its lease ends.
+/// Updates the word when process `p` dies and its lease ends.
 pub(super) fn dies(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.strike(p as Pid);
@@ -124,7 +125,7 @@ pub(super) fn dies(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// A lease ends, although its owner lives.
+/// Updates the word when the lease of process `p` ends although the process is alive.
 pub(super) fn expires(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.strike(p as Pid);
@@ -132,7 +133,7 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// The connection of `p` will break, unless another one is about to.
+/// Updates the word so that the next answer to `p` gets lost, unless this already holds for another process.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));

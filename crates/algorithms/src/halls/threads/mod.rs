@@ -42,8 +42,10 @@
 //! Requests for several slots wait in the same queue, and nothing overtakes them: while the head needs more
 //! than is free, what becomes free stays free for it.
 //!
-//! In a *barging* hall, line L1 does not check whether there are waiters. The server does not grant slots: it
-//! makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`).
+//! In a *barging* hall, line L1 does not check whether there are waiters. Instead of granting slots, the server
+//! makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`). The exception is a hall that
+//! was made smaller while more slots were held than it has now: there, only the server takes slots, and it
+//! grants them.
 //!
 //! | file | lines |
 //! |---|---|

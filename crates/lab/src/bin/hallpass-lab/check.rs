@@ -36,7 +36,7 @@ pub struct Args {
     /// promises, K-1 for most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
-    /// Stores go through a buffer per process, as on x86, instead of taking effect at once
+    /// Let stores go through a buffer per process, as on x86, instead of taking effect at once
     #[arg(long)]
     tso: bool,
     /// Merge states that differ only in the names of processes (safety properties)

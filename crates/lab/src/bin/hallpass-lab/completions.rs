@@ -10,7 +10,7 @@ use crate::Cli;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The shell
+    /// The shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }

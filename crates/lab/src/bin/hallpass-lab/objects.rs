@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", value_delimiter = ',', requires = "object")]
     #[arg(default_value = "0")]
     operations: Vec<u8>,
-    /// Only these of the object's operations, such as `add` or `put,take` [default: all]
+    /// Use only these operations of the object, such as `add` or `put,take` [default: all]
     #[arg(long, value_name = "OPERATION", value_delimiter = ',', requires = "object")]
     only: Vec<String>,
     /// Check a wrong variant: hasty, unguarded, unpinned, careless, hurried, unmarked,

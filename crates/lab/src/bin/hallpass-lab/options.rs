@@ -26,7 +26,7 @@ pub struct Size {
     /// The timestamp system under `afek` or `zehavi`
     #[arg(long, value_enum)]
     pub timestamps: Option<Timestamps>,
-    /// At most this many processes outside their remainder at once [default: N]
+    /// Let at most this many processes be outside their remainder at once [default: N]
     #[arg(long, value_name = "C")]
     pub contention: Option<usize>,
     /// Initial values that the paper leaves open: all of them, or only the smallest

@@ -32,7 +32,7 @@ pub struct Args {
     /// The cost model
     #[arg(long, value_enum, default_value_t = Machine::Cc)]
     machine: Machine,
-    /// At most this many processes outside their remainder at once [default: all]
+    /// Let at most this many processes be outside their remainder at once [default: all]
     #[arg(long, value_name = "C")]
     contention: Option<usize>,
     /// How many steps the search may take for each point

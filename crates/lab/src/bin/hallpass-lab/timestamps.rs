@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long = "part", value_name = "PART", value_delimiter = ',', value_parser = part())]
     #[arg(default_value = "snapshot,refinement,properties")]
     parts: Vec<Part>,
-    /// Random runs of this many steps in total, instead of all runs
+    /// Make random runs of this many steps in total, instead of all runs
     #[arg(long, value_name = "STEPS")]
     random: Option<u64>,
     /// The seed of random runs
