@@ -13,7 +13,7 @@ use hallpass_bench::{
     },
 };
 
-/// Returns a short plan. Only a run of the command kills many processes and watches waiters for long.
+/// Returns a short plan. Only a run of the command kills many processes and watches waiters for a long time.
 fn plan() -> Plan {
     let workloads = workloads::all(10, 10);
     Plan { workloads, contestants: field(), time_ms: 5, rounds: 2, kills: 3, watch_ms: 20 }

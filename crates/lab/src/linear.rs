@@ -238,7 +238,7 @@ fn successors<S: Specification>(
         let Pending::Called(op) = pending else { return None };
         let (state, ret) = spec.apply(&from.state, op);
         let fate = fate(*process, &ret);
-        // A lost one that changes nothing can as well stay under way.
+        // A lost operation that changes nothing is the same as one that is still under way.
         if fate == Fate::Cannot || fate == Fate::Lost && state == from.state {
             return None;
         }

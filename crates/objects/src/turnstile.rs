@@ -275,8 +275,8 @@ impl Turnstile {
 }
 
 impl Waiting {
-    /// Makes the calling sleeper the one that watches for a stall, if no other watches. One is enough; if
-    /// it stops, another one takes over after [`WATCH`].
+    /// Makes the calling sleeper the watcher for stalls, if there is no other watcher, and returns whether it
+    /// did. One watcher is enough. If it stops, another sleeper takes over after [`WATCH`].
     fn becomes_watcher(&self) -> bool {
         let now = self.created.elapsed();
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);

@@ -22,7 +22,7 @@ pub struct LowDescriptor(OwnedFd);
 ///
 /// When a process dies, Linux releases its open files in the reverse order of their highest descriptors. So
 /// the first descriptor has a low number: a lock or a port of the command, at a higher number, is free when
-/// the slot is. It is an open file of its own, because a copy would be released together with the second one.
+/// the slot is. It is opened separately, because a duplicate would be released together with the second descriptor.
 pub struct InheritedLifeline {
     _low: OwnedFd,
     _high: OwnedFd,

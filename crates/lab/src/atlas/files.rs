@@ -15,9 +15,9 @@ const SOURCES: &str = "crates/algorithms/src";
 /// A file of models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ManifestFile {
-    /// Its path; for a built-in file, from the root of the sources.
+    /// The path of the file; for a built-in file, from the root of the sources.
     pub path: PathBuf,
-    /// Its text.
+    /// The text of the file.
     pub text: String,
 }
 

@@ -106,7 +106,7 @@ impl Listed {
         Listed::Range,
     ];
 
-    /// Returns the property to ask for, if it is one that can be asked for.
+    /// Returns the property that a check can be asked for; `None` if there is none.
     pub fn property(self) -> Option<Property> {
         Property::ALL.get(self as usize).copied()
     }

@@ -66,11 +66,11 @@ pub enum Status {
 /// A model that was run.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its number in the manifest.
+    /// The number of the model in the manifest.
     pub index: usize,
     /// The model.
     pub model: AtlasModel,
-    /// Its results.
+    /// The measured results.
     pub measured: Measured,
     /// How they compare with the expectations.
     pub comparison: Comparison,

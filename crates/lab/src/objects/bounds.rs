@@ -1,8 +1,8 @@
-//! The most steps of its own that an operation takes, over all interleavings.
+//! The largest number of own steps of an operation, over all interleavings.
 //!
 //! The interleavings include those in which all other processes stop forever, at any line, and those in
-//! which they are arbitrarily faster. So a bound here is wait-freedom, and crashes need no model of their
-//! own. A step is one access to a word, or the beginning or the end of an access to a copy or a place.
+//! which they are arbitrarily faster. So a bound here proves wait-freedom, and crashes need no
+//! separate model. A step is one access to a word, or the beginning or the end of an access to a copy or a place.
 
 use hallpass_algorithms::objects::universal::Intent;
 
@@ -14,7 +14,7 @@ use crate::{
     store::Id,
 };
 
-/// The most steps of its own that an operation takes.
+/// The largest number of own steps of an operation.
 #[derive(Clone, Debug)]
 pub struct StepBounds {
     /// For operations that are applied; `None` if no process began one.

@@ -145,7 +145,7 @@ pub struct Report {
     pub complete: bool,
     /// The first violation, by a shortest run.
     pub violated: Option<Counterexample>,
-    /// The most steps of its own that an applied operation takes, and a read; `None` if not computed.
+    /// The largest number of own steps of an applied operation, and of a read; `None` if not computed.
     pub max_steps: Option<(Option<Bound>, Option<Bound>)>,
     /// The largest number of copies in use at once.
     pub copies: u32,

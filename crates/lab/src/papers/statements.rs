@@ -37,18 +37,18 @@ use crate::atlas::{self, Listed};
 pub struct Paper {
     /// The authors, as a heading.
     pub authors: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The year of publication.
     pub year: u16,
     /// The place of publication.
     pub published: Option<String>,
-    /// Its subject, in two lines.
+    /// The subject of the paper, in two lines.
     pub intro: String,
-    /// Its statements, in the paper's order.
+    /// The statements, in the order of the paper.
     #[serde(rename = "claim")]
     pub statements: Vec<Statement>,
-    /// Its comparison tables.
+    /// The comparison tables of the paper.
     #[serde(default, rename = "table")]
     pub tables: Vec<PaperTable>,
 }
@@ -226,7 +226,7 @@ pub struct PaperTable {
     pub measured: Vec<Column>,
     /// The sizes of the figures, as n and k.
     pub sizes: Vec<(usize, usize)>,
-    /// Its rows.
+    /// The rows of the table.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
     /// A remark, in Markdown.

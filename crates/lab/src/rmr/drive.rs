@@ -65,8 +65,8 @@ impl Style {
         }
     }
 
-    /// Creates the style in which the others do not move, except the one that does the most harm or has to
-    /// release the observed process.
+    /// Creates the style in which the other processes do not move, except one: the process that does the most
+    /// harm, or that has to release the observed process.
     pub fn adversary() -> Self {
         let always = 1.0;
         Style {

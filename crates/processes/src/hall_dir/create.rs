@@ -24,7 +24,7 @@ const OTHERS: u32 = 0o007;
 /// The directory of a new hall, which no other process sees yet.
 pub(crate) struct NewDir<'a> {
     path: &'a Path,
-    /// Its permissions.
+    /// The permissions of the directory.
     mode: u32,
 }
 

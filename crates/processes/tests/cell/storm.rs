@@ -75,8 +75,8 @@ fn kill(pid: Pid) {
     assert_eq!(status.terminating_signal(), Some(libc::SIGKILL), "{status:?}");
 }
 
-/// Checks the number of updates. Workers count theirs; each killed one may have made one that it did not
-/// count.
+/// Checks the number of updates. Workers count their updates. Each killed worker may have made one update that it
+/// did not count.
 fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
     println!(
         "{what}: {found} updates, {} of them by processes killed in it, {kills} kills",

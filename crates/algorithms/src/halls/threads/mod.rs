@@ -34,7 +34,7 @@
 //!   early is remembered.
 //! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the queue can
 //!   take over (natively a thread can, a task cannot). Giving up, resizing and closing wait until there is
-//!   no server. In theory this takes forever, but then a waiter that gives up gets a grant.
+//!   no other server. In theory, this can take forever, but a waiter that gives up then gets a grant in the end.
 //! - **No resilience.** A server that stops forever keeps all others out. A single thread of a process rarely
 //!   stops. A single process can be killed, so processes have another algorithm
 //!   ([`processes`](super::processes)).

@@ -71,7 +71,7 @@ changed_lines! {
         },
     }
 
-    /// Line U1 does not spoil the copy, so it passes for one that was installed.
+    /// Line U1 does not spoil the copy, so other processes mistake it for a copy that was installed.
     Forgetful: |_intent, e, _me| {
         U1 { c } => {
             e.taken(c, Op::Write(0));
