@@ -76,7 +76,7 @@ impl ClusterPass {
         self.slot
     }
 
-    /// Returns the token: a number larger than that of every earlier pass of this hall.
+    /// Returns the token: a number larger than that of every earlier pass in the same slot.
     ///
     /// Storage that remembers the largest token it has seen from each slot can refuse the writes of a holder that
     /// was paused for too long.

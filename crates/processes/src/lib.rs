@@ -128,6 +128,7 @@ mod sys;
 mod value_file;
 mod wires;
 
+#[doc(no_inline)]
 pub use bytemuck;
 pub use cell::SharedCell;
 pub use error::Error;

@@ -215,7 +215,7 @@ fn next_steps() {
                 "limit any command on this machine",
             ),
             ("cargo add hallpass", "the same for threads and tasks, in Rust"),
-            ("hallpass lab check am-fig3 -n 3 -k 2", "explore every interleaving"),
+            ("hallpass-lab check am-fig3 -n 3 -k 2", "explore every interleaving"),
         ],
     };
     outln!("Next:");
