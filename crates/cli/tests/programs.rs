@@ -5,15 +5,31 @@ use std::{
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
     path::Path,
     process::{Command, Output},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use tempfile::TempDir;
 
 /// A directory that contains a copy of hallpass and nothing else.
-fn alone() -> TempDir {
+struct Alone {
+    dir: TempDir,
+    /// A program cannot start while any process has its file open for writing. A process that another test
+    /// starts inherits that file until it executes its own program, so these tests run one after another.
+    _turn: MutexGuard<'static, ()>,
+}
+
+fn alone() -> Alone {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().expect("a folder");
     fs::copy(env!("CARGO_BIN_EXE_hallpass"), dir.path().join("hallpass")).expect("copied");
-    dir
+    Alone { dir, _turn: turn }
+}
+
+impl Alone {
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
 }
 
 fn script(dir: &Path, name: &str, text: &str) {
@@ -22,7 +38,7 @@ fn script(dir: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
 }
 
-fn run(dir: &TempDir, path: &Path, words: &[&str]) -> Output {
+fn run(dir: &Alone, path: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(dir.path().join("hallpass"));
     command.args(words).env("PATH", path).output().expect("it runs")
 }

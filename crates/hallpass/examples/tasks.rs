@@ -51,10 +51,7 @@ async fn run() {
 }
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_time()
-        .build()
-        .expect("tokio starts");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("tokio starts");
     runtime.block_on(run());
 }

@@ -41,7 +41,7 @@ fn visitor() {
 fn no_guarantee_is_broken_under_faults() {
     let Some(()) = etcd() else { return };
     let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
-    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(20));
+    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
     eprintln!("HALLPASS_FAULT_SEED={seed}");
     let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
     let cluster = EtcdCluster::start(3);

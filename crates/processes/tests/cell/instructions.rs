@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The default number of instructions per scenario at which the victim is killed.
-const SAMPLE: usize = 8;
+const SAMPLE: usize = 3;
 /// More instructions than any scenario has.
 const THROUGH: usize = 1_000_000;
 

@@ -68,7 +68,7 @@ fn seed() -> u64 {
 
 /// Returns a share of the time.
 fn share(percent: u64) -> Duration {
-    Duration::from_millis(10 * percent * number("HALLPASS_DAMAGE_SECONDS").unwrap_or(8))
+    Duration::from_millis(10 * percent * number("HALLPASS_DAMAGE_SECONDS").unwrap_or(4))
 }
 
 /// Fails unless the process ended in an orderly way.

@@ -43,7 +43,7 @@ use step::{Reached, Traced};
 
 const NAME: &str = "stepped";
 /// The default number of instructions per scenario at which the victim is killed.
-const SAMPLE: usize = 6;
+const SAMPLE: usize = 3;
 /// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
 /// which a waiter checks on its own, so a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
