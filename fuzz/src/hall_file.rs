@@ -43,7 +43,7 @@ impl Hall {
         for change in data.as_chunks::<CHANGE>().0 {
             apply(&mut bytes, change);
         }
-        // One byte more or less, for an odd number of changes with a rest.
+        // One byte is missing if one byte is left of the changes.
         if data.len() % CHANGE == 1 {
             bytes.pop();
         }

@@ -117,7 +117,11 @@ public:
         return taken(result, held);
     }
 
-    std::string name() const { return hallpass_name(handle_); }
+    /** The name; empty for a hall that was moved from. */
+    std::string name() const {
+        const char *text = hallpass_name(handle_);
+        return text == nullptr ? std::string() : std::string(text);
+    }
     std::size_t slots() const noexcept { return hallpass_slots(handle_); }
     std::size_t available() const noexcept { return hallpass_available(handle_); }
     std::size_t waiting() const noexcept { return hallpass_waiting(handle_); }

@@ -84,7 +84,8 @@ fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
 /// The number that CPython gives to the main interpreter.
 const MAIN_INTERPRETER: i64 = 0;
 
-#[pymodule]
+// The reasoning on locks and forks needs the GIL, so interpreters without it switch it on.
+#[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     refuse_sub_interpreter(module.py())?;
     module.add_class::<hall::Hall>()?;

@@ -143,6 +143,7 @@ fn compare<P: Pool, M: Policy>() {
         lock(Job::Serve(After::Wait)),
         lock(Job::Serve(After::Again)),
         lock(Job::Cancel),
+        (Line::R1 { k: 2 }, Stage::Resize(2)),
         lock(Job::Resize(2)),
         lock(Job::Close),
     ];

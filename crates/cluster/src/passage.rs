@@ -197,8 +197,9 @@ impl Passage {
     /// Replaces a claim that is gone by a new one.
     async fn replace_claim(&mut self) -> Result<(), Error> {
         self.keeper.abort();
-        if self.claim.health().lost == Some(Loss::HistoryLost) {
-            // A store that lost history may have the claim again.
+        let lost_history = self.claim.health().lost == Some(Loss::HistoryLost);
+        if lost_history || self.claim.uncertain.load(Relaxed) {
+            // A store that lost history, or that gets a request late, may have the claim again.
             self.claim.enter_stage(Stage::Done);
             retire(&self.core, &self.claim, true);
         }

@@ -31,7 +31,7 @@ pub const MAX_REGISTRATIONS: usize = machine::PROCESSES_IN_TAG;
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
 /// Changes whenever the layout does.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
 
 /// The size of a cache line. Words that different processes write are on different lines.

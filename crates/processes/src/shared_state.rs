@@ -85,7 +85,7 @@ impl SharedState {
     }
 
     /// Returns the record that has this slot, or is offered it, if the slot's word is `word`.
-    fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
+    pub(crate) fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
         let tag = Tag::unpack(word)?;
         let exists = tag.process < self.records_used();
         (exists && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)

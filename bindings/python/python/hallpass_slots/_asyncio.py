@@ -54,25 +54,20 @@ class Acquiring:
 async def _acquire(hall: Hall, timeout: Optional[float]) -> Pass:
     if timeout is not None and not timeout >= 0:
         raise ValueError("timeout must be None or a number of seconds, at least 0")
-    line = _line_of(hall)
-    if not line.waiters:
+    loop = asyncio.get_running_loop()
+    line = hall._lines.get(loop)
+    if line is None or not line.waiters:
         free = hall.try_acquire()
         if free is not None:
             return free
+    if line is None:
+        line = hall._lines[loop] = Line(hall, loop)
     if timeout is None:
         return await line.wait()
     try:
         return await asyncio.wait_for(line.wait(), timeout)
     except asyncio.TimeoutError:
         raise Timeout(f"no slot of hall `{hall.name}` was free within {timeout} s") from None
-
-
-def _line_of(hall: Hall) -> Line:
-    loop = asyncio.get_running_loop()
-    line = hall._lines.get(loop)
-    if line is None:
-        line = hall._lines[loop] = Line(hall, loop)
-    return line
 
 
 class Line:
@@ -102,6 +97,9 @@ class Line:
                 self.waiters.remove(waiter)
             if not self.waiters:
                 self._leave_queue()
+                # A line keeps its event loop alive, so it lasts only while tasks wait.
+                if self.hall._lines.get(self.loop) is self:
+                    del self.hall._lines[self.loop]
 
     def _serve(self) -> None:
         """Gives free slots to the tasks in the line; then waits in the hall's queue for the next slot."""

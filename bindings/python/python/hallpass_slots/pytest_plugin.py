@@ -48,6 +48,6 @@ def hallpass_slot(request: pytest.FixtureRequest) -> Iterator[int]:
     if marker is not None:
         name = marker.args[0] if marker.args else marker.kwargs.get("hall", name)
         slots = marker.args[1] if len(marker.args) > 1 else marker.kwargs.get("slots", slots)
-        timeout = marker.kwargs.get("timeout")
+        timeout = marker.args[2] if len(marker.args) > 2 else marker.kwargs.get("timeout")
     with Hall(name, slots).acquire(timeout) as held:
         yield held.slot

@@ -8,6 +8,7 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
+use rustix::io::Errno;
 
 use super::HallDir;
 use crate::{Error, hall::SharedHall, registration::Registration};
@@ -26,8 +27,12 @@ impl HallDir {
     /// - [`Error::System`] if the operating system refuses.
     /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
-        let is_damage = |error: &Error| {
-            matches!(error, Error::Damaged { .. } | Error::Version { .. } | Error::System { .. })
+        let is_damage = |error: &Error| match error {
+            Error::Damaged { .. } | Error::Version { .. } => true,
+            // A lack of descriptors or memory says nothing about the hall, which must be closed for its waiters.
+            Error::System { source, .. } => !Errno::from_io_error(source)
+                .is_some_and(|error| [Errno::MFILE, Errno::NFILE, Errno::NOMEM].contains(&error)),
+            _ => false,
         };
         let hall = match self.open_existing(name) {
             Ok(hall) => Some(hall),
@@ -46,8 +51,10 @@ impl HallDir {
         if let Some(seized) = seized {
             seized.keep_slots();
         }
+        // The hall is removed. What cannot be deleted now is deleted by a later sweep, perhaps by another process.
+        let _ = remove_all(&hidden);
         self.sweep();
-        remove_all(&hidden).map_err(Error::system("remove", hidden))
+        Ok(())
     }
 
     /// Renames a hall, so that its name is free and no process finds it. Returns the new path.
@@ -118,9 +125,14 @@ impl<'a> SeizedHall<'a> {
     }
 
     /// Takes one more slot, as line E5 does. Returns `false` if it is held.
+    ///
+    /// A void tag is replaced too: a closed hall keeps the void tags of its dead holders.
     fn take_next(&mut self) -> bool {
-        let slot = self.hall.handle.state.file.slot(self.seized);
-        let is_taken = slot.compare_exchange(FREE, self.tag(), SeqCst, SeqCst).is_ok();
+        let state = &self.hall.handle.state;
+        let slot = state.file.slot(self.seized);
+        let word = slot.load(SeqCst);
+        let is_held = word != FREE && state.holder_by(self.seized, word).is_some();
+        let is_taken = !is_held && slot.compare_exchange(word, self.tag(), SeqCst, SeqCst).is_ok();
         self.seized += usize::from(is_taken);
         is_taken
     }
@@ -153,6 +165,8 @@ impl Drop for SeizedHall<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use hallpass_algorithms::{Next, halls::processes::step};
 
     use super::*;
@@ -185,6 +199,18 @@ mod tests {
             }
         }
         registration.unregister(state);
+    }
+
+    #[test]
+    fn a_hall_that_has_not_changed_for_hours_is_removed_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = HallDir::at(folder.path());
+        let hall = dir.open("hall", 1).unwrap();
+        let _pass = hall.acquire().unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(10_000);
+        fs::File::open(folder.path().join("hall")).unwrap().set_modified(long_ago).unwrap();
+        dir.remove("hall", true).unwrap();
+        assert!(matches!(dir.open_existing("hall"), Err(Error::Missing { .. })));
     }
 
     #[test]

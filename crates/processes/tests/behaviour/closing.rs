@@ -41,3 +41,13 @@ fn a_closed_hall_can_be_removed_and_made_again() {
     assert_eq!(hall.try_acquire().unwrap().slot(), 0);
     assert!(scene.hall.is_closed(), "the old one");
 }
+
+#[test]
+fn a_closed_hall_whose_holder_was_killed_can_be_removed() {
+    let scene = Scene::new(2);
+    let (holder, _) = scene.holder();
+    scene.hall.close();
+    holder.kill();
+    scene.dir().remove(NAME, false).unwrap();
+    assert!(scene.dir().open_existing(NAME).is_err());
+}
