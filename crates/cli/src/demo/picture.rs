@@ -178,10 +178,7 @@ pub fn summary(verdict: &Verdict, time: Duration) -> ExitCode {
         conflicts.len()
     );
     let times: Vec<String> = successions.iter().map(|time| millis(*time)).collect();
-    outln!(
-        "  holders killed             {kills}; the next one had the slot after {}",
-        times.join(", ")
-    );
+    outln!("  holders killed             {kills}; successor in after {}", times.join(", "));
     for what in conflicts {
         outln!("  CONFLICT: {what}");
     }
