@@ -25,9 +25,10 @@
 //! - **A process killed at any instruction** blocks no other process and loses no slot: what it held, or was
 //!   about to get, goes to the next waiter at once. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead one.
-//!   There is no daemon and no time-out: the kernel reports the death to a waiter, by a pipe that closes
-//!   when its process ends. The PID of a dying process is used only to wait, for at most a second, until the
-//!   kernel has closed its other files too. So containers with PID namespaces of their own may share a hall.
+//!   There is no daemon and no time-out: each process has a pipe that the kernel closes when the process ends,
+//!   and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
+//!   kernel has closed the other files of the dying process too. Only this short wait uses a PID, so containers
+//!   with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
 //!   queue. As long as fewer than k processes are stopped, all others keep going, no matter at which
 //!   instruction the stopped ones are.
@@ -60,19 +61,19 @@
 //! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the
 //! child's first passage makes a new registration. But the child has its parent's *lifelines* open until it execs
 //! or exits. (A lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the
-//! parent stay taken even if the parent is killed, and a slot that the parent waits for may still be given to it.
-//! **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
+//! parent stay taken even if the parent is killed. If the parent was waiting, it may even be given a slot after its
+//! death. **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
 //! [the lifeline](SharedPass::lifeline). To hand a slot to a child, give the child the lifeline, and call
 //! [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
 //!
 //! # Cost
 //!
 //! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system
-//! call. All threads of a process but the first also take a lock of the handle. The first passage of a
-//! process creates a pipe, and so does each passage that runs beside another one. A waiter sleeps in `poll`
-//! with one or two descriptors; the first waiter has one for each process that holds a slot or may get one.
-//! Every waiter looks again after ten seconds, in case the process that should have woken it had no free
-//! descriptor.
+//! call. The first thread that uses a handle takes no lock for its first pass; every other thread also locks a
+//! mutex of the handle. The first passage of a process creates a pipe, and so does each passage that runs at the
+//! same time as another one. A waiter sleeps in `poll` with one or two descriptors. The first waiter in the queue
+//! polls one descriptor for each process that holds a slot or may get one. Every waiter looks again after ten
+//! seconds, in case the process that should have woken it had no free descriptor.
 //!
 //! # Values
 //!
@@ -97,7 +98,7 @@
 //! | `handle` | entering and leaving the hall |
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
 //! | `environment` | the step machine's environment on real memory, and its driver |
-//! | `fork_mutex` | a mutex that a forked child does not wait for forever |
+//! | `fork_mutex` | a mutex that cannot block a forked child forever |
 //! | `shared_state`, `hall_file`, `value_file`, `wires` | what processes share: mapped files and pipes |
 //! | `sys` | what Linux provides, and most of the unsafe code |
 

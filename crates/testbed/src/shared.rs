@@ -9,7 +9,8 @@ use std::{
 
 use crate::EtcdCluster;
 
-/// The cluster, and the process that removes its directory. Statics are never dropped.
+/// The cluster, and the process that removes its directory. Rust never drops a static, so `Drop` cannot remove the
+/// directory.
 static SHARED: LazyLock<(EtcdCluster, Child)> = LazyLock::new(|| {
     let cluster = EtcdCluster::start(1);
     let remover = remove_after_us(cluster.folder());
@@ -27,8 +28,9 @@ impl EtcdCluster {
     }
 }
 
-/// Removes a directory when this process has ended, however it ends: a shell reads from a pipe until all writers are
-/// gone. It waits a second longer, until the members, which are killed, are gone.
+/// Starts a shell that removes `folder` after this process has ended, no matter how it ends. The shell reads from a
+/// pipe that the end of this process closes. Then it sleeps for a second, because the members of the cluster are
+/// killed at the same time and take a moment to end.
 fn remove_after_us(folder: &Path) -> Child {
     let mut shell = Command::new("sh");
     shell.args(["-c", "cat > /dev/null; sleep 1; rm -rf -- \"$0\""]).arg(folder);

@@ -109,8 +109,8 @@ pub struct Decl {
     /// The meaning of the word.
     pub kind: Kind,
     /// Every value that the variable can hold. For an [unbounded](Decl::unbounded) variable: every value
-    /// that it can have in a normalized state (see [`normalize`](crate::Algorithm::normalize)) or one step
-    /// after it.
+    /// that it can hold in a normalized state (see [`normalize`](crate::Algorithm::normalize)) or one step
+    /// after such a state.
     pub domain: Domain,
     /// The initial value.
     pub init: Init,
@@ -119,8 +119,8 @@ pub struct Decl {
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on the variable.
     pub waited_on: bool,
-    /// Whether the variable counts without bound. Only the explorer keeps it within its domain: it calls
-    /// [`normalize`](crate::Algorithm::normalize).
+    /// Whether the variable counts without bound. In a real run, its value can leave the domain. The explorer
+    /// keeps the value within the domain by calling [`normalize`](crate::Algorithm::normalize).
     pub unbounded: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Counts at all sizes: from the atlas, or from the algorithm itself.
+//! The counts that statements bound, such as remote references or variables, for each n and k. A count comes from
+//! the atlas, from a replayed run, or from the algorithm itself.
 
 use hallpass_algorithms::registry;
 
@@ -15,7 +16,7 @@ use crate::{
     trace::{self, Interpreter},
 };
 
-/// A count at a size.
+/// The count of one quantity for given n and k, with at most `c` processes outside their remainder.
 #[derive(Clone, Debug)]
 pub(super) struct Count<'a> {
     pub n: usize,
@@ -38,7 +39,7 @@ pub(super) enum Origin<'a> {
 impl Count<'_> {
     pub fn size(&self) -> String {
         let Count { n, k, c, .. } = self;
-        // A process without contention costs the same at every n and k.
+        // Without contention, the count is the same for every n and k, so the text omits the size.
         match &self.origin {
             Origin::Atlas(_) if *c == 1 => String::new(),
             Origin::Atlas(_) if c < n => format!(" at ({n},{k}) c = {c}"),
@@ -76,7 +77,7 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns all counts of the quantity for the algorithms of the evidence.
+/// Returns the counts of `quantity` for `algorithm`, at the sizes that the evidence covers.
 pub(super) fn all<'a>(
     algorithm: &str,
     quantity: Quantity,

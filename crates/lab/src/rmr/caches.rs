@@ -21,7 +21,7 @@ pub(super) struct Caches<'a, const W: usize> {
     bits: Vec<Option<u32>>,
 }
 
-/// The number of a state and a cache share one word.
+/// One word contains both the number of a state (the low 32 bits) and the cache (the bits above).
 const CACHE_SHIFT: u32 = 32;
 const MAX_CACHED: usize = 31;
 
@@ -34,7 +34,8 @@ enum Effect {
 }
 
 impl<'a, const W: usize> Caches<'a, W> {
-    /// Creates the space of states with caches of `process`; `None` if it reads more variables than fit.
+    /// Creates the space of states extended by the cache of `process`. Returns `None` if the process reads more
+    /// than `MAX_CACHED` variables.
     pub fn new(
         graph: &'a Graph,
         states: &'a States<'a, W>,
@@ -135,7 +136,7 @@ impl<const W: usize> Space<1> for Caches<'_, W> {
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
         let word = |id: Id| [u64::from(id)];
         match self.conventions.cache {
-            // All passages start with an empty cache, so every state in which one can start is initial.
+            // Every passage starts with an empty cache, so each state in which a passage can start is initial.
             CacheAtStart::Cold => {
                 let begins = |id: &Id| self.states.begins(*id, self.process);
                 Box::new(self.states.explored.ids().filter(begins).map(word))

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{object::Object, resilient::Resilient};
 
 /// Count, sum, mean, variance and range of numbers that any number of threads record. An operation completes
-/// as long as fewer than k other threads have stopped inside theirs.
+/// as long as fewer than k other threads have stopped in the middle of an operation.
 ///
 /// A [`Summary`] describes one moment, so its count and its mean belong together.
 ///

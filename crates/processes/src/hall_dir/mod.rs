@@ -47,13 +47,14 @@ pub struct HallDir {
 enum Audience {
     /// Everyone who may write to the directory.
     AsItIs,
-    /// This user. Anyone could have created the directory, so its owner is checked.
+    /// This user. The directory is in `/tmp`, where any user can create it first, so its owner is checked.
     Owner,
     /// Everyone.
     All,
 }
 
-/// The first byte of directories that are being created or removed. Names of halls cannot begin with it.
+/// The first byte of the name of a directory that is being created or removed. The name of a hall cannot begin
+/// with it.
 const HIDDEN: &str = ".";
 
 /// How many times [`HallDir::open`] tries to create a hall if other processes keep removing it.
@@ -73,8 +74,7 @@ impl HallDir {
     /// 4. `/tmp/hallpass-UID`.
     ///
     /// # Errors
-    /// Returns [`Error::System`] if it is `/tmp/hallpass-UID`, and another user owns that directory or may write
-    /// to it.
+    /// Returns [`Error::System`] if case 4 applies and another user owns `/tmp/hallpass-UID` or may write to it.
     pub fn user() -> Result<HallDir, Error> {
         let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         if let Some(dir) = from("HALLPASS_DIR") {
