@@ -26,10 +26,11 @@ struct Line([AtomicU64; LINE]);
 
 /// The largest share of slots in use.
 const FULL: f64 = 0.9;
-/// The factor by which the table grows. With 8 bytes a slot and 8 bytes a state, the total stays below 24
-/// bytes a state.
+/// The factor by which the table grows. A table that has just grown by it is 0.9 / 1.7 = 53 % full, so it
+/// takes at most 15.2 bytes per state. With a log of 8 bytes per state, the total is below 24 bytes per state.
 const GROWTH: f64 = 1.7;
-/// The number of lines of the first table. Up to a few times this size, time matters more than memory.
+/// The number of lines of the first table. The first growth is by a factor of 4 instead of [`GROWTH`]: in
+/// small tables, time matters more than memory.
 const SMALL: usize = 1 << 13;
 
 fn next_size(lines: usize) -> usize {
@@ -43,9 +44,10 @@ fn bytes_of(lines: usize) -> u64 {
 /// A table from marks to state numbers.
 pub struct StateIndex {
     lines: Box<[Line]>,
-    /// The largest distance of a number from the line of its mark.
+    /// The largest distance of an entry from the line of its mark, in lines.
     displaced: AtomicUsize,
-    /// While no number lies farther than this, equal tags mean equal states.
+    /// Equal tags mean equal states as long as every entry, and the search, is fewer than this many lines away
+    /// from the line of its mark.
     certain_within: usize,
 }
 
@@ -138,14 +140,14 @@ impl StateIndex {
         self.lines[self.line(mark)].0[0].load(Relaxed)
     }
 
-    /// Returns whether the tag alone decides for a search that has gone `distance` lines from its mark.
+    /// Returns `true` if an equal tag proves an equal state, for a search that is `distance` lines past the
+    /// line of its mark.
     ///
-    /// Another state with the same tag belongs to a line more than `certain_within` lines away. The search
-    /// could meet it here only if that state was displaced that far, or if the search itself has gone that
-    /// far.
+    /// The line of another state with the same tag is more than `certain_within` lines away. The search can
+    /// meet that state only if the state was displaced that far, or if the search has gone that far.
     ///
-    /// ORDERING: `displaced` is raised before the slot that raises it is published, and read after
-    /// that slot, so Relaxed is enough.
+    /// ORDERING: an inserting thread raises `displaced` before it publishes the entry with Release. A search
+    /// reads `displaced` after it has read the entry with Acquire. So Relaxed is enough here.
     #[inline]
     fn tag_decides(&self, distance: usize) -> bool {
         distance < self.certain_within && self.displaced.load(Relaxed) < self.certain_within
@@ -249,7 +251,7 @@ impl StateIndex {
 mod tests {
     use super::*;
 
-    /// Marks that all belong to the last line, so that the search goes round the end.
+    /// Returns a mark of the last line. Many such marks make the search wrap around to the first line.
     fn crowded(tag: u32) -> Mark {
         Mark { position: u64::MAX, tag }
     }

@@ -1,4 +1,5 @@
-//! The state of a hall that processes share: its directory, with the mapped file and the wires.
+//! The shared state of a hall: a directory with the mapped file, and one named pipe (a *wire*) per
+//! registration.
 
 use std::{
     fs::File,
@@ -91,8 +92,8 @@ impl SharedState {
         (exists && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)
     }
 
-    /// Removes void tags, so that their slots are found free by newcomers again. A void tag stays void
-    /// (I1), so this may be done at any time.
+    /// Removes void tags, so that newcomers find the slots free again. A void tag stays void (I1 in
+    /// [`hallpass_algorithms::halls::processes`]), so any process may remove it at any time.
     pub(crate) fn remove_void_tags(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
@@ -112,8 +113,9 @@ impl SharedState {
         }
     }
 
-    /// Removes wires without an owner that no record names: those of processes that died before they were
-    /// registered. A process may be about to register, so only old wires are removed.
+    /// Removes the wires of processes that died before they registered: the owner is dead, and no record
+    /// names the wire. A new wire may belong to a process that is about to register, so only old wires are
+    /// removed.
     pub(crate) fn remove_stale_wires(&self) {
         const OLD: Duration = Duration::from_secs(60);
         let Ok(entries) = std::fs::read_dir(&self.path) else { return };

@@ -10,7 +10,7 @@ use super::{contestants::Kind, findings::Findings, memory::Memory, preempt};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Total time over the number of threads
+    /// Total time for each number of threads
     Plain,
     /// The same while running threads are paused, one after the other
     Paused,
@@ -56,7 +56,7 @@ pub struct Report {
     pub cores: usize,
     /// Number of requested rounds.
     pub rounds: usize,
-    /// Number of operations that the threads shared.
+    /// Total number of operations, divided among the threads.
     pub operations: u64,
     /// Initial number of elements in the queue.
     pub size: usize,
@@ -64,11 +64,11 @@ pub struct Report {
     pub limit_s: f64,
     /// Length of a pause, in milliseconds.
     pub pause_ms: f64,
-    /// Number of threads that were counted while others were stopped.
+    /// Number of threads that kept running while others were stopped.
     pub active: usize,
-    /// Milliseconds for which these threads were counted.
+    /// Milliseconds for which the operations of these threads were counted.
     pub time_ms: f64,
-    /// Total times over the number of threads.
+    /// Total times for each number of threads.
     pub figures: Vec<Figure>,
     /// Throughput while some threads were stopped.
     pub stopped: Vec<Kept>,
@@ -78,7 +78,7 @@ pub struct Report {
     pub memory: Vec<Memory>,
 }
 
-/// Total times over the number of threads.
+/// Total times for each number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     /// The part: with or without pauses.
@@ -103,7 +103,7 @@ pub struct Curve {
 pub struct Point {
     /// Number of threads.
     pub threads: usize,
-    /// Milliseconds for all operations, if they were done.
+    /// Milliseconds for all operations, if all of them were completed.
     pub ms: Option<f64>,
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: Option<f64>,
@@ -112,7 +112,7 @@ pub struct Point {
     pub longest_ms: Option<f64>,
     /// Number of operations done when the time was up.
     pub done: Option<u64>,
-    /// The reason why there is no time.
+    /// The reason why `ms` is `None`.
     pub why: Option<String>,
 }
 

@@ -125,8 +125,10 @@ impl<'a, O: Observer> Runs<'a, O> {
         }
         let from = state.positions[p];
         let happened = self.subject.step(p, start, coin, state);
+        // In a system with marks, marks are replaced between steps. This changes positions, so the steps
+        // would not form paths.
         if self.subject.fresh().is_none() {
-            self.note(p, from, state.positions[p], &happened); // with marks, positions change between steps too
+            self.note(p, from, state.positions[p], &happened);
         }
         let mut fault = happened.accesses.iter().find_map(|&(var, op, old)| {
             let decl = self.subject.layout().decl(var);
@@ -140,7 +142,7 @@ impl<'a, O: Observer> Runs<'a, O> {
     }
 
     fn note(&self, p: usize, from: Position, to: Position, happened: &Happened) {
-        // The first step of Label and the first step of Scan both start from the idle position.
+        // The first steps of Label and Scan both start from the idle position. Bit 7 distinguishes them.
         let key = (p as u8 | u8::from(happened.began == Some(Procedure::Scan)) << 7, from, to);
         if self.steps.read().expect("no panic while held").contains_key(&key) {
             return;

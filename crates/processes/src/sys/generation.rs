@@ -50,7 +50,7 @@ impl Wiped {
 
     #[cold]
     fn begin(&self) -> u64 {
-        // A child has a copy, in which it counts on.
+        // A forked child continues from a copy of this counter, so it gets a larger number than its parent had.
         static LAST: AtomicU64 = AtomicU64::new(0);
         let mine = LAST.fetch_add(1, SeqCst) + 1;
         match self.0.compare_exchange(0, mine, SeqCst, SeqCst) {

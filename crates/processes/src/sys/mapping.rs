@@ -21,7 +21,8 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps the first `len` bytes of `file`, which must have that many.
+    /// Maps the first `len` bytes of `file`. The file must have at least `len` bytes, and `len` must be a
+    /// multiple of eight.
     pub(crate) fn new(file: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the address, so no memory in use is touched.

@@ -33,7 +33,7 @@ pub struct Scenario {
     /// The processes that arrive when the victim is ready.
     pub after: &'static [Other],
     /// The operation. Its arguments are the directory of the halls, and a function to call before the first
-    /// instruction that counts.
+    /// instruction at which the victim may be killed.
     pub victim: fn(&Path, &dyn Fn()),
     /// Whether another slot is free while the victim is stopped.
     pub spare: bool,
@@ -55,7 +55,7 @@ fn open(dir: &Path, slots: usize) -> SharedHall {
     HallDir::at(dir).open(NAME, slots).unwrap()
 }
 
-/// The time limit of a wait that fails: long enough to go to sleep.
+/// The time limit of a wait that times out: long enough for the waiter to go to sleep.
 const SHORT: Duration = Duration::from_millis(1);
 
 pub const SCENARIOS: [Scenario; 10] = [
@@ -108,7 +108,7 @@ pub const SCENARIOS: [Scenario; 10] = [
             let pass = open(dir, 1).acquire_owned().unwrap();
             ready();
             drop(pass);
-            // The waiter that got the slot does the rest.
+            // The victim stays alive while the waiter that got the slot does the rest.
             thread::sleep(SHORT);
         },
         after: &[Other::Waiter, Other::Waiter],

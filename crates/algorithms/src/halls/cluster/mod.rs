@@ -16,11 +16,11 @@
 //! counts from the last time at which it saw its claim in the store, and stops in time. A process that finds the claim
 //! gone waits until the owner must have stopped.
 //!
-//! A slot that is released while others wait goes to the head of the queue in the same transaction. So no slot is
-//! free while a claim waits, with three exceptions: a claim has joined the queue after it guessed the wrong free slot;
-//! the hall was made larger; or a holder tried to give its slot to a claim that had left the queue. In the last case
-//! the holder does not try the next claim, but frees the slot and wakes all waiters. Any waiter that sees a free
-//! slot, or one that has been stale for long enough, gives it to the head of the queue.
+//! A slot that is released while others wait goes to the head of the queue in the same transaction. So no slot is free
+//! while a claim waits, with three exceptions: a process asked for a slot that was not the smallest free one, and
+//! joined the queue instead; the hall was made larger; or a holder tried to give its slot to a claim that had left the
+//! queue. In the last case the holder does not try the next claim, but frees the slot and wakes all waiters. Any waiter
+//! that sees a free slot, or one that has been stale for long enough, gives it to the head of the queue.
 //!
 //! Line | what it asks for
 //! -----|-----------------
@@ -31,7 +31,7 @@
 //! T1   | as E1, but without a position in the queue
 //! X1   | which claim is the head of the queue
 //! X2   | to give its slot to the head of the queue
-//! X3   | to free its slot, if nobody waits or the hall has no such slot any more; or to free it anyway
+//! X3   | to free its slot: if nobody waits, or unconditionally if X2 failed or `resize` has removed the slot
 //!
 //! A waiter is woken when it is given a slot or has lost its claim, when the claim before it is gone, and when the
 //! door is written. The head of the queue is also woken when a claim inside is gone, and when one has been gone for
@@ -43,24 +43,24 @@
 //! - I4: if a slot is free, all waiters are awake.
 //! - I5: no process has two claims.
 //!
-//! By I4, a waiter that stops blocks at most the one slot that it is given. This does not hold for stale slots, which
-//! only the head of the queue reassigns: the waiters behind it depend on its lease. So the code that renews a lease
-//! must not outlive the code that serves the hall.
+//! By I4, a waiter that stops blocks at most the one slot that it is given. This does not hold for stale slots: only
+//! the head of the queue reassigns them. If it stops, the waiters behind it get these slots only after its lease has
+//! ended. So a process must stop renewing its lease when it stops executing these lines.
 //!
-//! Doorway: E1. Each line is one transaction, and every transaction returns the hall after it. Each request may be
-//! repeated, because a process that has lost its connection cannot know whether the request took effect.
+//! Doorway: E1. Each line is one transaction, and every transaction returns the state of the hall after it. Each
+//! request may be repeated, because a process that has lost its connection cannot know whether the request took effect.
 //!
 //! The driver in the crate `hallpass-cluster` runs these lines on a real store, and makes a few transitions that the
 //! model does not have. They are **not checked**:
 //!
 //! - `try_acquire` frees a slot that has been stale for long enough and that nobody waits for, and starts over.
-//! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, its answer serves as the answer
-//!   to X1, once.
-//! - A passage that is let in after its claim was lost starts over with a new claim.
+//! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, the driver continues from the
+//!   state that this line returned, as if X1 had returned it. It does so only once.
+//! - A process that gets a slot after it has lost its claim starts over with a new claim.
 //! - `resize` and `reap` give free and stale slots to waiters.
-//! - Processes of one machine record for each other since when a claim has been gone.
-//! - An owner that has given up while a request got no answer ends the lease of its claim. Then it gives the slot that
-//!   the claim may have got to the next claim, without waiting.
+//! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
+//! - If an owner gives up before a request was answered, its claim may have got a slot. The owner ends the lease of
+//!   the claim, and gives such a slot to the next claim at once.
 //! - The hall is removed and made again, or the store loses history: the driver notices and starts over.
 
 mod halls;
