@@ -1,7 +1,7 @@
 //! Links the unwinder of panics statically where the C compiler has it.
 //!
-//! Rust's standard library takes the unwinder from `libgcc_s.so`. Loading that library takes a fifth of the
-//! time that `hallpass run` needs for a short command.
+//! Rust's standard library takes the unwinder from `libgcc_s.so`. Loading that library is a large
+//! part of what `hallpass run` costs a short command.
 
 use std::{env, path::Path, process::Command};
 

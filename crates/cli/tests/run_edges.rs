@@ -86,7 +86,7 @@ fn a_misspelt_command_or_option_gets_a_suggestion() {
     }
 }
 
-/// Loading a library takes about a tenth of the time that a short command takes.
+/// Loading a library is a large part of what `hallpass run` costs a short command.
 #[test]
 fn run_loads_no_library_but_the_c_library() {
     let halls = Halls::new();

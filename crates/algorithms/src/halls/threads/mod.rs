@@ -47,6 +47,11 @@
 //! was made smaller while more slots were held than it has now: there, only the server takes slots, and it
 //! grants them.
 //!
+//! **Natively**, two pairs of lines are one access: L4 and L5, because `lock` and the newcomers share a word, and
+//! L5 and S1 of a caller that becomes the server. Both are runs of the checked lines in which no other access comes
+//! between the two. `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they
+//! hold the lock; the model has no line for that read.
+//!
 //! | file | lines |
 //! |---|---|
 //! | `fast` | L1, L2, X1: all that a caller executes if a slot is free and nobody waits |
