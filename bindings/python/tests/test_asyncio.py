@@ -1,11 +1,13 @@
 """Halls in asyncio tasks."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import weakref
 
 import pytest
 from conftest import DEADLINE
@@ -219,3 +221,17 @@ def test_a_thousand_waiting_tasks_use_no_cpu_and_no_threads(one):
     assert float(used) < 0.02  # 1 % of one core
     assert int(threads) <= 2
     assert int(descriptors) < 40
+
+
+def test_an_event_loop_that_has_ended_is_freed(one):
+    loops = []
+
+    async def main():
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        with pytest.raises(hallpass_slots.Timeout):
+            await one.acquire_async(timeout=0.01)
+
+    with one.acquire():
+        asyncio.run(main())
+    gc.collect()
+    assert loops[0]() is None

@@ -1,6 +1,9 @@
 """The fixture ``hallpass_slot``."""
 
 import pytest
+from conftest import DEADLINE
+
+import hallpass_slots
 
 
 def test_the_fixture_holds_a_slot_while_the_test_runs(pytester):
@@ -63,3 +66,17 @@ def test_workers_of_xdist_share_the_slots(pytester):
         """
     )
     pytester.runpytest_subprocess("-n", "4", "-p", "xdist").assert_outcomes(passed=12)
+
+
+def test_the_marker_takes_its_time_limit_by_position_too(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.hallpass("gpu", 1, 0.05)
+        def test_marker(hallpass_slot):
+            pass
+        """
+    )
+    with hallpass_slots.Hall("gpu", 1).acquire():
+        pytester.runpytest_subprocess(timeout=DEADLINE).assert_outcomes(errors=1)

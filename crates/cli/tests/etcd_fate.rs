@@ -179,18 +179,25 @@ fn with_its_connection_cut(cluster: &EtcdCluster, test: &str) {
     assert!(fs::read_to_string(log).expect("a log").contains("child"));
 }
 
+/// Cuts the connection of a command that has printed the PID of its child. The child must be gone when the
+/// successor starts.
+#[track_caller]
+fn assert_no_child_outlives_the_slot(halls: &Halls, path: Proxy, mut held: Running) {
+    let child: i32 = held.line().parse().expect("a number");
+    let mut successor = start_successor(halls, child);
+    path.cut();
+    assert_eq!(successor.line(), "alone");
+    assert_eq!(successor.leave().0, Some(0));
+    assert_lost(held);
+}
+
 fn without_the_lifeline(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let (path, far) = through(cluster, test);
     // With -o, the command does not inherit the lifeline, as if it had closed what it inherits. Python does.
     let script = "sleep 1000 & echo $!; wait";
-    let mut held = far.start(&[&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", script]].concat());
-    let child: i32 = held.line().parse().expect("a number");
-    let mut successor = start_successor(&halls, child);
-    path.cut();
-    assert_eq!(successor.line(), "alone");
-    assert_eq!(successor.leave().0, Some(0));
-    assert_lost(held);
+    let held = far.start(&[&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", script]].concat());
+    assert_no_child_outlives_the_slot(&halls, path, held);
 }
 
 /// The outer `hallpass run` loses its slot, and must end the processes of the inner one, which ignore SIGTERM.
@@ -201,13 +208,8 @@ fn with_a_nested_hallpass(cluster: &EtcdCluster, test: &str) {
     let inner =
         [HALLPASS, "run", "--on", &halls.place[1], "--ttl", "300", "-o", "y", "sh", "-c", script];
     let outer = [&SHORT[..], &["-o", "-k", "1", "x"], &inner].concat();
-    let mut held = far.start(&outer);
-    let child: i32 = held.line().parse().expect("a number");
-    let mut successor = start_successor(&halls, child);
-    path.cut();
-    assert_eq!(successor.line(), "alone");
-    assert_eq!(successor.leave().0, Some(0));
-    assert_lost(held);
+    let held = far.start(&outer);
+    assert_no_child_outlives_the_slot(&halls, path, held);
 }
 
 /// Starts itself again and again, each time as a new process that lives for some milliseconds, and logs that. The

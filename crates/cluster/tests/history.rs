@@ -5,7 +5,7 @@ mod common;
 use std::{sync::mpsc, thread};
 
 use common::{connect, eventually, options, wait, with_short_ttl};
-use hallpass_cluster::{Cluster, ClusterOptions, Error, Loss};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
 /// Connects with this prefix.
@@ -60,14 +60,20 @@ fn a_waiter_that_knows_the_lost_history_waits_for_holders_that_it_cannot_see() {
     assert!(matches!(near.try_acquire(), Err(Error::NoPermits)));
 }
 
+/// A cluster with a backup of an empty hall of one slot.
+fn backed_up_hall() -> (EtcdCluster, ClusterHall) {
+    let cluster = EtcdCluster::start(1);
+    let connected = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let hall = connected.open("gpu", 1).expect("new");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    (cluster, hall)
+}
+
 #[test]
 fn tokens_grow_although_the_cluster_was_restored_from_a_backup() {
     let Some(()) = etcd() else { return };
-    let cluster = EtcdCluster::start(1);
-    let hall = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let hall = hall.open("gpu", 1).expect("new");
-    cluster.member(0).back_up();
-    cluster.await_health();
+    let (cluster, hall) = backed_up_hall();
     let mut largest = 0;
     for _ in 0..10 {
         largest = hall.acquire().expect("free").token();
@@ -149,11 +155,7 @@ fn members_of_two_clusters_in_one_url_are_refused() {
 #[test]
 fn once_a_waiter_has_waited_for_lost_holders_a_caller_that_does_not_wait_gets_in() {
     let Some(()) = etcd() else { return };
-    let cluster = EtcdCluster::start(1);
-    let hall = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let hall = hall.open("gpu", 1).expect("new");
-    cluster.member(0).back_up();
-    cluster.await_health();
+    let (cluster, hall) = backed_up_hall();
     drop(hall.acquire().expect("free"));
     cluster.member(0).restore();
     cluster.await_health();

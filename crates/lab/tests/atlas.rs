@@ -4,23 +4,16 @@ use std::sync::atomic::AtomicBool;
 
 use hallpass_algorithms::registry::{ENTRIES, Standing};
 
-use hallpass_lab::{
-    atlas::{
-        AtlasModel, AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models,
-        bless, html, markdown, run, run_pages,
-    },
-    check::Resources,
+use hallpass_lab::atlas::{
+    AtlasModel, AtlasReport, Manifest, ManifestFile, Selection, Status, Tier, add_models, bless,
+    html, markdown, run, run_pages,
 };
 
+use crate::common::resources;
+
 fn run_all(manifest: &Manifest, only: &[&str], states: u64) -> AtlasReport {
-    let resources = Resources {
-        states,
-        bytes: 1 << 28,
-        threads: 1,
-        stop: &AtomicBool::new(false),
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let stop = AtomicBool::new(false);
+    let resources = resources(states, 1 << 28, &stop);
     let only = only.iter().map(|pattern| pattern.to_string()).collect();
     run(manifest, &Selection { tier: Tier::Quick, only }, &resources, |_| ())
 }
@@ -151,14 +144,8 @@ fn a_limit_makes_a_model_partial() {
 #[test]
 fn a_stopped_run_is_partial() {
     let manifest = Manifest::parse(FIG3).unwrap();
-    let resources = Resources {
-        states: 1000,
-        bytes: 1 << 28,
-        threads: 1,
-        stop: &AtomicBool::new(true),
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let stop = AtomicBool::new(true);
+    let resources = resources(1000, 1 << 28, &stop);
     let selection = Selection { tier: Tier::Huge, only: Vec::new() };
     let report = run(&manifest, &selection, &resources, |_| ());
     assert_eq!(report.status(), Status::Partial);

@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{
-    check::{Resources, Verdict},
+    check::Verdict,
     objects::{
         Question, Report, check,
         check::replay,
@@ -18,16 +18,11 @@ use hallpass_lab::{
     space::Space,
 };
 
+use crate::common::resources;
+
 fn ask(question: &Question) -> Report {
     let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states: 2_000_000,
-        bytes: 4 << 30,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let resources = resources(2_000_000, 4 << 30, &stop);
     check(question, &resources).expect("a valid question")
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{
-    check::{Error, Resources},
+    check::Error,
     explore::Ended,
     graph::Bound,
     rmr::{
@@ -15,6 +15,8 @@ use hallpass_lab::{
     space::Initial,
     trace,
 };
+
+use crate::common::resources;
 
 fn ask(algorithm: &str, n: usize, k: usize) -> Question {
     Question {
@@ -33,11 +35,6 @@ fn budget(steps: u64) -> SearchBudget {
 
 fn searched(question: &Question, steps: u64) -> Report {
     search(question, &budget(steps), &AtomicBool::new(false)).expect("a valid question")
-}
-
-fn resources(states: u64, stop: &AtomicBool) -> Resources<'_> {
-    let (bytes, threads) = (1 << 30, 1);
-    Resources { states, bytes, threads, stop, phase: &|_| {}, progress: &|_| {} }
 }
 
 /// Replays the run of a figure and compares its count.
@@ -110,7 +107,8 @@ fn the_search_agrees_with_the_exact_count() {
             .chain([(1, Conventions::default())])
         {
             let question = Question { contention, conventions, ..ask(algorithm, n, k) };
-            let exact = exact(&question, &resources(1 << 22, &stop)).expect("a valid question");
+            let exact =
+                exact(&question, &resources(1 << 22, 1 << 30, &stop)).expect("a valid question");
             assert!(exact.cc.exact && exact.dsm.exact, "{question:?}");
             let report = searched(&question, 400_000);
             assert_eq!(report.cc.worst, exact.cc.worst, "cc {question:?}");
@@ -127,7 +125,8 @@ fn an_exact_count_covers_schedules_with_mishaps() {
     let stop = AtomicBool::new(false);
     for (algorithm, states) in [("etcd-expiry", 506), ("etcd-unheard", 330)] {
         let question = ask(algorithm, 2, 1);
-        let report = exact(&question, &resources(1 << 20, &stop)).expect("a valid question");
+        let report =
+            exact(&question, &resources(1 << 20, 1 << 30, &stop)).expect("a valid question");
         assert!(report.is_exact());
         // As many as the checker explores.
         assert_eq!(report.states, states, "{algorithm}");
@@ -217,7 +216,7 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
         conventions: Conventions::default(),
         initial: Initial::All,
     };
-    let points = curve(&range, &resources(100_000, &stop), &budget(400_000))
+    let points = curve(&range, &resources(100_000, 1 << 30, &stop), &budget(400_000))
         .expect("the algorithm exists at this size");
     let seen: Vec<_> = points.iter().map(|p| (p.n, p.figure.worst, p.figure.exact)).collect();
     let count = |n: usize, count: u32, exact: bool| (n, Bound::Most(count), exact);
@@ -232,7 +231,7 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
         assert!(svg.contains(text), "{text}");
     }
     let by_k = Range { over: Over::K { gap: 1, ks: vec![2, 1] }, ..range.clone() };
-    let points = curve(&by_k, &resources(100_000, &stop), &budget(1000))
+    let points = curve(&by_k, &resources(100_000, 1 << 30, &stop), &budget(1000))
         .expect("the algorithm exists at this size");
     let seen: Vec<_> = points.iter().map(|p| (p.n, p.k, p.figure.worst)).collect();
     assert_eq!(seen, [(2, 1, Bound::Most(7)), (3, 2, Bound::Most(7))]);
@@ -242,5 +241,5 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
         ("inside at once k", &[(1, 7), (2, 7)][..])
     );
     let none = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
-    assert!(curve(&none, &resources(100_000, &stop), &budget(1000)).is_err());
+    assert!(curve(&none, &resources(100_000, 1 << 30, &stop), &budget(1000)).is_err());
 }

@@ -16,16 +16,11 @@ use hallpass_lab::{
     trace,
 };
 
+use crate::common::resources;
+
 fn ask(question: &Question) -> Report {
     let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states: 4_000_000,
-        bytes: 4 << 30,
-        threads: 2,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let resources = Resources { threads: 2, ..resources(4_000_000, 4 << 30, &stop) };
     check(question, &resources).expect("a valid question")
 }
 
@@ -147,14 +142,7 @@ fn the_number_of_threads_does_not_change_results() {
     let question = Question::everything("am-fig3", 4, 2);
     let stop = AtomicBool::new(false);
     let with = |threads| {
-        let resources = Resources {
-            states: 1 << 30,
-            bytes: 4 << 30,
-            threads,
-            stop: &stop,
-            phase: &|_| (),
-            progress: &|_| (),
-        };
+        let resources = Resources { threads, ..resources(1 << 30, 4 << 30, &stop) };
         check(&question, &resources).expect("a valid question")
     };
     let (one, three) = (with(1), with(3));
@@ -182,14 +170,7 @@ fn the_number_of_threads_does_not_change_results() {
 fn a_limit_makes_the_verdict_partial_and_keeps_violations() {
     let mut question = Question::everything("am-fig3", 4, 2);
     let stop = AtomicBool::new(false);
-    let mut resources = Resources {
-        states: 20_000,
-        bytes: 4 << 30,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let mut resources = resources(20_000, 4 << 30, &stop);
     let report = check(&question, &resources).expect("a valid question");
     assert!(!report.is_complete());
     assert_eq!(report.verdict(), Verdict::Partial);
@@ -228,14 +209,7 @@ fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {
     assert_eq!(ask(&question).verdict(), Verdict::Violated);
     let buffered = Question { memory: MemoryModel::StoreBuffers, ..question };
     let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states: 1000,
-        bytes: 1 << 20,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let resources = resources(1000, 1 << 20, &stop);
     let error = check(&buffered, &resources).expect_err("mishaps would be left out");
     assert!(error.to_string().contains("has mishaps"), "{error}");
 }

@@ -5,20 +5,15 @@
 use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{
-    check::{Resources, Verdict},
+    check::Verdict,
     timestamps::{Part, Question, Report, check, systems::SYSTEMS},
 };
 
+use crate::common::resources;
+
 fn ask(system: &str, n: usize, part: Part, states: u64, random: Option<(u64, u64)>) -> Report {
     let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states,
-        bytes: 4 << 30,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let resources = resources(states, 4 << 30, &stop);
     let question = Question { system: system.into(), n, parts: vec![part], random };
     check(&question, &resources).expect("a valid question")
 }
@@ -68,14 +63,7 @@ fn a_part_that_a_system_does_not_have_is_refused() {
     let stop = AtomicBool::new(false);
     for (system, part) in [("uctss", Part::Refinement), ("labels-atomic", Part::Snapshot)] {
         let question = Question { system: system.into(), n: 2, parts: vec![part], random: None };
-        let resources = Resources {
-            states: 1000,
-            bytes: 1 << 20,
-            threads: 1,
-            stop: &stop,
-            phase: &|_| (),
-            progress: &|_| (),
-        };
+        let resources = resources(1000, 1 << 20, &stop);
         let error = check(&question, &resources).expect_err("there is nothing to check");
         assert!(error.to_string().contains("none of the requested parts"), "{error}");
     }

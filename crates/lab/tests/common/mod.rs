@@ -1,7 +1,10 @@
-//! Hand-made runs.
+//! Hand-made runs, and limits of explorations.
+
+use std::sync::atomic::AtomicBool;
 
 use hallpass_algorithms::{Pid, Section};
 use hallpass_lab::{
+    check::Resources,
     machine,
     schedule::{Conventions, Finding, MemoryModel, Schedule},
     trace::{Interpreter, Stand},
@@ -45,4 +48,9 @@ impl Director {
             assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
         }
     }
+}
+
+/// Limits for one thread that reports no progress.
+pub fn resources(states: u64, bytes: u64, stop: &AtomicBool) -> Resources<'_> {
+    Resources { states, bytes, threads: 1, stop, phase: &|_| (), progress: &|_| () }
 }

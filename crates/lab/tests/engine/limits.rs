@@ -8,12 +8,14 @@ use std::{
 
 use super::support::{W, sequential};
 use hallpass_lab::{
-    check::{Question, Resources, check},
+    check::{Question, check},
     explore::{Ended, Limits, explore},
     machine::build,
     space::{Initial, Sequential},
     tables::{Budget, CannotCompile, Tables},
 };
+
+use crate::common::resources;
 
 #[test]
 fn an_exploration_stops_near_its_limit_on_states() {
@@ -59,14 +61,7 @@ fn building_tables_can_be_stopped() {
 #[test]
 fn a_limit_on_states_limits_the_tables() {
     let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states: 100,
-        bytes: 16 << 30,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
+    let resources = resources(100, 16 << 30, &stop);
     let error = check(&Question::everything("choi-wide", 20, 19), &resources).unwrap_err();
     assert!(error.to_string().contains("raise --memory and --states"), "{error}");
 }

@@ -27,13 +27,6 @@ impl HallDir {
     /// - [`Error::System`] if the operating system refuses.
     /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
-        let is_damage = |error: &Error| match error {
-            Error::Damaged { .. } | Error::Version { .. } => true,
-            // A lack of descriptors or memory says nothing about the hall, which must be closed for its waiters.
-            Error::System { source, .. } => !Errno::from_io_error(source)
-                .is_some_and(|error| [Errno::MFILE, Errno::NFILE, Errno::NOMEM].contains(&error)),
-            _ => false,
-        };
         let hall = match self.open_existing(name) {
             Ok(hall) => Some(hall),
             Err(error) if force && is_damage(&error) => None,
@@ -66,6 +59,17 @@ impl HallDir {
             Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(name)),
             Err(error) => Err(Error::system("remove", &path)(error)),
         }
+    }
+}
+
+/// Returns whether the hall is damaged, if this is the error of opening it.
+fn is_damage(error: &Error) -> bool {
+    match error {
+        Error::Damaged { .. } | Error::Version { .. } => true,
+        // A lack of descriptors or memory says nothing about the hall, which must be closed for its waiters.
+        Error::System { source, .. } => !Errno::from_io_error(source)
+            .is_some_and(|error| [Errno::MFILE, Errno::NFILE, Errno::NOMEM].contains(&error)),
+        _ => false,
     }
 }
 
@@ -211,6 +215,13 @@ mod tests {
         fs::File::open(folder.path().join("hall")).unwrap().set_modified(long_ago).unwrap();
         dir.remove("hall", true).unwrap();
         assert!(matches!(dir.open_existing("hall"), Err(Error::Missing { .. })));
+    }
+
+    #[test]
+    fn a_lack_of_descriptors_is_no_damage() {
+        let error = |errno: Errno| Error::system("open", "hall")(errno);
+        assert!(!is_damage(&error(Errno::MFILE)) && !is_damage(&error(Errno::NOMEM)));
+        assert!(is_damage(&error(Errno::IO)));
     }
 
     #[test]
