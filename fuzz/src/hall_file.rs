@@ -1,4 +1,4 @@
-//! The mapped file of a hall, with bytes that no hall would write.
+//! The fuzz target `hall_file`: opens a hall whose mapped file was changed.
 
 use std::{
     cell::RefCell,
@@ -11,7 +11,7 @@ use std::{
 use hallpass_processes::HallDir;
 use tempfile::TempDir;
 
-/// A hall in which another handle holds a slot, and a copy of its file at that moment.
+/// A hall, and the bytes of its file while a slot was held.
 struct Hall {
     folder: TempDir,
     file: File,
@@ -24,7 +24,7 @@ thread_local!(static HALL: RefCell<Option<Hall>> = const { RefCell::new(None) })
 
 impl Hall {
     fn new() -> Self {
-        // In memory if possible, for speed.
+        // Files in memory are faster.
         let memory = Path::new("/dev/shm");
         let folder = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir());
         let folder = folder.expect("a folder can be created");
@@ -43,7 +43,7 @@ impl Hall {
         for change in data.as_chunks::<CHANGE>().0 {
             apply(&mut bytes, change);
         }
-        // One byte is missing if one byte is left of the changes.
+        // If one byte of `data` is left after the changes, make the file one byte shorter.
         if data.len() % CHANGE == 1 {
             bytes.pop();
         }
@@ -52,10 +52,10 @@ impl Hall {
     }
 }
 
-/// The bytes of one change: a region, an offset in it, a word.
+/// The number of bytes that describe one change: a region, an offset in the region, and a word.
 const CHANGE: usize = 12;
 
-/// Replaces one word. Half of the changes are in the first words, where the header and the first records are.
+/// Replaces one word. Half of the changes are in the first words, which contain the header and the first records.
 fn apply(bytes: &mut [u8], change: &[u8; CHANGE]) {
     let [region, a, b, c, word @ ..] = change;
     let words = bytes.len() / size_of::<i64>();
@@ -68,10 +68,10 @@ fn apply(bytes: &mut [u8], change: &[u8; CHANGE]) {
     bytes[index * size_of::<i64>()..][..size_of::<i64>()].copy_from_slice(word);
 }
 
-/// Opens a hall whose file was changed, and does with it what a process does.
+/// Changes the file of a hall as `data` describes, opens the hall, and calls its methods.
 ///
 /// # Panics
-/// If the hall for it cannot be created.
+/// Panics if no hall can be created for the test.
 pub fn hall_file(data: &[u8]) {
     HALL.with_borrow_mut(|hall| {
         let hall = hall.get_or_insert_with(Hall::new);

@@ -1,8 +1,8 @@
-//! Fuzz targets: functions that feed bytes of others to the parts of hallpass that parse them. None of them
-//! may panic, crash or run forever, whatever the bytes are.
+//! Fuzz targets. A target is a function that passes arbitrary bytes to a part of hallpass that parses bytes from other
+//! programs. No bytes may make it panic, crash or run forever.
 //!
-//! `fuzz_targets` has a program for `cargo fuzz` for each of them. The test `short` runs each for a moment on
-//! its corpus and on random changes of it, with an ordinary compiler.
+//! For each target, `fuzz_targets` has a program for `cargo fuzz`. The test `short` needs only an ordinary compiler. It
+//! runs each target for a moment on its corpus and on random changes of the corpus.
 #![forbid(unsafe_code)]
 
 mod hall_file;
@@ -14,7 +14,7 @@ use hallpass_lab::{atlas::Manifest, trace};
 
 pub use hall_file::hall_file;
 
-/// A target by its name, which is that of its program and of its corpus.
+/// A target with its name. The program and the corpus of the target have the same name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
@@ -26,10 +26,10 @@ pub const TARGETS: [Target; 5] = [
     ("replay", replay),
 ];
 
-/// Parses a URL of a cluster. The URL of the result must name the same cluster.
+/// Parses a URL of a cluster, prints the parsed options as a URL, and parses this URL again.
 ///
 /// # Panics
-/// If it does not.
+/// Panics if the second URL does not name the same cluster. This is a fault in hallpass.
 pub fn cluster_url(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(options) = ClusterOptions::at(text) {
@@ -39,7 +39,7 @@ pub fn cluster_url(data: &[u8]) {
     }
 }
 
-/// Parses the answer of etcd to a transaction, and the records of a hall in it.
+/// Parses the answer of etcd to a transaction, and the records of a hall in this answer.
 pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
 }
@@ -50,16 +50,16 @@ pub fn manifest(data: &[u8]) {
     let _ = Manifest::parse(text);
 }
 
-/// Decodes a replay string, with the checksum that is in it and with the right one. A schedule must be the
-/// same after it is encoded and decoded.
+/// Decodes the bytes as a replay string twice: as they are, and with a correct checksum added. Then encodes and decodes
+/// each schedule again.
 ///
 /// # Panics
-/// If it is not.
+/// Panics if a schedule changes when it is encoded and decoded. This is a fault in hallpass.
 pub fn replay(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let body = text.trim();
-    let whole = format!("{body}.{:08x}", crc32fast::hash(body.as_bytes()));
-    for text in [text, &whole] {
+    let with_checksum = format!("{body}.{:08x}", crc32fast::hash(body.as_bytes()));
+    for text in [text, &with_checksum] {
         let Ok(schedule) = trace::decode(text) else { continue };
         let encoded = trace::encode(&schedule).expect("a decoded schedule can be encoded");
         assert_eq!(trace::decode(&encoded).ok(), Some(schedule));

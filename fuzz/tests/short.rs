@@ -1,6 +1,6 @@
-//! A short run of each fuzz target: its corpus, then random changes of it.
+//! Runs each fuzz target for a short time: first on its corpus, then on random changes of the corpus.
 //!
-//! `HALLPASS_FUZZ_SECONDS` is the time for each target, `HALLPASS_FUZZ_SEED` repeats a run.
+//! `HALLPASS_FUZZ_SECONDS` sets the time for each target. `HALLPASS_FUZZ_SEED` repeats a run.
 
 use std::{
     env, fs,
@@ -14,7 +14,7 @@ use hallpass_fuzz::TARGETS;
 
 /// Reads a number from the environment.
 fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().expect("it is a number"))
+    env::var(name).ok().map(|text| text.parse().expect("the variable must be a number"))
 }
 
 fn corpus(name: &str) -> Vec<Vec<u8>> {
@@ -25,7 +25,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// Changes a few bytes: overwrites, inserts, removes, repeats, or joins two inputs.
+/// Returns a changed input of the corpus. Each change overwrites, inserts, removes or repeats bytes, or joins two inputs.
 fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = rng.choice(corpus).unwrap().clone();
     for _ in 0..rng.usize(1..6) {
@@ -50,7 +50,8 @@ fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn run(name: &str) {
-    let (_, target) = TARGETS.into_iter().find(|(known, _)| *known == name).expect("it exists");
+    let (_, target) =
+        TARGETS.into_iter().find(|(known, _)| *known == name).expect("the target exists");
     let seed = number("HALLPASS_FUZZ_SEED").unwrap_or_else(|| fastrand::u64(..));
     let end = Instant::now() + Duration::from_secs(number("HALLPASS_FUZZ_SECONDS").unwrap_or(2));
     let (mut rng, corpus) = (Rng::with_seed(seed), corpus(name));

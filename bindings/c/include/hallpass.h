@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /**
- * The size of the text with the command of a participant, with its zero byte.
+ * The size of `hallpass_participant.command`, including the zero byte at the end.
  */
 #define HALLPASS_COMMAND_SIZE 184
 
@@ -19,11 +19,11 @@
  */
 typedef enum hallpass_result {
   /**
-   * The function has done what it should.
+   * Success.
    */
   HALLPASS_OK = 0,
   /**
-   * No slot is free, or others wait for one; with a time limit, the time is over.
+   * No slot is free or others wait for one. With a time limit: no slot was free in time.
    */
   HALLPASS_NO_SLOT = 1,
   /**
@@ -39,16 +39,16 @@ typedef enum hallpass_result {
    */
   HALLPASS_SLOTS_MISMATCH = 4,
   /**
-   * An argument is not allowed: a null pointer, a name or number that no hall can have, text that is not
+   * An argument is not allowed: a null pointer, a name or number that no hall can have, or text that is not
    * UTF-8.
    */
   HALLPASS_BAD_ARGUMENT = 5,
   /**
-   * The hall has holders or waiters, so it is not removed.
+   * The hall has holders or waiters, so it was not removed.
    */
   HALLPASS_IN_USE = 6,
   /**
-   * The hall has no room for another participant.
+   * The hall has no room for another holder or waiter.
    */
   HALLPASS_FULL = 7,
   /**
@@ -56,11 +56,11 @@ typedef enum hallpass_result {
    */
   HALLPASS_DAMAGED = 8,
   /**
-   * The operating system refused something; `hallpass_last_errno` has its reason.
+   * A call to the operating system failed. `hallpass_last_errno` returns the reason.
    */
   HALLPASS_SYSTEM = 9,
   /**
-   * There is a fault in the library.
+   * The library itself has a fault.
    */
   HALLPASS_INTERNAL = 10,
 } hallpass_result;
@@ -84,7 +84,7 @@ typedef struct hallpass_participant {
    */
   size_t slot;
   /**
-   * The process, as its own PID namespace numbers it.
+   * The PID of the process in its own PID namespace.
    */
   uint32_t pid;
   /**
@@ -92,7 +92,7 @@ typedef struct hallpass_participant {
    */
   uint32_t uid;
   /**
-   * When a holder got its slot, or a waiter joined the queue: nanoseconds since 1970.
+   * The time at which a holder got its slot or a waiter joined the queue, in nanoseconds since 1970.
    */
   int64_t since;
   /**
@@ -100,7 +100,7 @@ typedef struct hallpass_participant {
    */
   bool alive;
   /**
-   * The command that the process runs, cut to the room here; ends with a zero byte.
+   * The command that the process runs, truncated to fit. It ends with a zero byte.
    */
   char command[HALLPASS_COMMAND_SIZE];
 } hallpass_participant;
@@ -110,9 +110,10 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Opens the hall `name`, or creates it with `slots` slots. With 0 slots, it must exist.
+ * Opens the hall `name`, or creates it with `slots` slots. With 0 slots, the hall must exist.
  *
- * `directory` is the directory of the hall; `NULL` stands for this user's. `hallpass_free` closes the handle.
+ * `directory` is the directory of the hall. `NULL` stands for the default directory of this user.
+ * `hallpass_free` closes the handle.
  *
  * # Safety
  * The texts end with a zero byte, and `hall` is valid for a write.
@@ -123,7 +124,7 @@ enum hallpass_result hallpass_open(const char *directory,
                                    struct hallpass_hall **hall);
 
 /**
- * Opens a hall that all users share, in `/run/lock/hallpass`, as `hallpass_open` does.
+ * Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
  *
  * # Safety
  * The text ends with a zero byte, and `hall` is valid for a write.
@@ -133,7 +134,7 @@ enum hallpass_result hallpass_open_system(const char *name,
                                           struct hallpass_hall **hall);
 
 /**
- * Closes a handle. The hall itself stays, and so do passes of it. Does nothing for `NULL`.
+ * Closes a handle. The hall itself stays, and passes of the hall stay valid. Does nothing for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle that was not closed. No other thread uses it.
@@ -141,7 +142,7 @@ enum hallpass_result hallpass_open_system(const char *name,
 void hallpass_free(struct hallpass_hall *hall);
 
 /**
- * Removes the hall `name`. With `force`, also a hall that is in use or damaged.
+ * Removes the hall `name`. With `force`, it removes a hall that is in use or damaged too.
  *
  * # Safety
  * The texts end with a zero byte; `directory` may be `NULL`.
@@ -158,7 +159,7 @@ enum hallpass_result hallpass_acquire(const struct hallpass_hall *hall,
                                       struct hallpass_pass **pass);
 
 /**
- * Takes a slot if one is free and no one waits. Returns `HALLPASS_NO_SLOT` otherwise.
+ * Takes a slot if one is free and nobody waits. Returns `HALLPASS_NO_SLOT` otherwise.
  *
  * # Safety
  * `hall` is a handle, and `pass` is valid for a write.
@@ -167,8 +168,7 @@ enum hallpass_result hallpass_try_acquire(const struct hallpass_hall *hall,
                                           struct hallpass_pass **pass);
 
 /**
- * Waits at most this many milliseconds until a slot is free, and takes it. Returns `HALLPASS_NO_SLOT` if
- * the time is over.
+ * Waits until a slot is free and takes it. Returns `HALLPASS_NO_SLOT` if no slot is free within `milliseconds`.
  *
  * # Safety
  * `hall` is a handle, and `pass` is valid for a write.
@@ -178,7 +178,7 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
                                           struct hallpass_pass **pass);
 
 /**
- * Returns the name of the hall, which is valid until the handle is closed, or `NULL` for `NULL`.
+ * Returns the name of the hall. The text is valid until the handle is closed. Returns `NULL` for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle.
@@ -186,7 +186,7 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
 const char *hallpass_name(const struct hallpass_hall *hall);
 
 /**
- * Returns the number of slots; 0 if the hall is closed, and for `NULL`.
+ * Returns the number of slots. Returns 0 for a closed hall and for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle.
@@ -194,7 +194,7 @@ const char *hallpass_name(const struct hallpass_hall *hall);
 size_t hallpass_slots(const struct hallpass_hall *hall);
 
 /**
- * Returns the number of free slots; a snapshot that may already be stale. Returns 0 for `NULL`.
+ * Returns the number of free slots: a snapshot that may already be stale. Returns 0 for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle.
@@ -202,7 +202,7 @@ size_t hallpass_slots(const struct hallpass_hall *hall);
 size_t hallpass_available(const struct hallpass_hall *hall);
 
 /**
- * Returns the number of waiters; a snapshot that may already be stale. Returns 0 for `NULL`.
+ * Returns the number of waiters: a snapshot that may already be stale. Returns 0 for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle.
@@ -219,7 +219,7 @@ enum hallpass_result hallpass_resize(const struct hallpass_hall *hall,
                                      size_t slots);
 
 /**
- * Closes the hall permanently: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
+ * Closes the hall permanently. Waiters and newcomers get `HALLPASS_CLOSED`; holders keep their slots until they
  * leave.
  *
  * # Safety
@@ -228,8 +228,8 @@ enum hallpass_result hallpass_resize(const struct hallpass_hall *hall,
 enum hallpass_result hallpass_close(const struct hallpass_hall *hall);
 
 /**
- * Frees the slots of dead processes. Waiters do this by themselves. `dead` gets the number of registrations
- * that were dead; it may be `NULL`.
+ * Frees the slots of dead processes. Waiters do this by themselves. The function writes the number of holders and
+ * waiters that were dead to `dead`, unless this is `NULL`.
  *
  * # Safety
  * `hall` is a handle; `dead` is `NULL` or valid for a write.
@@ -238,7 +238,7 @@ enum hallpass_result hallpass_reap(const struct hallpass_hall *hall,
                                    size_t *dead);
 
 /**
- * Sets the command that the status shows for this process. At most 176 bytes are kept.
+ * Sets the command that `hallpass status` shows for this process. It keeps at most 176 bytes.
  *
  * # Safety
  * `hall` is a handle, and the text ends with a zero byte.
@@ -246,7 +246,7 @@ enum hallpass_result hallpass_reap(const struct hallpass_hall *hall,
 enum hallpass_result hallpass_describe_as(const struct hallpass_hall *hall, const char *command);
 
 /**
- * Returns the slot of a pass, a number below the number of slots that no other holder has. Returns
+ * Returns the slot of a pass: a number from 0 to the number of slots minus 1 that no other holder has. Returns
  * `SIZE_MAX` for `NULL`.
  *
  * # Safety
@@ -255,8 +255,8 @@ enum hallpass_result hallpass_describe_as(const struct hallpass_hall *hall, cons
 size_t hallpass_slot(const struct hallpass_pass *pass);
 
 /**
- * Frees the slot, and the pass. Does nothing for `NULL`. In a forked child, the slot is the parent's and
- * stays taken.
+ * Frees the slot and the memory of the pass. Does nothing for `NULL`. In a forked child, it frees only the memory,
+ * because the slot belongs to the parent.
  *
  * # Safety
  * `pass` is `NULL` or a pass that was not released. No other thread uses it.
@@ -264,8 +264,9 @@ size_t hallpass_slot(const struct hallpass_pass *pass);
 void hallpass_release(struct hallpass_pass *pass);
 
 /**
- * Writes a descriptor to `descriptor` that keeps the slot taken while any process has it open. It is closed
- * on exec and belongs to the pass. A child process gets it by `dup`, or if close-on-exec is cleared.
+ * Writes a descriptor to `descriptor`, the *lifeline*. The slot stays taken while any process has the lifeline
+ * open. The descriptor belongs to the pass and is closed on exec. To hand it to a child process, duplicate it with
+ * `dup`, or clear its close-on-exec flag.
  *
  * # Safety
  * `pass` is a pass that was not released, and `descriptor` is valid for a write.
@@ -274,8 +275,8 @@ enum hallpass_result hallpass_lifeline(const struct hallpass_pass *pass,
                                        int *descriptor);
 
 /**
- * Frees the pass and leaves its slot taken until no process has the lifeline open. This process has it open
- * until it exits or execs.
+ * Frees the memory of the pass, but leaves its slot taken until no process has the lifeline open. This process has
+ * the lifeline open until it exits or execs.
  *
  * # Safety
  * `pass` is `NULL` or a pass that was not released. No other thread uses it.
@@ -283,18 +284,18 @@ enum hallpass_result hallpass_lifeline(const struct hallpass_pass *pass,
 void hallpass_leave_to_lifeline(struct hallpass_pass *pass);
 
 /**
- * Returns a short text for a result. It is valid forever.
+ * Returns a short text for a result. The text is static: it stays valid.
  */
 const char *hallpass_result_text(int result);
 
 /**
- * Returns the text of the last error of this thread, which says what to do. It is valid until the next
+ * Returns the text of the last error of this thread, which says what to do. The text is valid until the next
  * function of this library fails in this thread.
  */
 const char *hallpass_last_error(void);
 
 /**
- * Returns the `errno` that belongs to the last error of this thread, or 0 if it has none.
+ * Returns the `errno` of the last error of this thread, or 0 if that error has no `errno`.
  */
 int hallpass_last_errno(void);
 
@@ -304,8 +305,8 @@ int hallpass_last_errno(void);
 const char *hallpass_version(void);
 
 /**
- * Writes the holders of a hall, ordered by slot, to an array with room for `room` of them. Returns how many
- * there are, which may be more. `holders` may be `NULL` if `room` is 0.
+ * Writes at most `room` holders of a hall to the array `holders`, ordered by slot. Returns the number of all holders,
+ * which may be larger than `room`. `holders` may be `NULL` if `room` is 0.
  *
  * # Safety
  * `hall` is `NULL` or a handle; `holders` is valid for `room` writes.
@@ -315,7 +316,8 @@ size_t hallpass_holders(const struct hallpass_hall *hall,
                         size_t room);
 
 /**
- * Writes the waiters of a hall, in the order in which they get a slot, as `hallpass_holders` does.
+ * Writes at most `room` waiters of a hall to the array `waiters`, in the order in which they get a slot. Returns the
+ * number of all waiters, which may be larger than `room`. `waiters` may be `NULL` if `room` is 0.
  *
  * # Safety
  * `hall` is `NULL` or a handle; `waiters` is valid for `room` writes.

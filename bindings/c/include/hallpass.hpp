@@ -19,7 +19,7 @@
 
 namespace hallpass {
 
-/** Error of a function of hallpass. `what()` says what to do. */
+/** Error that a function of hallpass throws. `what()` says what to do. */
 class error : public std::runtime_error {
 public:
     explicit error(hallpass_result result)
@@ -73,7 +73,7 @@ private:
 /** A hall that this process has open. Threads may share it. */
 class hall {
 public:
-    /** Opens the hall of this user, or creates it. With 0 slots, it must exist. */
+    /** Opens a hall of this user, or creates it. With 0 slots, the hall must exist. */
     explicit hall(const std::string &name, std::size_t slots = 0) {
         check(hallpass_open(nullptr, name.c_str(), slots, &handle_));
     }
@@ -102,14 +102,14 @@ public:
         return pass(held);
     }
 
-    /** Takes a slot if one is free and no one waits. */
+    /** Takes a slot if one is free and nobody waits. Returns `nullopt` otherwise. */
     [[nodiscard]] std::optional<pass> try_acquire() const {
         hallpass_pass *held = nullptr;
         const hallpass_result result = hallpass_try_acquire(handle_, &held);
         return taken(result, held);
     }
 
-    /** Waits at most `time` until a slot is free, and takes it. */
+    /** Waits until a slot is free and takes it. Returns `nullopt` if no slot is free within `time`. */
     [[nodiscard]] std::optional<pass> try_acquire_for(std::chrono::milliseconds time) const {
         hallpass_pass *held = nullptr;
         auto count = time.count() < 0 ? 0 : static_cast<std::uint64_t>(time.count());
@@ -117,19 +117,22 @@ public:
         return taken(result, held);
     }
 
-    /** The name; empty for a hall that was moved from. */
+    /** Returns the name of the hall, or an empty string if the object was moved from. */
     std::string name() const {
         const char *text = hallpass_name(handle_);
         return text == nullptr ? std::string() : std::string(text);
     }
+    /** Returns the number of slots, or 0 if the hall is closed. */
     std::size_t slots() const noexcept { return hallpass_slots(handle_); }
+    /** Returns the number of free slots: a snapshot that may already be stale. */
     std::size_t available() const noexcept { return hallpass_available(handle_); }
+    /** Returns the number of waiters: a snapshot that may already be stale. */
     std::size_t waiting() const noexcept { return hallpass_waiting(handle_); }
 
     /** Changes the number of slots while the hall is in use. */
     void resize(std::size_t slots) const { check(hallpass_resize(handle_, slots)); }
 
-    /** Closes the hall permanently. */
+    /** Closes the hall permanently. Waiters and newcomers get `HALLPASS_CLOSED`; holders keep their slots. */
     void close() const { check(hallpass_close(handle_)); }
 
     /** Returns the holders at this moment, ordered by slot. */

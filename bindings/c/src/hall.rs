@@ -20,7 +20,7 @@ pub struct Hall {
     name: CString,
 }
 
-/// Returns the directory at a path, or this user's for a null pointer.
+/// Returns the directory at a path. For a null pointer, returns the default directory of this user.
 ///
 /// # Safety
 /// `directory` is null or a text that ends with a zero byte.
@@ -53,9 +53,10 @@ unsafe fn open(
     unsafe { put(hall, Box::into_raw(opened)) }
 }
 
-/// Opens the hall `name`, or creates it with `slots` slots. With 0 slots, it must exist.
+/// Opens the hall `name`, or creates it with `slots` slots. With 0 slots, the hall must exist.
 ///
-/// `directory` is the directory of the hall; `NULL` stands for this user's. `hallpass_free` closes the handle.
+/// `directory` is the directory of the hall. `NULL` stands for the default directory of this user.
+/// `hallpass_free` closes the handle.
 ///
 /// # Safety
 /// The texts end with a zero byte, and `hall` is valid for a write.
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn hallpass_open(
     border(|| unsafe { open(&dir(directory)?, name, slots, hall) })
 }
 
-/// Opens a hall that all users share, in `/run/lock/hallpass`, as `hallpass_open` does.
+/// Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
 ///
 /// # Safety
 /// The text ends with a zero byte, and `hall` is valid for a write.
@@ -84,19 +85,19 @@ pub unsafe extern "C" fn hallpass_open_system(
     border(|| unsafe { open(&HallDir::system(), name, slots, hall) })
 }
 
-/// Closes a handle. The hall itself stays, and so do passes of it. Does nothing for `NULL`.
+/// Closes a handle. The hall itself stays, and passes of the hall stay valid. Does nothing for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle that was not closed. No other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_free(hall: *mut Hall) {
     if !hall.is_null() {
-        // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives it up.
+        // SAFETY: the pointer comes from `Box::into_raw`, and the caller does not use it again.
         value((), || drop(unsafe { Box::from_raw(hall) }));
     }
 }
 
-/// Removes the hall `name`. With `force`, also a hall that is in use or damaged.
+/// Removes the hall `name`. With `force`, it removes a hall that is in use or damaged too.
 ///
 /// # Safety
 /// The texts end with a zero byte; `directory` may be `NULL`.
@@ -146,7 +147,7 @@ pub unsafe extern "C" fn hallpass_acquire(
     unsafe { enter(hall, pass, |hall| hall.acquire()) }
 }
 
-/// Takes a slot if one is free and no one waits. Returns `HALLPASS_NO_SLOT` otherwise.
+/// Takes a slot if one is free and nobody waits. Returns `HALLPASS_NO_SLOT` otherwise.
 ///
 /// # Safety
 /// `hall` is a handle, and `pass` is valid for a write.
@@ -159,8 +160,7 @@ pub unsafe extern "C" fn hallpass_try_acquire(
     unsafe { enter(hall, pass, |hall| hall.try_acquire()) }
 }
 
-/// Waits at most this many milliseconds until a slot is free, and takes it. Returns `HALLPASS_NO_SLOT` if
-/// the time is over.
+/// Waits until a slot is free and takes it. Returns `HALLPASS_NO_SLOT` if no slot is free within `milliseconds`.
 ///
 /// # Safety
 /// `hall` is a handle, and `pass` is valid for a write.
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn hallpass_acquire_for(
     unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
 }
 
-/// Returns the name of the hall, which is valid until the handle is closed, or `NULL` for `NULL`.
+/// Returns the name of the hall. The text is valid until the handle is closed. Returns `NULL` for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn hallpass_name(hall: *const Hall) -> *const c_char {
     unsafe { hall.as_ref() }.map_or(ptr::null(), |hall| hall.name.as_ptr())
 }
 
-/// Returns the number of slots; 0 if the hall is closed, and for `NULL`.
+/// Returns the number of slots. Returns 0 for a closed hall and for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn hallpass_slots(hall: *const Hall) -> usize {
     value(0, || unsafe { hall.as_ref() }.map_or(0, |hall| hall.hall.slots()))
 }
 
-/// Returns the number of free slots; a snapshot that may already be stale. Returns 0 for `NULL`.
+/// Returns the number of free slots: a snapshot that may already be stale. Returns 0 for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn hallpass_available(hall: *const Hall) -> usize {
     value(0, || unsafe { hall.as_ref() }.map_or(0, |hall| hall.hall.available()))
 }
 
-/// Returns the number of waiters; a snapshot that may already be stale. Returns 0 for `NULL`.
+/// Returns the number of waiters: a snapshot that may already be stale. Returns 0 for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn hallpass_resize(hall: *const Hall, slots: usize) -> Hal
     border(|| Ok(unsafe { borrow(hall, "hall") }?.hall.resize(slots)?))
 }
 
-/// Closes the hall permanently: waiters and newcomers get `HALLPASS_CLOSED`, holders keep their slots until they
+/// Closes the hall permanently. Waiters and newcomers get `HALLPASS_CLOSED`; holders keep their slots until they
 /// leave.
 ///
 /// # Safety
@@ -239,8 +239,8 @@ pub unsafe extern "C" fn hallpass_close(hall: *const Hall) -> HallpassResult {
     })
 }
 
-/// Frees the slots of dead processes. Waiters do this by themselves. `dead` gets the number of registrations
-/// that were dead; it may be `NULL`.
+/// Frees the slots of dead processes. Waiters do this by themselves. The function writes the number of holders and
+/// waiters that were dead to `dead`, unless this is `NULL`.
 ///
 /// # Safety
 /// `hall` is a handle; `dead` is `NULL` or valid for a write.
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn hallpass_reap(hall: *const Hall, dead: *mut usize) -> H
     })
 }
 
-/// Sets the command that the status shows for this process. At most 176 bytes are kept.
+/// Sets the command that `hallpass status` shows for this process. It keeps at most 176 bytes.
 ///
 /// # Safety
 /// `hall` is a handle, and the text ends with a zero byte.

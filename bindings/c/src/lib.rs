@@ -1,8 +1,8 @@
 //! `libhallpass`: halls of processes for C and C++. `include/hallpass.h` is generated from this crate.
 //!
-//! Every function that can fail returns a [`HallpassResult`] and writes its result through a pointer. No
-//! panic reaches the caller: it becomes [`HallpassResult::HallpassInternal`]. Handles are opaque. A null
-//! pointer where a handle or a text is needed is an error, not a crash.
+//! A function that can fail returns a [`HallpassResult`] and writes its other results through pointers. No
+//! panic reaches the caller: a panic becomes [`HallpassResult::HallpassInternal`]. Handles are opaque. If a handle
+//! or a text is a null pointer, the function returns an error and does not crash.
 
 mod hall;
 mod pass;

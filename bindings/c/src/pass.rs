@@ -13,9 +13,9 @@ use crate::result::{Failure, HallpassResult, border, borrow, value};
 
 /// A slot that this process holds. `hallpass_release` frees it.
 pub struct Pass {
-    /// Declared before the hall it borrows, so that it is dropped first.
+    /// Borrows `_hall`. The pass is declared first, so it is dropped first.
     pass: SharedPass<'static>,
-    /// Keeps the hall that `pass` borrows.
+    /// Keeps the hall that `pass` borrows alive.
     _hall: Arc<SharedHall>,
 }
 
@@ -27,15 +27,15 @@ impl Pass {
     ) -> Result<Box<Pass>, Failure> {
         let hall = hall.clone();
         let pass = acquire(&hall)?;
-        // SAFETY: the pass borrows the value in the `Arc`, which does not move and lives at least as long as
-        // the clone beside it. Fields are dropped in the order of their declaration, the pass first. The
-        // pass is never moved out of this struct except to be dropped while the clone is alive.
+        // SAFETY: the pass borrows the value in the `Arc`. This value does not move, and it lives at least as long as
+        // the clone of the `Arc` beside the pass. Fields are dropped in the order of their declaration, the pass
+        // first. The pass leaves this struct only to be dropped while the clone is alive.
         let pass = unsafe { mem::transmute::<SharedPass<'_>, SharedPass<'static>>(pass) };
         Ok(Box::new(Pass { pass, _hall: hall }))
     }
 }
 
-/// Returns the slot of a pass, a number below the number of slots that no other holder has. Returns
+/// Returns the slot of a pass: a number from 0 to the number of slots minus 1 that no other holder has. Returns
 /// `SIZE_MAX` for `NULL`.
 ///
 /// # Safety
@@ -46,21 +46,22 @@ pub unsafe extern "C" fn hallpass_slot(pass: *const Pass) -> usize {
     value(usize::MAX, || unsafe { pass.as_ref() }.map_or(usize::MAX, |pass| pass.pass.slot()))
 }
 
-/// Frees the slot, and the pass. Does nothing for `NULL`. In a forked child, the slot is the parent's and
-/// stays taken.
+/// Frees the slot and the memory of the pass. Does nothing for `NULL`. In a forked child, it frees only the memory,
+/// because the slot belongs to the parent.
 ///
 /// # Safety
 /// `pass` is `NULL` or a pass that was not released. No other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_release(pass: *mut Pass) {
     if !pass.is_null() {
-        // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives it up.
+        // SAFETY: the pointer comes from `Box::into_raw`, and the caller does not use it again.
         value((), || drop(unsafe { Box::from_raw(pass) }));
     }
 }
 
-/// Writes a descriptor to `descriptor` that keeps the slot taken while any process has it open. It is closed
-/// on exec and belongs to the pass. A child process gets it by `dup`, or if close-on-exec is cleared.
+/// Writes a descriptor to `descriptor`, the *lifeline*. The slot stays taken while any process has the lifeline
+/// open. The descriptor belongs to the pass and is closed on exec. To hand it to a child process, duplicate it with
+/// `dup`, or clear its close-on-exec flag.
 ///
 /// # Safety
 /// `pass` is a pass that was not released, and `descriptor` is valid for a write.
@@ -77,8 +78,8 @@ pub unsafe extern "C" fn hallpass_lifeline(
     })
 }
 
-/// Frees the pass and leaves its slot taken until no process has the lifeline open. This process has it open
-/// until it exits or execs.
+/// Frees the memory of the pass, but leaves its slot taken until no process has the lifeline open. This process has
+/// the lifeline open until it exits or execs.
 ///
 /// # Safety
 /// `pass` is `NULL` or a pass that was not released. No other thread uses it.
@@ -86,14 +87,14 @@ pub unsafe extern "C" fn hallpass_lifeline(
 pub unsafe extern "C" fn hallpass_leave_to_lifeline(pass: *mut Pass) {
     if !pass.is_null() {
         value((), || {
-            // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives it up.
+            // SAFETY: the pointer comes from `Box::into_raw`, and the caller does not use it again.
             let Pass { pass, _hall } = *unsafe { Box::from_raw(pass) };
             pass.leave_to_lifeline();
         });
     }
 }
 
-/// Writes a result through a pointer of the caller, or fails if it is null.
+/// Writes a result through a pointer of the caller. Fails if the pointer is null.
 ///
 /// # Safety
 /// The pointer is null or valid for a write.

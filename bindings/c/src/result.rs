@@ -12,9 +12,9 @@ use hallpass_processes::Error;
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HallpassResult {
-    /// The function has done what it should.
+    /// Success.
     HallpassOk = 0,
-    /// No slot is free, or others wait for one; with a time limit, the time is over.
+    /// No slot is free or others wait for one. With a time limit: no slot was free in time.
     HallpassNoSlot = 1,
     /// The hall is closed, or was removed.
     HallpassClosed = 2,
@@ -22,18 +22,18 @@ pub enum HallpassResult {
     HallpassMissing = 3,
     /// The hall has another number of slots.
     HallpassSlotsMismatch = 4,
-    /// An argument is not allowed: a null pointer, a name or number that no hall can have, text that is not
+    /// An argument is not allowed: a null pointer, a name or number that no hall can have, or text that is not
     /// UTF-8.
     HallpassBadArgument = 5,
-    /// The hall has holders or waiters, so it is not removed.
+    /// The hall has holders or waiters, so it was not removed.
     HallpassInUse = 6,
-    /// The hall has no room for another participant.
+    /// The hall has no room for another holder or waiter.
     HallpassFull = 7,
     /// The file is not a hall, is damaged, or has another version.
     HallpassDamaged = 8,
-    /// The operating system refused something; `hallpass_last_errno` has its reason.
+    /// A call to the operating system failed. `hallpass_last_errno` returns the reason.
     HallpassSystem = 9,
-    /// There is a fault in the library.
+    /// The library itself has a fault.
     HallpassInternal = 10,
 }
 
@@ -67,7 +67,7 @@ impl From<Error> for Failure {
                 errno = source.raw_os_error().unwrap_or(0);
                 HallpassSystem
             }
-            // `Damaged` and `Version` are the ones that a hall can return; those of cells cannot occur.
+            // Of the remaining errors, a hall returns only `Damaged` and `Version`. The others are about cells.
             _ => HallpassDamaged,
         };
         Failure { result, text: error.to_string(), errno }
@@ -94,7 +94,7 @@ pub(crate) fn border(body: impl FnOnce() -> Result<(), Failure>) -> HallpassResu
         Ok(()) => HallpassOk,
         Err(Failure { result, text, errno }) => {
             let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-            // A thread that ends has no place for the text any more.
+            // This fails only in a thread that is ending, whose thread-local variables are gone.
             let _ = LAST.try_with(|last| *last.borrow_mut() = (text, errno));
             result
         }
@@ -106,7 +106,7 @@ pub(crate) fn value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
 }
 
-/// Borrows what a pointer of the caller points to, or fails if it is null.
+/// Borrows the value behind a pointer of the caller. Fails if the pointer is null.
 ///
 /// # Safety
 /// The pointer is null or valid for `'a`.
@@ -116,7 +116,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
         .ok_or_else(|| Failure::bad_argument(format!("{what} must not be NULL")))
 }
 
-/// Borrows a text of the caller, or fails if it is null or not UTF-8.
+/// Borrows a text of the caller. Fails if the pointer is null or the text is not UTF-8.
 ///
 /// # Safety
 /// The pointer is null, or points to a text that ends with a zero byte and is valid for `'a`.
@@ -129,7 +129,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
     text.to_str().map_err(|_| Failure::bad_argument(format!("{what} must be UTF-8")))
 }
 
-/// Returns a short text for a result. It is valid forever.
+/// Returns a short text for a result. The text is static: it stays valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
     let known = [
@@ -140,23 +140,23 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
         (HallpassSlotsMismatch, c"the hall has another number of slots"),
         (HallpassBadArgument, c"an argument is not allowed"),
         (HallpassInUse, c"the hall is in use"),
-        (HallpassFull, c"the hall has no room for another participant"),
+        (HallpassFull, c"the hall has no room for another holder or waiter"),
         (HallpassDamaged, c"the file is not a hall or is damaged"),
-        (HallpassSystem, c"the operating system refused something"),
+        (HallpassSystem, c"a call to the operating system failed"),
         (HallpassInternal, c"fault in hallpass"),
     ];
     let found = known.iter().find(|(one, _)| *one as c_int == result);
     found.map_or(c"unknown result", |(_, text)| text).as_ptr()
 }
 
-/// Returns the text of the last error of this thread, which says what to do. It is valid until the next
+/// Returns the text of the last error of this thread, which says what to do. The text is valid until the next
 /// function of this library fails in this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Returns the `errno` that belongs to the last error of this thread, or 0 if it has none.
+/// Returns the `errno` of the last error of this thread, or 0 if that error has no `errno`.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_errno() -> c_int {
     LAST.try_with(|last| last.borrow().1).unwrap_or(0)

@@ -6,7 +6,7 @@ use hallpass_processes as processes;
 
 use crate::{hall::Hall, result::value};
 
-/// The size of the text with the command of a participant, with its zero byte.
+/// The size of `hallpass_participant.command`, including the zero byte at the end.
 pub const HALLPASS_COMMAND_SIZE: usize = 184;
 
 /// A holder or waiter of a hall.
@@ -14,20 +14,20 @@ pub const HALLPASS_COMMAND_SIZE: usize = 184;
 pub struct Participant {
     /// The slot of a holder; `SIZE_MAX` for a waiter.
     pub slot: usize,
-    /// The process, as its own PID namespace numbers it.
+    /// The PID of the process in its own PID namespace.
     pub pid: u32,
     /// The user who runs the process.
     pub uid: u32,
-    /// When a holder got its slot, or a waiter joined the queue: nanoseconds since 1970.
+    /// The time at which a holder got its slot or a waiter joined the queue, in nanoseconds since 1970.
     pub since: i64,
     /// Whether the process still runs.
     pub alive: bool,
-    /// The command that the process runs, cut to the room here; ends with a zero byte.
+    /// The command that the process runs, truncated to fit. It ends with a zero byte.
     pub command: [c_char; HALLPASS_COMMAND_SIZE],
 }
 
-/// Writes the holders of a hall, ordered by slot, to an array with room for `room` of them. Returns how many
-/// there are, which may be more. `holders` may be `NULL` if `room` is 0.
+/// Writes at most `room` holders of a hall to the array `holders`, ordered by slot. Returns the number of all holders,
+/// which may be larger than `room`. `holders` may be `NULL` if `room` is 0.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle; `holders` is valid for `room` writes.
@@ -41,7 +41,8 @@ pub unsafe extern "C" fn hallpass_holders(
     value(0, || unsafe { list(hall, holders, room, |status| status.holders) })
 }
 
-/// Writes the waiters of a hall, in the order in which they get a slot, as `hallpass_holders` does.
+/// Writes at most `room` waiters of a hall to the array `waiters`, in the order in which they get a slot. Returns the
+/// number of all waiters, which may be larger than `room`. `waiters` may be `NULL` if `room` is 0.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle; `waiters` is valid for `room` writes.
@@ -69,7 +70,7 @@ unsafe fn list(
     let Some(hall) = (unsafe { hall.as_ref() }) else { return 0 };
     let found = which(hall.hall.status());
     for (index, one) in found.iter().take(if to.is_null() { 0 } else { room }).enumerate() {
-        // SAFETY: `index` is below `room`, and by the contract of this function.
+        // SAFETY: `index` is below `room`, and the caller guarantees `room` valid writes.
         unsafe { to.add(index).write(participant(one)) };
     }
     found.len()

@@ -1,4 +1,4 @@
-/* The conformance suite of halls, in C: each behaviour is a function with the name that it has in the crate
+/* The conformance suite of halls, in C. Each behaviour is a function with the same name as in the crate
  * hallpass-conformance. Tests with several processes and tests of the C interface follow. Usage: conformance FOLDER. */
 
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 #define CHECK(condition)                                                                    \
     do {                                                                                    \
         if (!(condition)) {                                                                 \
-            fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", __FILE__, __LINE__,     \
+            fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__,     \
                     #condition, hallpass_last_error());                                     \
             _exit(1);                                                                       \
         }                                                                                   \
@@ -82,7 +82,7 @@ static void *wait_for_slot(void *argument) {
     return NULL;
 }
 
-/* Starts a waiter and returns when it stands in the queue. */
+/* Starts a waiter and returns when it is in the queue. */
 static void enqueue(waiter *one, hallpass_hall *hall, uint64_t milliseconds) {
     size_t before = hallpass_waiting(hall);
     *one = (waiter){.hall = hall, .milliseconds = milliseconds};
@@ -96,7 +96,7 @@ static hallpass_result join(waiter *one) {
     return one->result;
 }
 
-static void whole(hallpass_hall *hall) {
+static void check_that_all_slots_are_free(hallpass_hall *hall) {
     CHECK(hallpass_available(hall) == hallpass_slots(hall) && hallpass_waiting(hall) == 0);
     hallpass_free(hall);
 }
@@ -107,7 +107,7 @@ static void at_most_k_holders(void) {
     for (int i = 0; i < 3; i++) held[i] = try_acquire(hall);
     CHECK(refusal(hall) == HALLPASS_NO_SLOT && hallpass_available(hall) == 0);
     for (int i = 0; i < 3; i++) hallpass_release(held[i]);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void freed_slots_are_handed_out_again_the_smallest_first(void) {
@@ -123,7 +123,7 @@ static void freed_slots_are_handed_out_again_the_smallest_first(void) {
     held[65] = try_acquire(hall);
     CHECK(hallpass_slot(held[3]) == 3 && hallpass_slot(held[65]) == 65);
     for (int i = 0; i < 70; i++) hallpass_release(held[i]);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void waiters_get_in_in_the_order_they_came(void) {
@@ -138,7 +138,7 @@ static void waiters_get_in_in_the_order_they_came(void) {
         held = waiters[i].pass;
     }
     hallpass_release(held);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_caller_that_does_not_wait_cannot_overtake_a_waiter(void) {
@@ -150,7 +150,7 @@ static void a_caller_that_does_not_wait_cannot_overtake_a_waiter(void) {
     CHECK(refusal(hall) == HALLPASS_NO_SLOT);
     CHECK(join(&one) == HALLPASS_OK);
     hallpass_release(one.pass);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_waiter_that_times_out_leaves_the_queue(void) {
@@ -162,7 +162,7 @@ static void a_waiter_that_times_out_leaves_the_queue(void) {
     hallpass_release(held);
     CHECK(hallpass_acquire_for(hall, UINT64_MAX, &held) == HALLPASS_OK);
     hallpass_release(held);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_slot_that_comes_in_time_is_taken(void) {
@@ -173,7 +173,7 @@ static void a_slot_that_comes_in_time_is_taken(void) {
     hallpass_release(held);
     CHECK(join(&one) == HALLPASS_OK && hallpass_slot(one.pass) == 0);
     hallpass_release(one.pass);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void more_slots_let_waiters_in(void) {
@@ -185,7 +185,7 @@ static void more_slots_let_waiters_in(void) {
     CHECK(join(&one) == HALLPASS_OK && hallpass_slot(one.pass) == 1);
     hallpass_release(one.pass);
     hallpass_release(held);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void removed_slots_are_not_handed_out_again(void) {
@@ -198,7 +198,7 @@ static void removed_slots_are_not_handed_out_again(void) {
     first = try_acquire(hall);
     CHECK(hallpass_slot(first) == 0 && refusal(hall) == HALLPASS_NO_SLOT);
     hallpass_release(first);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void closing_turns_waiters_away(void) {
@@ -239,7 +239,7 @@ static void a_crowd_that_tries_and_gives_up_is_kept_apart(void) {
     crowded = open_hall(2);
     for (int i = 0; i < 6; i++) CHECK(pthread_create(&threads[i], NULL, crowd, NULL) == 0);
     for (int i = 0; i < 6; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-    whole(crowded);
+    check_that_all_slots_are_free(crowded);
 }
 
 /* Forks a child that opens the hall, takes a slot, and keeps it until it is killed. */
@@ -273,7 +273,7 @@ static void a_killed_process_frees_its_slot(void) {
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     size_t dead = 0;
     CHECK(hallpass_reap(hall, &dead) == HALLPASS_OK && dead == 1);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_forked_child_does_not_free_the_slot_of_its_parent(void) {
@@ -290,7 +290,7 @@ static void a_forked_child_does_not_free_the_slot_of_its_parent(void) {
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     CHECK(hallpass_available(hall) == 0);
     hallpass_release(held);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_slot_left_to_its_lifeline_is_taken_until_the_last_process_closes_it(void) {
@@ -305,7 +305,7 @@ static void a_slot_left_to_its_lifeline_is_taken_until_the_last_process_closes_i
         int lifeline = -1;
         CHECK(hallpass_lifeline(pass, &lifeline) == HALLPASS_OK && lifeline >= 0);
         hallpass_leave_to_lifeline(pass);
-        if ((keeper = fork()) == 0) for (;;) pause(); /* has the lifeline open */
+        if ((keeper = fork()) == 0) for (;;) pause(); /* keeps the lifeline open */
         CHECK(write(pids[1], &keeper, sizeof keeper) == sizeof keeper);
         _exit(0);
     }
@@ -314,7 +314,7 @@ static void a_slot_left_to_its_lifeline_is_taken_until_the_last_process_closes_i
     CHECK(kill(keeper, SIGKILL) == 0);
     hallpass_release(acquire(hall));
     CHECK(close(pids[0]) == 0 && close(pids[1]) == 0);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 static void a_pass_outlives_the_handle_of_its_hall(void) {
@@ -324,7 +324,7 @@ static void a_pass_outlives_the_handle_of_its_hall(void) {
     hallpass_free(hall);
     CHECK(hallpass_slot(held) == 0 && refusal(other) == HALLPASS_NO_SLOT);
     hallpass_release(held);
-    whole(other);
+    check_that_all_slots_are_free(other);
 }
 
 static void errors_have_results_and_texts(void) {
@@ -372,7 +372,7 @@ static void null_is_an_error_and_not_a_crash(void) {
     hallpass_release(NULL);
     hallpass_leave_to_lifeline(NULL);
     hallpass_free(NULL);
-    whole(hall);
+    check_that_all_slots_are_free(hall);
 }
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-//! The header in `include` is the one that cbindgen generates from the crate.
+//! Checks that the header in `include` is what cbindgen generates from the crate.
 
 use std::{env, fs, path::Path};
 

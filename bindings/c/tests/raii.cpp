@@ -1,4 +1,4 @@
-// The C++ header: passes and halls free themselves, errors are exceptions. Usage: raii FOLDER.
+// Tests of the C++ header: passes and halls free themselves, and errors are exceptions. Usage: raii FOLDER.
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #define CHECK(condition)                                                                    \
     do {                                                                                    \
         if (!(condition)) {                                                                 \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);    \
             std::exit(1);                                                                   \
         }                                                                                   \
     } while (0)

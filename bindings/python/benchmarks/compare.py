@@ -3,8 +3,8 @@
     pip install hallpass-slots filelock portalocker posix_ipc
     python benchmarks/compare.py
 
-Two workloads: one process that acquires and releases alone, and four processes that share one slot. The
-others have no slot numbers and no order; posix_ipc loses a permit when its holder is killed.
+There are two workloads: one process that acquires and releases alone, and four processes that share one slot. The
+other packages have no slot numbers and no order. posix_ipc loses a permit when its holder is killed.
 """
 
 from __future__ import annotations

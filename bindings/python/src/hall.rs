@@ -1,4 +1,4 @@
-//! The class `Hall`, as far as it is native. `hallpass_slots.Hall` is a subclass of it.
+//! The native class `Hall`. The Python class `hallpass_slots.Hall` is a subclass of it.
 
 use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
@@ -17,10 +17,10 @@ use crate::{
 #[pyclass(frozen, subclass, module = "hallpass_slots._native")]
 pub(crate) struct Hall(Arc<OpenHall>);
 
-/// Slot, process, user, command, seconds since 1970, whether it lives.
+/// The fields of a `Participant`: slot, PID, user, command, seconds since 1970, whether the process is alive.
 type ParticipantTuple = (Option<usize>, u32, Option<u32>, String, f64, bool);
 
-/// Name, slots, closed, holders, waiters.
+/// The fields of a `Status`: name, slots, closed, holders, waiters.
 type StatusTuple = (String, usize, bool, Vec<ParticipantTuple>, Vec<ParticipantTuple>);
 
 impl Hall {
@@ -56,7 +56,7 @@ impl Hall {
         self.0.dir.path().into()
     }
 
-    /// Whether the hall is one that all users share.
+    /// Whether all users share the hall.
     #[getter]
     fn system(&self) -> bool {
         self.0.dir == HallDir::system()
@@ -68,13 +68,13 @@ impl Hall {
         Ok(self.open(py)?.slots())
     }
 
-    /// The number of free slots; a snapshot that may already be stale.
+    /// The number of free slots: a snapshot that may already be stale.
     #[getter]
     fn available(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.open(py)?.available())
     }
 
-    /// The number of waiters; a snapshot that may already be stale.
+    /// The number of waiters: a snapshot that may already be stale.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.open(py)?.waiting())
@@ -90,10 +90,10 @@ impl Hall {
     ///
     /// Waiters get a slot in the order of their arrival. The GIL is released while the caller waits.
     ///
-    /// :param timeout: how many seconds to wait at most; ``None`` waits as long as it takes.
+    /// :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.
     /// :raises Timeout: if no slot was free in time.
     /// :raises Closed: if the hall is closed, before or while the caller waits.
-    /// :raises KeyboardInterrupt: on Ctrl-C; the caller has left the queue then.
+    /// :raises KeyboardInterrupt: on Ctrl-C, after the caller has left the queue.
     #[pyo3(signature = (timeout=None))]
     fn acquire(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Pass> {
         if let Some(seconds) = timeout {
@@ -109,7 +109,7 @@ impl Hall {
         }
     }
 
-    /// Takes a slot if one is free and no one waits, and returns ``None`` otherwise.
+    /// Takes a slot if one is free and nobody waits. Returns ``None`` otherwise.
     ///
     /// :raises Closed: if the hall is closed.
     fn try_acquire(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
@@ -120,7 +120,7 @@ impl Hall {
         }
     }
 
-    /// Joins the queue and returns the place in it, for an event loop.
+    /// Joins the queue and returns the position in it, for an event loop.
     fn _join_queue(&self, py: Python<'_>) -> PyResult<Waiting> {
         Waiting::new(py, self.0.clone())
     }
@@ -135,21 +135,22 @@ impl Hall {
         self.open(py)?.resize(slots).into_python(py)
     }
 
-    /// Closes the hall permanently: waiters and newcomers get ``Closed``, holders keep their slots until they
+    /// Closes the hall permanently. Waiters and newcomers get ``Closed``; holders keep their slots until they
     /// leave.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.open(py)?.close();
         Ok(())
     }
 
-    /// Frees the slots of dead processes, and returns how many registrations were dead.
+    /// Frees the slots of dead processes, and returns how many holders and waiters were dead.
     ///
-    /// Waiters do this by themselves. It makes ``available`` and ``status()`` exact while no one waits.
+    /// Waiters do this by themselves. While nobody waits, call it before ``available`` or ``status()`` to get exact
+    /// figures.
     fn reap(&self, py: Python<'_>) -> PyResult<usize> {
         self.open(py)?.reap().into_python(py)
     }
 
-    /// Sets the command that ``status()`` shows for this process. At most 176 bytes are kept.
+    /// Sets the command that ``status()`` shows for this process. It keeps at most 176 bytes.
     fn describe_as(&self, py: Python<'_>, command: &str) -> PyResult<()> {
         self.0.describe_as(command).into_python(py)
     }

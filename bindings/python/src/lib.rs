@@ -6,14 +6,14 @@
 //! | [`open_hall`] | a hall that this process has open, its passes, and what a fork does to both |
 //! | [`hall`] | the class `Hall` |
 //! | [`pass`] | the class `Pass` |
-//! | [`waiting`] | a place in the queue: waiting that Ctrl-C, a time limit or a cancelled task can end |
+//! | [`waiting`] | a position in the queue; Ctrl-C, a time limit or a cancelled task can end the wait |
 //! | [`errors`] | exceptions |
 //!
 //! # Locks and forks
 //!
-//! CPython forks while the forking thread holds the GIL. Every lock of this crate is taken and released by
-//! a thread that holds the GIL throughout, so no lock is held by another thread at the moment of a fork, and
-//! a child never finds one locked.
+//! CPython forks while the forking thread holds the GIL. A thread that takes a lock of this crate holds the GIL until
+//! it has released the lock. So at the moment of a fork, no other thread holds a lock of this crate, and a child never
+//! finds one locked.
 
 mod errors;
 mod hall;
@@ -32,7 +32,7 @@ use crate::errors::IntoPython;
 fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<HallDir> {
     match (directory, system) {
         (Some(_), true) => Err(errors::value_error(
-            "`directory` and `system=True` name two places: pass one of them",
+            "`directory` and `system=True` name two directories: pass one of them",
         )),
         (Some(path), false) => Ok(HallDir::at(path)),
         (None, true) => Ok(HallDir::system()),
@@ -47,7 +47,7 @@ fn names(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<V
     hall_dir(py, directory, system)?.names().into_python(py)
 }
 
-/// Removes a hall. With `force`, also one that is in use or damaged.
+/// Removes a hall. With `force`, it removes a hall that is in use or damaged too.
 #[pyfunction]
 #[pyo3(signature = (name, *, directory=None, system=false, force=false))]
 fn remove(
@@ -60,17 +60,17 @@ fn remove(
     hall_dir(py, directory, system)?.remove(name, force).into_python(py)
 }
 
-/// Closes what a forked child has inherited. Python calls it in every child of `os.fork`.
+/// Closes the passes and handles that a forked child has inherited. Python calls it in every child of `os.fork`.
 #[pyfunction]
 fn after_fork_in_child() {
     open_hall::close_inherited();
 }
 
-/// Refuses an interpreter that is not the main one. PyO3 keeps the classes of a module in static variables,
-/// and interpreters must not share objects.
+/// Refuses every interpreter except the main one. PyO3 keeps the classes of a module in static variables,
+/// but interpreters must not share objects.
 fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
-    // SAFETY: the token proves that this thread is attached to an interpreter, so there is a current one.
-    #[allow(unsafe_code, reason = "PyO3 has no safe function for it")]
+    // SAFETY: the token proves that this thread is attached to an interpreter, which is then the current one.
+    #[allow(unsafe_code, reason = "PyO3 has no safe function for this")]
     let id = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
     if id == MAIN_INTERPRETER {
         return Ok(());
@@ -84,7 +84,7 @@ fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
 /// The number that CPython gives to the main interpreter.
 const MAIN_INTERPRETER: i64 = 0;
 
-// The reasoning on locks and forks needs the GIL, so interpreters without it switch it on.
+// The argument about locks and forks needs the GIL. `gil_used` makes free-threaded interpreters turn the GIL on.
 #[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     refuse_sub_interpreter(module.py())?;

@@ -1,13 +1,13 @@
 //! A hall that this process has open, with the passes it holds.
 //!
-//! Passes are kept here and not in their Python objects, so that a forked child can close everything that
-//! it inherits: a child that keeps a lifeline of its parent open keeps the parent's slot taken.
+//! This module keeps the passes; the Python objects only have keys. So a forked child can close all passes that it
+//! inherits. It must close them, because the parent's slot stays taken while the child has the parent's lifeline open.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hallpass_processes::{Error, HallDir, OwnedSharedPass, SharedHall};
 
-/// A hall and the passes of it that this process holds. Python's `Hall` and `Pass` share it.
+/// A hall and the passes that this process holds in it. Python's `Hall` and `Pass` share it.
 pub(crate) struct OpenHall {
     pub dir: HallDir,
     pub name: String,
@@ -22,7 +22,7 @@ struct Inner {
     passes: Vec<Option<(u64, OwnedSharedPass)>>,
     free: Vec<usize>,
     last_serial: u64,
-    /// How many times this process, or a process it was forked from, was forked since the hall was opened.
+    /// The number of forks between the process that opened the hall and this process.
     forks: u64,
 }
 
@@ -79,7 +79,7 @@ impl OpenHall {
         Ok(inner.hall.as_ref().expect("opened above"))
     }
 
-    /// Takes a slot if one is free and no one waits. Returns its number and the key of the pass.
+    /// Takes a slot if one is free and nobody waits. Returns the slot and the key of the pass.
     pub(crate) fn try_acquire(&self) -> Result<(usize, Key), Error> {
         let mut inner = lock(&self.inner);
         let pass = self.hall_of(&mut inner)?.try_acquire_owned()?;
@@ -91,7 +91,7 @@ impl OpenHall {
         lock(&self.inner).keep(pass)
     }
 
-    /// Frees the slot of a pass. Does nothing if it was released before, or by a fork.
+    /// Frees the slot of a pass. Does nothing if the pass was released before, or if this process inherited it.
     pub(crate) fn release(&self, key: Key) {
         let pass = lock(&self.inner).take(key);
         drop(pass);
@@ -148,8 +148,8 @@ fn is(entry: &Option<(u64, OwnedSharedPass)>, key: Key) -> bool {
 
 /// Closes the passes and handles that this process has inherited by a fork.
 ///
-/// Dropping an inherited pass frees no slot: it belongs to the parent. It closes this process's copy of the
-/// lifeline, so that the slot is free when the parent dies, even if this process lives on.
+/// Dropping an inherited pass frees no slot, because the slot belongs to the parent. But it closes this process's copy
+/// of the lifeline. So the slot is free when the parent dies, even if this process keeps running.
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);

@@ -8,14 +8,14 @@ use crate::open_hall::{Key, OpenHall};
 
 /// A slot that this process holds until the pass is released.
 ///
-/// A pass is released by leaving its ``with`` block, by ``release()``, when the object is collected, and when
-/// the process ends, however it ends. It belongs to the process that acquired it: in a forked child it is
-/// not held, and releasing it there does nothing.
+/// The end of its ``with`` block releases a pass, and so do ``release()``, the garbage collector and the end of the
+/// process, however it ends. A pass belongs to the process that acquired it: in a forked child ``held`` is false,
+/// and ``release()`` does nothing.
 #[pyclass(frozen, module = "hallpass_slots")]
 pub(crate) struct Pass {
     hall: Arc<OpenHall>,
     key: Key,
-    /// The number of the slot: from 0 to the number of slots minus 1, and of no other holder.
+    /// The slot: a number from 0 to the number of slots minus 1 that no other holder has.
     #[pyo3(get)]
     slot: usize,
 }

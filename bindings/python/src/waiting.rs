@@ -1,8 +1,8 @@
-//! A place in the queue of a hall.
+//! A position in the queue of a hall.
 //!
-//! The future of `SharedHall::acquire_async` starts a thread that waits; its waker writes to an eventfd. A
-//! caller sleeps on the eventfd, which a signal, a time limit or an event loop can end at any time. The
-//! thread never runs Python code and never takes the GIL.
+//! The future of `SharedHall::acquire_async` starts a thread that waits. When the wait may be over, the thread calls
+//! the waker, which writes to an eventfd. The caller sleeps on the eventfd, so a signal, a time limit or an event
+//! loop can end its sleep at any time. The thread never runs Python code and never takes the GIL.
 
 use std::{
     future::Future,
@@ -29,7 +29,7 @@ use crate::{
     pass::Pass,
 };
 
-/// How long the main thread sleeps at most. Python runs signal handlers there, and a signal may come just
+/// The longest sleep of the main thread. Python runs signal handlers in the main thread, and a signal may come just
 /// before the thread goes to sleep.
 const MAX_SLEEP_OF_MAIN_THREAD: Duration = Duration::from_millis(500);
 
@@ -38,14 +38,14 @@ struct Bell(OwnedFd);
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        // It cannot fail: the counter is far from its limit.
+        // The write cannot fail: the counter is far from its limit.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 }
 
-/// A place in the queue. Dropping it leaves the queue.
+/// A position in the queue. Dropping it leaves the queue.
 struct Wait {
-    /// Taken out on drop.
+    /// `Some` until the wait is dropped.
     future: Option<Acquire>,
     bell: Arc<Bell>,
     /// The process that waits. A forked child inherits the object but not the thread.
@@ -63,7 +63,7 @@ impl Wait {
     /// Returns the pass or the error, if the wait is over.
     fn poll(&mut self) -> Option<Result<OwnedSharedPass, Error>> {
         let mut count = [0; 8];
-        // Nothing to read is fine too.
+        // The read resets the counter. It fails if there is nothing to read, which does no harm.
         let _ = rustix::io::read(&self.bell.0, &mut count);
         let waker = Waker::from(self.bell.clone());
         let future = self.future.as_mut().expect("taken out only on drop");
@@ -78,8 +78,8 @@ impl Drop for Wait {
     fn drop(&mut self) {
         let future = self.future.take();
         if self.process != process::id() {
-            // The thread may have held the future's lock when this process was forked, so nothing of the
-            // future is touched.
+            // The thread may have held the lock of the future when this process was forked. So this process must
+            // not touch the future.
             mem::forget(future);
         }
     }
@@ -87,7 +87,7 @@ impl Drop for Wait {
 
 /// Waits until a slot is free or the time is over, without the GIL.
 ///
-/// Raises what a Python signal handler raises; the caller has left the queue then.
+/// If a Python signal handler raises an exception, the caller leaves the queue and raises this exception.
 pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) -> PyResult<Pass> {
     let deadline =
         timeout.map(duration).transpose()?.and_then(|time| Instant::now().checked_add(time));
@@ -105,7 +105,8 @@ pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) 
         let bell = wait.bell.clone();
         py.detach(|| sleep(&bell, left));
         py.check_signals()?;
-        // A signal handler may have forked. The child has no thread that waits.
+        // A signal handler may have forked this process. A child inherits no thread that waits, so it joins the queue
+        // itself.
         if open.forks() != forks {
             forks = open.forks();
             wait = Wait::new(&open.hall().into_python(py)?)?;
@@ -119,7 +120,7 @@ fn sleep(bell: &Bell, time: Option<Duration>) {
     let max = is_main.then_some(MAX_SLEEP_OF_MAIN_THREAD);
     let time = [time, max].into_iter().flatten().min();
     let time = time.and_then(|time| time.try_into().ok());
-    // The caller looks at everything again, whatever ended the sleep.
+    // The caller checks everything again, whatever ended the sleep.
     let _ = poll(&mut [PollFd::new(&bell.0.as_fd(), PollFlags::IN)], time.as_ref());
 }
 
@@ -131,7 +132,7 @@ pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// A place in the queue of a hall, for an event loop.
+/// A position in the queue of a hall, for an event loop.
 #[pyclass(frozen, module = "hallpass_slots._native")]
 pub(crate) struct Waiting {
     hall: Arc<OpenHall>,
@@ -152,7 +153,7 @@ impl Waiting {
 
 #[pymethods]
 impl Waiting {
-    /// Returns a descriptor that is readable once ``poll`` should be called.
+    /// Returns a descriptor. When it becomes readable, the event loop calls ``poll``.
     fn fileno(&self) -> Option<i32> {
         self.wait().as_ref().map(|wait| wait.bell.0.as_raw_fd())
     }
@@ -164,7 +165,7 @@ impl Waiting {
         Ok(Some(Pass::new(self.hall.clone(), pass.slot(), self.hall.keep(pass))))
     }
 
-    /// Leaves the queue and closes the descriptor. A slot that has just been granted goes to the next waiter.
+    /// Leaves the queue and closes the descriptor. If this position has just got a slot, the next waiter gets it.
     fn cancel(&self) {
         drop(self.wait().take());
     }

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures and helper functions that the tests share."""
 
 import time
 from typing import Callable
@@ -10,20 +10,20 @@ from hallpass_slots import Hall
 pytest_plugins = ["pytester"]
 
 DEADLINE = 60.0
-"""How many seconds a test waits for something that has to happen. Nothing takes this long unless it is broken."""
+"""How many seconds a test waits for an event before it fails. Without a fault, no event takes this long."""
 
 
 def eventually(what: str, condition: Callable[[], object]) -> None:
     """Waits until the condition holds."""
     end = time.monotonic() + DEADLINE
     while not condition():
-        assert time.monotonic() < end, f"still not so: {what}"
+        assert time.monotonic() < end, f"did not happen within {DEADLINE} s: {what}"
         time.sleep(0.005)
 
 
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path, monkeypatch):
-    """Keeps the halls of each test apart from those of the user."""
+    """Gives each test a separate directory, so that it does not use the halls of the user."""
     monkeypatch.setenv("HALLPASS_DIR", str(tmp_path / "halls"))
 
 

@@ -124,7 +124,7 @@ def test_other_threads_run_while_one_waits(one):
         waiter = threading.Thread(target=lambda: one.acquire().release())
         waiter.start()
         eventually("the thread waits", lambda: one.waiting == 1)
-        # A waiter that kept the GIL would keep this thread from getting here.
+        # If the waiter kept the GIL, this thread would not get here.
         assert waiter.is_alive()
     waiter.join(DEADLINE)
     assert not waiter.is_alive()
@@ -206,7 +206,7 @@ def test_errors_say_what_to_do(tmp_path):
             Hall("other", slots)
     with pytest.raises(ValueError):
         Hall("../escape", 1)
-    with pytest.raises(ValueError, match="two places"):
+    with pytest.raises(ValueError, match="two directories"):
         Hall("gpu", 1, directory=tmp_path, system=True)
     (tmp_path / "gpu").write_text("not a hall")
     with pytest.raises(hallpass_slots.Damaged, match="remove it"):
@@ -216,7 +216,7 @@ def test_errors_say_what_to_do(tmp_path):
     assert isinstance(caught.value, hallpass_slots.HallError) and caught.value.errno
 
 
-def test_a_directory_has_halls_of_its_own(tmp_path):
+def test_halls_in_another_directory_are_separate_halls(tmp_path):
     mine = Hall("gpu", 2, directory=tmp_path)
     assert mine.directory == tmp_path and not mine.system
     assert hallpass_slots.names(directory=tmp_path) == ["gpu"] and hallpass_slots.names() == []

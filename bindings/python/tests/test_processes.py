@@ -69,7 +69,7 @@ def _in_child(function):
     if pid == 0:
         try:
             os._exit(function() or 0)
-        except BaseException as error:  # the child must not go on with the tests
+        except BaseException as error:  # the child must not continue with the tests
             print(error, file=sys.stderr)
             os._exit(99)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -85,13 +85,13 @@ def test_a_forked_child_does_not_free_the_slot_of_its_parent(one):
     with one.acquire() as p:
         assert _in_child(child) == 7
         assert p.held and one.available == 0
-        # The child left by the `with` statement of its copy, too.
+        # The end of the `with` block in the child does not free the slot either.
         assert _in_child(lambda: p.__exit__(None, None, None)) == 0
         assert p.held and one.available == 0
     assert one.available == 1
 
 
-def test_a_forked_child_takes_slots_of_its_own(hall):
+def test_a_forked_child_can_acquire_its_own_slot(hall):
     def child():
         with hall.acquire(timeout=DEADLINE) as own:
             assert own.held and hall.status().holders[1].pid == os.getpid()
@@ -99,7 +99,7 @@ def test_a_forked_child_takes_slots_of_its_own(hall):
 
     with hall.acquire():
         assert _in_child(child) == 1
-        assert _in_child(lambda: _in_child(child)) == 1  # and so does its child
+        assert _in_child(lambda: _in_child(child)) == 1  # a grandchild can too
 
 
 def test_a_killed_holder_frees_its_slot_although_its_forked_child_lives(one):
@@ -119,7 +119,7 @@ def test_a_killed_holder_frees_its_slot_although_its_forked_child_lives(one):
         parent.kill()
         parent.wait()
         assert one.acquire(timeout=DEADLINE).slot == 0
-        os.kill(child, 0)  # it lives
+        os.kill(child, 0)  # fails if the child is not alive
     finally:
         os.kill(child, signal.SIGKILL)
         parent.stdout.close()

@@ -2,9 +2,9 @@
 
 use std::{env, sync::OnceLock};
 
-/// Returns the command line of this process, its words joined by spaces.
+/// Returns the command line of this process. Spaces separate the words.
 ///
-/// The first call reads and stores it; later calls take no lock and allocate nothing. A process that
+/// The first call reads and stores the command line; later calls take no lock and allocate nothing. A process that
 /// forks while it has other threads should call this function once before it forks.
 pub fn command_line() -> &'static str {
     static LINE: OnceLock<String> = OnceLock::new();

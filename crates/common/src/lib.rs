@@ -1,4 +1,4 @@
-//! Types, rules and messages that halls of processes and halls of clusters share:
+//! Types, rules and messages that halls of processes and halls of clusters share.
 //!
 //! | item | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! How long a caller is willing to wait.
+//! Time limits of callers that wait.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,12 @@ pub enum Limit {
     Now,
     /// The caller waits until this moment.
     Until(Instant),
-    /// The caller waits as long as it takes.
+    /// The caller waits without a limit.
     Never,
 }
 
 impl Limit {
-    /// Returns the limit `time` from now, or [`Limit::Never`] if that is too far away to be an
-    /// [`Instant`].
+    /// Returns a limit that is `time` from now. Returns [`Limit::Never`] if no [`Instant`] can be that far away.
     pub fn after(time: Duration) -> Self {
         Instant::now().checked_add(time).map_or(Limit::Never, Limit::Until)
     }

@@ -1,9 +1,9 @@
-//! Which names a hall can have. The rules are the same for all stores, so that a name that works in one
-//! works in the others.
+//! The names that a hall can have. The rules are the same for halls of processes and halls of clusters, so a name that
+//! is valid for one is valid for the other.
 
 use std::{error, fmt};
 
-/// The longest name a hall can have, in bytes. Names of files and keys have a limit too.
+/// The longest name that a hall can have, in bytes. A name becomes part of a file name or of a key, which have limits.
 pub const MAX_NAME_LEN: usize = 200;
 
 /// Error returned by [`check_name`].
@@ -12,7 +12,7 @@ pub const MAX_NAME_LEN: usize = 200;
 pub struct NameError {
     /// The name that was refused.
     pub name: String,
-    /// The rule that it breaks.
+    /// The rule that the name breaks.
     pub why: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub struct NameError {
 /// control character.
 ///
 /// # Errors
-/// [`NameError`] says which rule the name breaks.
+/// Returns a [`NameError`] with the rule that the name breaks.
 ///
 /// ```
 /// use hallpass_common::check_name;

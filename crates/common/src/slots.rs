@@ -1,4 +1,4 @@
-//! How many slots a hall can have.
+//! The numbers of slots that a hall can have.
 
 use std::{error, fmt};
 
@@ -16,7 +16,7 @@ pub struct SlotsError {
 /// Checks that a hall can have `k` slots.
 ///
 /// # Errors
-/// [`SlotsError`] if `k` is 0 or more than [`MAX_SLOTS`].
+/// Returns a [`SlotsError`] if `k` is 0 or more than [`MAX_SLOTS`].
 ///
 /// ```
 /// use hallpass_common::check_slots;

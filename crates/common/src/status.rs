@@ -8,11 +8,12 @@ use std::time::SystemTime;
 pub struct Status {
     /// The name of the hall.
     pub name: String,
-    /// How many slots the hall has.
+    /// The number of slots of the hall.
     pub slots: usize,
     /// Whether the hall is closed.
     pub closed: bool,
-    /// The holders, ordered by slot. After a hall has shrunk, slots beyond `slots` may still be held.
+    /// The holders, ordered by slot. After the number of slots was reduced, a holder may still have a slot that is not
+    /// below `slots`.
     pub holders: Vec<Participant>,
     /// The waiters, in the order in which they get a slot.
     pub waiters: Vec<Participant>,
@@ -24,23 +25,23 @@ pub struct Status {
 pub struct Participant {
     /// The slot that a holder has; `None` for a waiter.
     pub slot: Option<usize>,
-    /// The fencing token that came with the slot. Halls of processes have none.
+    /// The fencing token that came with the slot. `None` in a hall of processes.
     pub token: Option<u64>,
-    /// The machine that the process runs on. `None` in a hall of one machine.
+    /// The machine on which the process runs. `None` in a hall of processes.
     pub host: Option<String>,
     /// The PID of the process, in the PID namespace in which it runs.
     pub pid: u32,
-    /// The user ID that the process runs with. `None` in a hall of several machines, where user IDs of
-    /// different machines cannot be compared.
+    /// The user ID of the process. `None` in a hall of a cluster, because user IDs of different machines cannot be
+    /// compared.
     pub uid: Option<u32>,
-    /// The name of the user who runs the process, where it is known.
+    /// The name of the user who runs the process. `None` if it is not known.
     pub user: Option<String>,
     /// The command that the process runs.
     pub command: String,
-    /// When a holder got its slot, or a waiter joined the queue, by the clock of its machine.
+    /// The time at which a holder got its slot or a waiter joined the queue, by the clock of its machine.
     pub since: SystemTime,
-    /// Whether the process still runs. A dead process is listed until the next waiter or `reap` frees its
-    /// slot, or removes it from the queue.
+    /// Whether the process still runs. The status lists a dead process until the next waiter or `reap` frees its
+    /// slot or removes it from the queue.
     pub alive: bool,
 }
 

@@ -1,11 +1,11 @@
-//! The error messages that the families `processes` and `cluster` share. Each message says what happened
-//! and, where that is not obvious, what to do.
+//! The error messages that the families `processes` and `cluster` share. Each message says what happened and, if
+//! this is not obvious, what to do.
 
 use std::fmt::{Formatter, Result};
 
 use crate::MAX_SLOTS;
 
-/// The message if no slot is free, or waiters are ahead, and the caller does not wait or has timed out.
+/// The message for a caller that does not wait or has timed out, because no slot is free or others wait.
 pub const NO_PERMITS: &str = "no slot is free";
 
 /// The message if the hall is closed or was removed.
@@ -42,8 +42,8 @@ pub fn other_version(f: &mut Formatter<'_>, subject: &str, found: u32, ours: u32
 pub fn in_use(f: &mut Formatter<'_>, name: &str, holders: usize, waiters: usize) -> Result {
     write!(
         f,
-        "hall `{name}` is in use: {holders} holding a slot, {waiters} waiting; use force to remove it \
-         anyway"
+        "hall `{name}` is in use: {holders} holding a slot, {waiters} waiting; to remove it anyway, use \
+         `--force` (in a program: `force`)"
     )
 }
 

@@ -1,7 +1,8 @@
 //! A pool of connections, indexed by slot and opened when first needed. Only the holder of a slot uses the
-//! connection of that slot, so nobody ever waits for its mutex: it is there for the compiler.
+//! connection of that slot, so no thread ever waits for its mutex. The mutex is needed only because the compiler does
+//! not know this.
 //!
-//! The smallest free slot comes first, so the pool opens no more connections than are used at once.
+//! A caller gets the smallest free slot, so the pool opens only as many connections as are in use at once.
 //!
 //! ```sh
 //! cargo run -p hallpass --example connections
@@ -14,7 +15,7 @@ use std::{
 
 use hallpass::{Hall, Pass};
 
-/// Something that is expensive to make and must not be shared.
+/// A connection: expensive to open, and used by one thread at a time.
 struct Connection {
     queries: usize,
 }

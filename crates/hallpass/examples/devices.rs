@@ -1,4 +1,4 @@
-//! More worker threads than devices: each job has a device of its own while it runs.
+//! More worker threads than devices: each job has its own device while it runs.
 //!
 //! ```sh
 //! cargo run -p hallpass --example devices

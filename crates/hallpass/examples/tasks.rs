@@ -1,4 +1,4 @@
-//! Tasks on tokio, at most three of them in the limited section. Any other executor works as well.
+//! Tasks on tokio. At most three of them hold a slot at once. Any other executor works as well.
 //!
 //! ```sh
 //! cargo run -p hallpass --example tasks
@@ -17,16 +17,16 @@ use tokio::time::{sleep, timeout};
 
 #[derive(Default)]
 struct Seen {
-    inside: AtomicUsize,
+    holders: AtomicUsize,
     max: AtomicUsize,
 }
 
 async fn fetch(hall: Arc<Hall>, seen: Arc<Seen>, page: usize) -> usize {
     let pass = hall.acquire_async().await.expect("nobody closes the hall");
-    let inside = seen.inside.fetch_add(1, SeqCst) + 1;
-    seen.max.fetch_max(inside, SeqCst);
+    let holders = seen.holders.fetch_add(1, SeqCst) + 1;
+    seen.max.fetch_max(holders, SeqCst);
     sleep(Duration::from_millis(5)).await;
-    seen.inside.fetch_sub(1, SeqCst);
+    seen.holders.fetch_sub(1, SeqCst);
     println!("page {page} by slot {}", pass.slot());
     page
 }
@@ -42,7 +42,7 @@ async fn run() {
     println!("at most {} tasks at once", seen.max.load(SeqCst));
     assert!(seen.max.load(SeqCst) <= 3);
 
-    // The executor has the timeout. It drops the future, which leaves the queue.
+    // After the timeout, the executor drops the future, which leaves the queue.
     let all = hall.acquire_many_async(3).await.expect("the hall has three slots");
     assert!(timeout(Duration::from_millis(5), hall.acquire_async()).await.is_err());
     assert_eq!(hall.waiting(), 0);

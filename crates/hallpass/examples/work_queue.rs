@@ -1,6 +1,6 @@
-//! Workers take the most urgent job from a shared queue. One of them stalls in the middle of an operation, as
-//! a thread does that waits for a page on disk, is stopped by a debugger, or has lost its core. With a lock,
-//! all others would wait for it. Here they go on.
+//! Workers take the most urgent job from a shared queue. One worker stalls in the middle of an operation. A thread
+//! stalls, for example, when it waits for a page on disk, is stopped by a debugger, or loses its core. If a lock
+//! protected the queue, all other workers would wait for it. Here they continue.
 //!
 //! ```sh
 //! cargo run --release -p hallpass --features objects --example work_queue
@@ -40,7 +40,7 @@ fn main() {
             STALLS.set(true);
             stalled.store(true, SeqCst);
             let started = Instant::now();
-            // Another thread that helps with this operation does not stall: only this thread does, once.
+            // Other threads may help with this operation and call this closure too. Only this thread stalls, once.
             let job = jobs.pop_if(|_| {
                 if STALLS.take() {
                     thread::sleep(STALL);

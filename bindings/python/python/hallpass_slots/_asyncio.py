@@ -1,8 +1,8 @@
 """Waiting in asyncio tasks.
 
 The tasks of one event loop that wait for one hall form a *line*: a queue in this process, first come first
-served. Only the first of them has a place in the hall's queue. One native thread sleeps for it in the
-kernel. The event loop watches one descriptor. So a thousand waiting tasks cost one thread, a few
+served. Only the first task in the line has a position in the hall's queue. One native thread waits for this task
+in the kernel, and the event loop watches one descriptor. So a thousand waiting tasks cost one thread, a few
 descriptors and no CPU time.
 """
 
@@ -77,27 +77,27 @@ class Line:
         self.hall = hall
         self.loop = loop
         self.waiters: Deque[asyncio.Future[Pass]] = deque()
-        self.place: Optional[Waiting] = None
-        """The place in the hall's queue, if a task waits."""
+        self.position: Optional[Waiting] = None
+        """The position in the hall's queue. None if no task waits."""
 
     async def wait(self) -> Pass:
         """Waits in the line for a pass. A cancelled task leaves the line."""
         waiter: asyncio.Future[Pass] = self.loop.create_future()
         self.waiters.append(waiter)
-        if self.place is None:
+        if self.position is None:
             self._serve()
         try:
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                waiter.result().release()  # granted and cancelled at the same moment
+                waiter.result().release()  # the task was cancelled after it had got its pass
             raise
         finally:
             if waiter in self.waiters:
                 self.waiters.remove(waiter)
             if not self.waiters:
                 self._leave_queue()
-                # A line keeps its event loop alive, so it lasts only while tasks wait.
+                # A line keeps its event loop alive, so remove it when no task waits.
                 if self.hall._lines.get(self.loop) is self:
                     del self.hall._lines[self.loop]
 
@@ -105,29 +105,29 @@ class Line:
         """Gives free slots to the tasks in the line; then waits in the hall's queue for the next slot."""
         while self.waiters:
             if self.waiters[0].done():
-                self.waiters.popleft()  # cancelled, and about to leave the line
+                self.waiters.popleft()  # this task was cancelled and is about to leave the line
                 continue
             try:
-                if self.place is None:
-                    self.place = self.hall._join_queue()
-                held = self.place.poll()
+                if self.position is None:
+                    self.position = self.hall._join_queue()
+                held = self.position.poll()
             except BaseException as error:
                 self._leave_queue()
                 self.waiters.popleft().set_exception(error)
                 continue
             if held is None:
-                self.loop.add_reader(self.place.fileno(), self._serve)
+                self.loop.add_reader(self.position.fileno(), self._serve)
                 return
             self._leave_queue()
             self.waiters.popleft().set_result(held)
         self._leave_queue()
 
     def _leave_queue(self) -> None:
-        place, self.place = self.place, None
-        if place is not None:
+        position, self.position = self.position, None
+        if position is not None:
             if not self.loop.is_closed():
-                self.loop.remove_reader(place.fileno())
-            place.cancel()
+                self.loop.remove_reader(position.fileno())
+            position.cancel()
 
 
 Lines = WeakKeyDictionary[asyncio.AbstractEventLoop, Line]

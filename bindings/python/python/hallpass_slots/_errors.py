@@ -26,11 +26,11 @@ class BadArgument(HallError, ValueError):
 
 
 class InUse(HallError):
-    """The hall has holders or waiters, so it is not removed."""
+    """The hall has holders or waiters, so it was not removed."""
 
 
 class Full(HallError):
-    """The hall has no room for another participant."""
+    """The hall has no room for another holder or waiter."""
 
 
 class Damaged(HallError):
@@ -38,4 +38,4 @@ class Damaged(HallError):
 
 
 class SystemFailure(HallError, OSError):
-    """The operating system refused something. ``errno`` has its reason."""
+    """A call to the operating system failed. ``errno`` has the reason."""

@@ -18,18 +18,18 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Hall(_native.Hall):
     """A fair semaphore with slot numbers for the processes of one machine.
 
-    At most ``slots`` passes are held at any time, each with its own slot, a number from 0 to ``slots - 1``.
-    Waiters get a slot in the order of their arrival. A process that ends, even by SIGKILL, frees its slots
-    at once.
+    At most ``slots`` callers hold a pass at the same time. Each pass has its own slot, a number from 0 to
+    ``slots - 1``. Waiters get a slot in the order of their arrival. A process that ends, even by SIGKILL, frees
+    its slots at once.
 
     >>> with Hall("gpu", 4).acquire() as p:
     ...     print("device", p.slot)
 
-    :param name: the name of the hall. Processes that open the same name share the hall; ``hallpass run``
-        and Rust programs do too.
-    :param slots: the number of slots. The first process creates the hall with it; for the others it must
-        be the same. ``None`` opens an existing hall with the slots that it has.
-    :param directory: the directory of the hall, instead of this user's.
+    :param name: the name of the hall. All processes that open the same name share the hall, including
+        ``hallpass run`` and Rust programs.
+    :param slots: the number of slots. The first process creates the hall with this number; the others must pass
+        the same number. ``None`` opens an existing hall, whatever its number of slots is.
+    :param directory: the directory of the hall. The default is the default directory of this user.
     :param system: whether the hall is in ``/run/lock/hallpass``, for all users of the machine.
     :raises SlotsMismatch: if the hall exists with another number of slots.
     :raises Missing: if ``slots`` is ``None`` and there is no such hall.
@@ -54,11 +54,11 @@ class Hall(_native.Hall):
         >>> async with hall.acquire_async() as p:
         ...     print("device", p.slot)
 
-        ``await hall.acquire_async()`` returns the pass. Cancelling the task gives the place up. Tasks of an
-        event loop are served in the order of their arrival; among processes, the tasks of one event loop
-        count as one waiter, the first of them.
+        ``await hall.acquire_async()`` returns the pass. A cancelled task leaves the queue. The tasks of one event
+        loop get slots in the order of their arrival. Among processes, they count as one waiter: only the first
+        of them waits in the hall's queue.
 
-        :param timeout: how many seconds to wait at most; ``None`` waits as long as it takes.
+        :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.
         :raises Timeout: if no slot was free in time.
         :raises Closed: if the hall is closed, before or while the task waits.
         """
@@ -67,13 +67,13 @@ class Hall(_native.Hall):
     def limited(
         self, *, timeout: Optional[float] = None, slot_argument: Optional[str] = None
     ) -> Callable[[_Function], _Function]:
-        """Returns a decorator: the function or coroutine function holds a slot while it runs.
+        """Returns a decorator. The decorated function or coroutine function holds a slot while it runs.
 
         >>> @hall.limited(slot_argument="device")
         ... def train(config, device): ...
 
-        :param timeout: how many seconds to wait at most.
-        :param slot_argument: the keyword argument by which the function gets its slot.
+        :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.
+        :param slot_argument: the name of the keyword argument that receives the slot.
         """
 
         def decorate(function: _Function) -> _Function:

@@ -14,13 +14,13 @@ class Participant:
     slot: Optional[int]
     """The slot that a holder has; ``None`` for a waiter."""
     pid: int
-    """The process, as its own PID namespace numbers it."""
+    """The PID of the process in its own PID namespace."""
     uid: Optional[int]
     """The user who runs the process."""
     command: str
     """The command that the process runs, or what it passed to ``Hall.describe_as``."""
     since: datetime
-    """When the holder got its slot, or the waiter joined the queue."""
+    """The time at which the holder got its slot or the waiter joined the queue."""
     alive: bool
     """Whether the process still runs. A dead process is listed until a waiter or ``Hall.reap`` frees its slot."""
 
@@ -47,7 +47,7 @@ def _participant(fields: Any) -> Participant:
 
 
 def from_native(fields: Any) -> Status:
-    """Builds a status from what the native half returns."""
+    """Builds a status from the tuple that the native half returns."""
     name, slots, closed, holders, waiters = fields
     return Status(
         name, slots, closed, tuple(map(_participant, holders)), tuple(map(_participant, waiters))

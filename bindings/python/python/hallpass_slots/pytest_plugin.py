@@ -1,6 +1,6 @@
-"""The pytest fixture ``hallpass_slot``: tests that need a device share the devices of the machine.
+"""The pytest fixture ``hallpass_slot``, for tests that share the devices of the machine.
 
-pytest loads it by itself. The tests of all pytest-xdist workers, and of all other processes that use the
+pytest loads this plugin by itself. The tests of all pytest-xdist workers, and of all other processes that use the
 same hall, wait in one queue.
 """
 
@@ -12,7 +12,7 @@ import pytest
 
 from ._hall import Hall
 
-_MARKER = "hallpass(hall, slots, timeout): the hall that the fixture hallpass_slot takes a slot of"
+_MARKER = "hallpass(hall, slots, timeout): the hall from which the fixture hallpass_slot takes a slot"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,10 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def hallpass_slot(request: pytest.FixtureRequest) -> Iterator[int]:
-    """The number of a slot that this test holds while it runs, and no other holder has.
+    """The slot that this test holds while it runs: a number that no other holder has.
 
-    The hall is that of ``@pytest.mark.hallpass("gpu", 4)``, or of ``--hallpass-hall`` and
-    ``--hallpass-slots``, or of ``hallpass_hall`` and ``hallpass_slots`` in the configuration of pytest.
+    ``@pytest.mark.hallpass("gpu", 4)`` names the hall. Without the marker, ``--hallpass-hall`` and
+    ``--hallpass-slots`` name it, or ``hallpass_hall`` and ``hallpass_slots`` in the configuration of pytest.
     """
     config = request.config
     name = config.getoption("--hallpass-hall") or config.getini("hallpass_hall")
