@@ -25,7 +25,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// Returns a changed input of the corpus. Each change overwrites, inserts, removes or repeats bytes, or joins two inputs.
+/// Returns a changed input of the corpus. A change overwrites, inserts, removes or repeats bytes, or joins two inputs.
 fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = rng.choice(corpus).unwrap().clone();
     for _ in 0..rng.usize(1..6) {

@@ -107,7 +107,7 @@ impl Evidence<'_> {
             return Ok(());
         }
         Err(format!(
-            "at the end {inside} processes are in their critical sections, which k = {k} allows"
+            "at the end, the number of processes in their critical sections is {inside}, which k = {k} allows"
         ))
     }
 

@@ -18,7 +18,7 @@ fn a_violation_of_exclusion() {
     let cut = Schedule { stem: run.stem[..run.stem.len() - 1].to_vec(), ..run.clone() };
     assert_eq!(
         rejected(&cut),
-        "at the end 1 processes are in their critical sections, which k = 1 allows"
+        "at the end, the number of processes in their critical sections is 1, which k = 1 allows"
     );
     for finding in [Finding::Names, Finding::Range, Finding::Deadlock { stopped: vec![] }] {
         rejected(&with(run.clone(), finding));
