@@ -1,14 +1,14 @@
-//! Semaphores, halls and objects side by side with others.
+//! Measures the halls and objects of hallpass, and other semaphores, locks and objects, in one run.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`threads`] | semaphores among threads: the cost of a passage, fairness, waits |
 //! | [`processes`] | semaphores among processes, and the effect of killing one |
 //! | [`cluster`] | halls on clusters of etcd, next to `etcdctl lock` |
-//! | [`objects`] | shared objects, and threads that stop inside |
+//! | [`objects`] | shared objects, and threads that stop in the middle of an operation |
 //! | [`common`] | the parts that several of these share |
 //!
-//! Each family has the same rooms: `options` is its command line, `measure` runs it, `report` holds the
+//! Each family has the same modules: `options` is its command line, `measure` runs it, `report` contains the
 //! figures and writes them as JSON, `table` and `plot` show them. A contestant is one small file.
 //!
 //! ```
@@ -28,8 +28,7 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Unsafe code is in the adapters of what the system offers, and where processes are made or threads
-//! paused.
+//! Unsafe code is in adapters of system functions, and in the code that forks processes or pauses threads.
 #![deny(unsafe_code)]
 
 pub mod cluster;

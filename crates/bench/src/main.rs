@@ -1,4 +1,4 @@
-//! `hallpass-bench`, which `hallpass bench` runs: measures semaphores, halls and objects side by side.
+//! The program `hallpass-bench`. It measures semaphores, halls and objects in one run. `hallpass bench` runs it too.
 #![forbid(unsafe_code)]
 
 use std::{fs, path::Path, process::ExitCode};
@@ -13,7 +13,7 @@ use hallpass_lab::program::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-/// Measures semaphores side by side: time for each passage, fairness, waits
+/// Measures semaphores in one run: time for each passage, fairness, waits
 #[derive(Parser)]
 #[command(name = "hallpass-bench", version, args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -32,7 +32,7 @@ enum Family {
     /// Machines: halls on etcd clusters that the benchmark starts, next to etcdctl lock
     #[command(alias = "machines")]
     Cluster(cluster::options::Options),
-    /// Shared objects: operations on a priority queue, while threads are paused or stopped inside
+    /// Shared objects: operations on a priority queue, while threads are paused or stopped in an operation
     Objects(objects::options::Options),
 }
 
@@ -120,8 +120,8 @@ fn save(folder: &Path, plots: Vec<(String, String)>) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures behind a progress bar. The bar is drawn only between steps, so that it disturbs none, and
-/// not at all in a pipe.
+/// Measures and shows a progress bar. The bar is drawn only between steps, so that it disturbs no measurement. In a
+/// pipe, there is no bar.
 fn with_bar<T>(count: usize, measure: impl FnOnce(&mut Steps<'_>) -> T) -> T {
     let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}") {

@@ -1,4 +1,4 @@
-//! `hallpass-bench cluster` measures `hallpass run`, and every trial of its behaviour goes well.
+//! Checks that `hallpass-bench cluster` measures `hallpass run`, and that `hallpass run` behaves well in every trial.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,8 +16,8 @@ use hallpass_bench::{
 };
 use serde_json::Value;
 
-/// The program `hallpass` beside `hallpass-bench`. It is there if the whole workspace is tested, and is
-/// built otherwise.
+/// The program `hallpass` beside `hallpass-bench`. If the whole workspace is tested, it exists already. Otherwise
+/// this builds it.
 static HALLPASS: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_BIN_EXE_hallpass-bench")).with_file_name("hallpass");
     if !path.is_file() {

@@ -1,4 +1,4 @@
-//! Every contestant guarantees k-exclusion. A witness that does not depend on the contestant checks this.
+//! Checks that every contestant guarantees k-exclusion, by a witness that does not depend on the contestant.
 //!
 //! The suite runs over the lists in `contestants`, so it needs no change for a new contestant.
 
@@ -18,34 +18,35 @@ fn load(threads: usize, k: usize) -> Load {
     Load { threads, k, inside: Work::NONE, outside: Work::NONE, time }
 }
 
-/// Runs it under a witness; what it saw, or why there is none of that size.
+/// Runs a contestant under a witness, and returns the witness. Fails if the contestant does not exist at this size.
 fn watched(contestant: &Contestant, threads: usize, k: usize) -> Result<Witness, String> {
     let witness = Witness::new(k);
-    let sample = contestant.run(&load(threads, k), Observe::Inside(&witness))?;
+    let sample = contestant.run(&load(threads, k), Observe::Holders(&witness))?;
     assert_eq!(sample.passages.len(), threads, "{contestant:?}");
     Ok(witness)
 }
 
 fn keeps_exclusion(contestant: &Contestant, threads: usize, k: usize) -> Result<(), String> {
     let witness = watched(contestant, threads, k)?;
-    let most = witness.most_inside();
-    assert!(most <= k, "{contestant:?}: {most} of {threads} were in, k = {k}");
-    assert!(most > 0, "{contestant:?}: no thread ever got in");
+    let most = witness.max_holders();
+    assert!(most <= k, "{contestant:?}: {most} of {threads} threads held a slot, k = {k}");
+    assert!(most > 0, "{contestant:?}: no thread ever got a slot");
     assert!(!witness.saw_wrong_slot(), "{contestant:?}: a slot had two holders, k = {k}");
     Ok(())
 }
 
 #[test]
-fn no_contestant_lets_more_than_k_in() {
+fn every_contestant_admits_at_most_k_threads() {
     for contestant in field().iter().filter(|one| one.camp != Camp::Floor) {
         for (threads, k) in [(2, 1), (3, 2), (8, 4), (32, 4), (1, 1024)] {
-            keeps_exclusion(contestant, threads, k).expect("those in the field have every size");
+            keeps_exclusion(contestant, threads, k)
+                .expect("every contestant of the field exists at every size");
         }
     }
 }
 
 #[test]
-fn no_algorithm_of_the_papers_lets_more_than_k_in() {
+fn every_algorithm_of_the_papers_admits_at_most_k_threads() {
     for contestant in &papers() {
         let mut sizes = 0;
         for (threads, k) in [(2, 1), (4, 2), (16, 4), (1, 1)] {
@@ -61,15 +62,16 @@ fn no_algorithm_of_the_papers_lets_more_than_k_in() {
 }
 
 #[test]
-fn the_witness_sees_that_the_floor_lets_everybody_in() {
+fn the_witness_sees_that_the_floor_admits_every_thread() {
     let field = field();
-    let floor = field.iter().find(|one| one.camp == Camp::Floor).expect("there is one");
-    let crowded = |_| watched(floor, 4, 1).expect("it has every size").most_inside() > 1;
-    assert!((0..20).any(crowded), "four threads never met");
+    let floor = field.iter().find(|one| one.camp == Camp::Floor).expect("the field has a floor");
+    let crowded =
+        |_| watched(floor, 4, 1).expect("the floor exists at every size").max_holders() > 1;
+    assert!((0..20).any(crowded), "no two of four threads held a slot at once");
 }
 
 #[test]
-fn names_are_unique_and_those_compared_with_are_there() {
+fn names_are_unique_and_include_the_floor_and_tokio() {
     let mut names: Vec<_> = field().iter().chain(&papers()).map(|one| one.name).collect();
     assert!(names.contains(&FLOOR) && names.contains(&TOKIO));
     let before = names.len();
@@ -81,8 +83,8 @@ fn names_are_unique_and_those_compared_with_are_there() {
 #[test]
 fn every_wait_is_timed() {
     for contestant in &field() {
-        let sample = contestant.run(&load(4, 2), Observe::Waits).expect("it has every size");
-        let waits = sample.waits.expect("they were asked for");
+        let sample = contestant.run(&load(4, 2), Observe::Waits).expect("every size exists");
+        let waits = sample.waits.expect("the run measures waits");
         assert!(waits.len() >= sample.passages.iter().sum(), "{contestant:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The commands of `hallpass-bench` that the documents print run as printed.
+//! Runs the commands of `hallpass-bench` as the documents print them.
 
 use hallpass_testbed::documents::{Scratch, blocks};
 

@@ -1,4 +1,4 @@
-//! A tiny run among processes, and its report.
+//! Checks a tiny run among processes and its report.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -13,14 +13,14 @@ use hallpass_bench::{
     },
 };
 
-/// Returns a short plan. Only a run of the command kills many processes and watches waiters for a long time.
+/// Returns a plan for a short run, with few kills and a short observation of waiters.
 fn plan() -> Plan {
     let workloads = workloads::all(10, 10);
     Plan { workloads, contestants: field(), time_ms: 5, rounds: 2, kills: 3, watch_ms: 20 }
 }
 
 #[test]
-fn every_contestant_runs_or_says_why_not() {
+fn every_contestant_runs_or_is_left_out_with_a_reason() {
     let report = plan()
         .run(&mut Steps::new(&AtomicBool::new(false), &mut |_| {}))
         .expect("it can be measured");
@@ -43,7 +43,7 @@ fn every_contestant_runs_or_says_why_not() {
 }
 
 #[test]
-fn a_stopped_measurement_says_so() {
+fn the_report_of_a_stopped_measurement_says_that_it_was_stopped() {
     let stop = AtomicBool::new(false);
     let mut announce = |what: String| {
         stop.fetch_or(what.ends_with(POSIX), std::sync::atomic::Ordering::SeqCst);
@@ -60,7 +60,7 @@ fn every_contestant_makes_passages() {
     for contestant in &field() {
         let time = Duration::from_millis(200);
         let load = Load { processes: 3, k: 1, inside, outside, time };
-        let sample = contestant.run(&load).expect("all have one place");
+        let sample = contestant.run(&load).expect("every contestant can have one slot");
         assert_eq!(sample.passages.len(), 3, "{contestant:?}");
         assert!(sample.passages.iter().sum::<u64>() > 0, "{contestant:?}");
     }

@@ -32,8 +32,10 @@ fn a_tiny_run_has_tables_json_and_plots() {
         let lines = table.lines().filter(|line| line.split_whitespace().next() == Some(name));
         assert_eq!(lines.count(), 2, "{name} in\n{table}");
     }
-    let mut files: Vec<_> =
-        fs::read_dir(&out).expect("it is there").map(|file| file.expect("a file").path()).collect();
+    let mut files: Vec<_> = fs::read_dir(&out)
+        .expect("the directory exists")
+        .map(|file| file.expect("a file").path())
+        .collect();
     files.sort();
     assert_eq!(files, [out.join("alone.svg"), out.join("latency.svg")]);
     for file in files {
@@ -85,7 +87,7 @@ const TINY_OBJECTS: [&str; 17] = [
 fn a_tiny_run_on_objects_has_tables_json_and_plots() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("plots");
-    // No locks that spin: they are very slow while other programs use the machine.
+    // The list has no spin locks, which are very slow while other programs use the machine.
     let names = ["resilient-1", "resilient-2", "wait-free-64", "std-mutex", "skip-list"];
     let arguments = [&TINY_OBJECTS[..], &["--only"], &names].concat();
     let run = bench(&out, &arguments);
@@ -166,7 +168,7 @@ fn bad_input_is_refused_with_one_line_before_anything_is_written() {
     let run = bench(&file, &TINY);
     assert_eq!(run.status.code(), Some(2));
     assert!(text(&run.stderr).contains("cannot create"), "{}", text(&run.stderr));
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
+    assert_eq!(fs::read_to_string(&file).expect("the file exists"), "mine");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A tiny run among threads, and its report.
+//! Checks a tiny run among threads and its report.
 
 use std::sync::atomic::AtomicBool;
 
@@ -77,7 +77,7 @@ fn a_contestant_that_cannot_run_is_left_out_with_a_reason() {
 }
 
 #[test]
-fn a_stopped_measurement_says_so() {
+fn the_report_of_a_stopped_measurement_says_that_it_was_stopped() {
     let plan =
         Plan { workloads: workloads::all(0, 0), contestants: field(), time_ms: 10, rounds: 2 };
     let stop = AtomicBool::new(false);

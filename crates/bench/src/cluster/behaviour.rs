@@ -1,4 +1,4 @@
-//! What happens to a command when things go wrong: each trial runs on each wrapper and reports what it saw.
+//! Trials that show how a wrapper treats its command when something goes wrong. Each trial runs on each wrapper.
 
 use std::{
     fs::read_to_string,
@@ -20,21 +20,21 @@ use super::{
     wrapper::{LONG_TTL, TTL, Wrapper},
 };
 
-/// How long the successor of a vanished holder may take on a busy machine; it needs about 2.2 TTLs.
+/// The time limit for the successor of a vanished holder on a busy machine. The successor needs about 2.2 TTLs.
 const SUCCESSION: Duration = Duration::from_secs(60);
 /// How long the trial of a stopped wrapper waits for a successor: longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
 /// How many times a trial is repeated if a busy machine costs the holder its slot before the trial begins.
 const ATTEMPTS: usize = 5;
-/// Prints its process id, and outlasts every trial.
+/// A command that prints its process id and runs longer than every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
-/// Prints its process id, and `term` when it gets SIGTERM. It outlasts the trial.
+/// A command that prints its process id, prints `term` when it gets SIGTERM, and runs longer than the trial.
 const HEAR: [&str; 3] =
     ["sh", "-c", "trap 'echo term; exit' TERM; echo $$; while true; do sleep 0.05; done"];
 /// How long a signal may take to reach the command on a busy machine.
 const SIGNAL: Duration = Duration::from_secs(15);
-/// The kernel's flag for a process that executes no more instructions of its own (`PF_EXITING`). Its state is Z
-/// only some time later.
+/// The kernel's flag for a process that executes no more instructions of its program (`PF_EXITING`). The state of the
+/// process becomes Z only some time later.
 const EXITING: u32 = 4;
 
 /// An experiment.
@@ -113,7 +113,8 @@ impl Trial {
         Ok(Behaviour { trial: self, wrapper: wrapper.clone(), good, seen })
     }
 
-    /// Lets one command in and another one wait, harms the first, and returns what the second one finds.
+    /// Starts one command that gets the slot and another one that waits. Then harms the first, and returns what the
+    /// second one finds when it starts.
     fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Found, String> {
         for attempt in 0..ATTEMPTS {
             let name = format!("{self:?}{attempt}").to_lowercase();
@@ -164,16 +165,16 @@ impl Trial {
     }
 }
 
-/// What the second command found.
+/// What the second command found when it started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {
     /// The first command had ended.
     Alone,
     /// The first command was still running.
     Both,
-    /// Nothing: the second command did not start, and the first kept running.
+    /// The second command did not start, and the first kept running.
     Nothing,
-    /// Nothing: the second command did not start, although the first had ended.
+    /// The second command did not start, although the first had ended.
     Lost,
 }
 
@@ -188,7 +189,8 @@ impl Found {
     }
 }
 
-/// Waits until a command waits behind the holder with this process id. Returns `false` if the holder ends first.
+/// Waits until another command waits for the slot of the holder with this process id. Returns `false` if the holder
+/// ends first.
 fn await_waiter(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
@@ -204,14 +206,14 @@ fn await_waiter(
             return Ok(true);
         }
         if begun.elapsed() > PATIENCE {
-            return Err("a command did not begin to wait".into());
+            return Err("the second command did not join the queue".into());
         }
         thread::sleep(Duration::from_millis(50));
     }
     Ok(false)
 }
 
-/// The command of a holder. Some wrappers leave it behind; dropping this kills it.
+/// The command of a holder. Some wrappers end without it. Dropping this value kills the command.
 struct Holder(OwnedFd);
 
 impl Holder {
@@ -228,7 +230,7 @@ impl Drop for Holder {
     }
 }
 
-/// Returns whether a process still executes instructions of its own.
+/// Returns whether a process still executes instructions of its program.
 fn is_running(pid: &str) -> bool {
     let stat = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let flags = stat.split_whitespace().nth(8).and_then(|flags| flags.parse::<u32>().ok());
@@ -245,7 +247,7 @@ fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Str
     let mut command = wrapper.command(&cluster.url(), LONG_TTL, "stdin", &["cat"]);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = piped.spawn().map_err(failed)?;
-    // A command that does not read may have ended.
+    // The write fails if the command has ended without reading.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(b"a word"));
     let output = child.wait_with_output().map_err(failed)?;
     let was_read = String::from_utf8_lossy(&output.stdout).contains("a word");
@@ -261,7 +263,8 @@ fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Stri
     Ok((arrived, if arrived { "it arrived" } else { "it did not arrive" }.into()))
 }
 
-/// Revokes the lease of the oldest of these keys, which is the holder's. Returns `false` if there is none.
+/// Revokes the lease of the oldest of these keys, which is that of the holder. Returns `false` if there is no such
+/// key.
 fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<bool, String> {
     let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);
     let answer: Value =
@@ -273,7 +276,7 @@ fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<bool, String> {
     Ok(revoke.output().map_err(failed)?.status.success())
 }
 
-/// A wrapper that runs. Dropping this kills it.
+/// A running wrapper. Dropping this value kills the wrapper.
 struct Run {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -298,7 +301,7 @@ impl Run {
         self.lines.recv_timeout(within).ok()
     }
 
-    /// Sends a signal to the wrapper, which has not been waited for, so its process id is not reused.
+    /// Sends a signal to the wrapper. Nobody has waited for the wrapper yet, so its process id is not reused.
     fn signal(&self, signal: Signal) -> Result<(), String> {
         kill_process(Pid::from_child(&self.child), signal).map_err(failed)
     }

@@ -1,8 +1,8 @@
-//! The time from a release until the successor is in, in writes of etcd.
+//! The time from a release until the successor has the slot, as a multiple of the time of one write of etcd.
 //!
 //! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
-//! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. A write of
-//! etcd, and the start of such a command without any hall, are measured in turns with that.
+//! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. In turns with
+//! this, the benchmark measures a write of etcd, and the start of such a command without a hall.
 
 use std::{
     io::{BufRead, BufReader},
@@ -72,7 +72,7 @@ pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handov
     let (hall, other_hall) = (mine_hall?, other_hall?);
     let wrapper = Wrapper::Hallpass(program.to_path_buf());
     let mut samples = [const { Vec::new() }; 4];
-    // The first round only makes the connections.
+    // The first round only sets up the connections.
     for round in 0..=rounds {
         let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
         let connection = to_connection(&hall, &other_hall)?;
@@ -126,8 +126,8 @@ fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     })
 }
 
-/// Returns the time until the command has printed its line: from its start, or from the later time that `let_in`
-/// returns.
+/// Returns the time until the command has printed its line. The time begins with the start of the command, or at the
+/// later time that `let_in` returns.
 fn until_printed(
     mut command: Command,
     let_in: impl FnOnce(Instant) -> Result<Instant, String>,

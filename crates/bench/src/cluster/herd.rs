@@ -1,7 +1,7 @@
 //! The number of clients that etcd notifies of a release.
 //!
-//! All slots are held, and many waiters stand in the queue, over several connections. Holders leave one after the
-//! other. etcd itself counts the events that it sends; the difference over a release is the result.
+//! All slots are held, and many waiters are in the queue, over several connections. Holders leave one after the
+//! other. etcd itself counts the events that it sends. The result is how much this count grows during a release.
 
 use std::{sync::mpsc, thread};
 
@@ -32,7 +32,7 @@ pub struct Herd {
     pub late: f64,
 }
 
-/// Returns `true` if the number of events does not grow with the number of waiters, by more than one.
+/// Returns `true` if the numbers of events for different numbers of waiters differ by at most one.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
     let mut groups = herds.chunk_by(same_k);
@@ -65,12 +65,12 @@ pub fn measure(
         let (entered, successors) = mpsc::channel();
         let add_waiter = |number: usize| {
             let (hall, entered) = (&halls[number % CONNECTIONS], entered.clone());
-            // At the end nobody receives the pass, and it is released.
+            // At the end of the measurement, nobody receives the pass, and dropping it releases the slot.
             scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
         };
         (0..waiting).for_each(add_waiter);
         let events = count(cluster, hall, inside, waiting, releases, &successors, &add_waiter);
-        // Waiters that are left give up.
+        // Closing the hall makes the remaining waiters give up.
         let closed = hall.close().map_err(failed);
         drop(successors);
         closed.and(events)
@@ -82,7 +82,7 @@ pub fn measure(
     Ok(Herd { k, waiting, events, early, late })
 }
 
-/// Returns the events for each release. After each, another waiter comes.
+/// Returns the number of events for each release. After each release, another waiter joins the queue.
 fn count(
     cluster: &EtcdCluster,
     hall: &ClusterHall,

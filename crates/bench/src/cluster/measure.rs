@@ -19,11 +19,11 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The clusters to measure on; herds and behaviour are measured on the first.
+    /// The clusters to measure on. Herds and behaviour are measured on the first cluster only.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
-    /// The numbers of waiters for a release.
+    /// The numbers of waiters in the queue when a slot is released.
     pub herds: Vec<usize>,
     /// Number of passages of all loops together in a round.
     pub passages: usize,
@@ -157,7 +157,7 @@ impl Plan {
 
     fn behave(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
         let cluster = &self.settings[0].start();
-        // Nothing is timed here, and the trials mostly wait, so they run all at once.
+        // The trials are not timed and mostly wait, so they all run at once.
         thread::scope(|scope| {
             let mut runs = Vec::new();
             for trial in TRIALS {

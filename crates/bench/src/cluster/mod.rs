@@ -1,13 +1,13 @@
-//! Halls of a cluster side by side with `etcdctl lock`, on etcd clusters on this machine.
+//! Compares halls of a cluster with `etcdctl lock`, on etcd clusters on this machine.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`setting`] | the number of members, and where they write |
-//! | [`handover`] | the time from a release until the successor is in, in writes of etcd |
+//! | [`handover`] | the time from a release until the successor has the slot, as a multiple of one write of etcd |
 //! | [`herd`] | the number of clients that etcd notifies of a release |
 //! | [`wrapper`] | the commands that are compared |
 //! | [`race`] | passages a second of commands |
-//! | [`behaviour`] | what happens to a command when things go wrong |
+//! | [`behaviour`] | how a wrapper treats its command when something goes wrong |
 //! | [`measure`] | rounds over all of these |
 //! | [`options`] | the command line |
 //! | [`report`] | the figures, as JSON |
@@ -32,7 +32,7 @@ use std::{
 
 use hallpass_cluster::ClusterHall;
 
-/// Nothing takes longer than this, unless it is broken.
+/// The time limit for a single event. An event that takes longer is a failure.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Time for waiters to settle and for pending events to arrive.
 const MOMENT: Duration = Duration::from_millis(40);

@@ -1,4 +1,4 @@
-//! Passages a second of commands that do nothing, and the time from the end of one to the next.
+//! Passages a second of commands that do nothing, and the time from the end of one command to the start of the next.
 
 use std::{
     process::{Command, Stdio},
@@ -18,7 +18,8 @@ use crate::common::quartiles::Quartiles;
 
 /// The numbers of competing loops.
 pub const CROWDS: [usize; 2] = [1, 8];
-/// Prints when it begins and when it is about to end, in nanoseconds. It takes so long that all others wait.
+/// A command that prints the time at which it begins and at which it is about to end, in nanoseconds. It runs long
+/// enough for all other loops to join the queue.
 const STAY: [&str; 3] = ["sh", "-c", "date +%s%N; sleep 0.05; date +%s%N"];
 
 /// The passages of both wrappers under one load.
@@ -68,10 +69,10 @@ pub fn passages(
     Ok((loops * each) as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Returns when commands began and ended, in the order in which they began.
+/// Returns the times at which commands began and ended, in the order in which they began.
 ///
 /// # Errors
-/// Returns the reason if a command fails, or its output if that is not two times.
+/// Returns the reason if a command fails. Returns its output if this does not consist of two times.
 pub fn stays(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,
@@ -93,7 +94,7 @@ pub fn stays(
     Ok(stays)
 }
 
-/// Runs the command in this many loops, and returns what the commands print.
+/// Runs the command in this many loops, and returns the output of each run.
 fn compete(
     loops: usize,
     each: usize,

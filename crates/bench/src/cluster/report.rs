@@ -14,13 +14,13 @@ use super::{
 /// A part of the benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Part {
-    /// Time from a release until the successor is in, in writes of etcd
+    /// Time from a release until the successor has the slot, as a multiple of one write of etcd
     Handover,
     /// Number of clients that are notified of a release
     Herd,
     /// Passages a second, next to those of etcdctl lock
     Race,
-    /// What happens to a command when things go wrong, next to etcdctl lock
+    /// How the command is treated when something goes wrong, next to etcdctl lock
     Behaviour,
 }
 

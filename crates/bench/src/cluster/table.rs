@@ -17,7 +17,7 @@ use crate::common::{
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     if !report.handovers.is_empty() {
-        text.push_str("time from a release until the successor is in: median (quartiles)\n");
+        text.push_str("time from a release until the successor has the slot: median (quartiles)\n");
         text.push_str(&columns(&handovers(&report.handovers), 1));
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();

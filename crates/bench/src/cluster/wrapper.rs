@@ -1,15 +1,15 @@
-//! The commands that are compared: each runs another command while it has the only slot.
+//! The wrappers that are compared. A wrapper is a command that runs another command while it has the only slot.
 
 use std::{path::PathBuf, process::Command};
 
 use serde::{Serialize, Serializer};
 
-/// How many seconds a holder may be out of touch, where a trial waits for that.
+/// The ttl in seconds for trials that wait until it is over.
 pub const TTL: u64 = 4;
-/// How many seconds a holder may be out of touch, where no busy machine is to exceed that.
+/// The ttl in seconds for measurements in which no holder may lose its slot, not even on a busy machine.
 pub const LONG_TTL: u64 = 60;
 
-/// One of the commands.
+/// A wrapper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrapper {
     /// `hallpass run`, and the path of the program.
@@ -58,11 +58,11 @@ impl Wrapper {
         }
     }
 
-    /// Returns the prefix of the keys of waiters, and how many keys there are as soon as one command waits.
+    /// Returns the prefix of the keys of waiters, and the number of keys with this prefix while one command waits.
     pub fn waiters(&self, name: &str) -> (String, usize) {
         match self {
             Wrapper::Hallpass(_) => (format!("/hallpass/{name}/queue/"), 1),
-            // The holder and the waiters have keys of one kind.
+            // The key of the holder has the same prefix as the keys of waiters.
             Wrapper::Etcdctl => (format!("{name}/"), 2),
         }
     }

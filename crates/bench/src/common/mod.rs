@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`semaphore`] | [`Semaphore`], the trait that a contestant implements, and [`Order`] |
-//! | [`work`] | work of a known length, to do inside and outside |
+//! | [`work`] | work of a known length, inside and outside the critical section |
 //! | [`sample`] | the passages of one contestant in one round |
 //! | [`rounds`] | rounds over workloads and contestants |
 //! | [`statistics`], [`quartiles`] | medians, spreads and quartiles over rounds |

@@ -1,18 +1,18 @@
-//! Rankings that the spread of the rounds makes meaningless.
+//! Warnings about rankings that mean nothing because rounds overlap.
 
-/// A contestant's median, and the largest distance of a round from it, as a fraction of it.
+/// The median of a contestant, with its spread.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// Its name.
+    /// The name of the contestant.
     pub contestant: &'a str,
     /// The median of the rounds.
     pub median: f64,
-    /// The largest distance of a round from the median, as a fraction of it.
+    /// The largest distance of a round from the median, as a fraction of the median.
     pub spread: f64,
 }
 
-/// Returns a line for each group of neighbours in a ranking whose rounds overlap, so that another run may
-/// rank them differently. `ranking` is sorted by the median.
+/// Returns a line for each group of neighbours in `ranking` whose rounds overlap. Another run may rank them
+/// differently. `ranking` is sorted by the median.
 pub fn warnings(ranking: &[Measured<'_>]) -> String {
     let overlap = |one: &Measured<'_>, next: &Measured<'_>| {
         one.median * (1.0 + one.spread) >= next.median * (1.0 - next.spread)

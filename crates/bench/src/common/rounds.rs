@@ -1,7 +1,7 @@
 //! Rounds over workloads and contestants.
 //!
-//! A round goes through all workloads, and in each through all contestants. A disturbance
-//! that lasts some seconds then hits neighbouring contestants alike, and few rounds of each.
+//! Each round runs every contestant on every workload. So a disturbance of some seconds affects neighbouring
+//! contestants alike, and only a few rounds of each contestant.
 
 use std::{
     fmt,
@@ -11,7 +11,7 @@ use std::{
 
 use serde::Serialize;
 
-/// The steps of a measurement: each is announced before it runs, and none runs after a stop.
+/// The steps of a measurement. Each step is announced before it runs. After a stop, no step runs.
 pub struct Steps<'a> {
     stop: &'a AtomicBool,
     announce: &'a mut dyn FnMut(String),
@@ -24,7 +24,7 @@ impl fmt::Debug for Steps<'_> {
 }
 
 impl<'a> Steps<'a> {
-    /// Creates steps that end when `stop` is set and are announced by `announce`.
+    /// Creates steps. `announce` is called before each step, and no step runs after `stop` is set.
     pub fn new(stop: &'a AtomicBool, announce: &'a mut dyn FnMut(String)) -> Self {
         Steps { stop, announce }
     }
@@ -41,11 +41,11 @@ impl<'a> Steps<'a> {
 
     /// Returns `true` after a stop.
     pub fn stopped(&self) -> bool {
-        // ORDERING: the flag orders nothing else.
+        // ORDERING: Relaxed, because no other access depends on the flag.
         self.stop.load(Relaxed)
     }
 
-    /// Returns the flag, for a long step that has to look at it.
+    /// Returns the flag, for a long step that has to check it.
     pub(crate) fn stop_flag(&self) -> &'a AtomicBool {
         self.stop
     }
@@ -91,7 +91,7 @@ impl<W: Copy, C> Rounds<'_, W, C> {
         self.count * self.workloads.len() * self.contestants.len()
     }
 
-    /// Takes a sample in each step. A contestant that cannot run once is not run again.
+    /// Takes a sample in each step. If a contestant cannot run on a workload, it is not run there again.
     pub fn run<S: Clone>(
         &self,
         steps: &mut Steps<'_>,
@@ -118,7 +118,7 @@ impl<W: Copy, C> Rounds<'_, W, C> {
     }
 
     /// Summarises the samples of [`run`](Self::run): a row for each contestant that ran, sorted by
-    /// `rank`, and the reason for each that did not.
+    /// `rank`, and the reason for each contestant that did not run.
     pub fn outcomes<S, R>(
         &self,
         samples: Vec<Vec<Samples<S>>>,
@@ -145,16 +145,16 @@ impl<W: Copy, C> Rounds<'_, W, C> {
 
 fn summarise<S, R>(samples: Samples<S>, row: impl FnOnce(&[S]) -> Option<R>) -> Result<R, String> {
     samples.and_then(|samples| match samples.is_empty() {
-        true => Err("the run was stopped before".into()),
-        false => row(&samples).ok_or_else(|| "no passage within the time".into()),
+        true => Err("the run was stopped before this contestant".into()),
+        false => row(&samples).ok_or_else(|| "no passage within the time limit".into()),
     })
 }
 
-/// A contestant without a passage in this time counts as one that never makes a passage.
+/// The time limit for the first passage. A contestant without a passage in this time counts as blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Runs for `time`, or longer if there was no passage: a busy machine may keep all contestants off
-/// the cores for a short time.
+/// Runs for `time`, or longer if there was no passage. On a busy machine, a contestant may have no core for a short
+/// time.
 pub fn long_enough<S>(
     mut time: Duration,
     run: impl Fn(Duration) -> Result<S, String>,

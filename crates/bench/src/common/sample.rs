@@ -22,8 +22,8 @@ impl Sample {
         (total > 0).then(|| self.wall.as_nanos() as f64 / total as f64)
     }
 
-    /// Returns the passages of the thread that had the fewest, divided by the mean: 1 is perfectly even,
-    /// 0 means that some thread never entered. Returns `None` if there was no passage.
+    /// Returns the smallest number of passages of a thread, divided by the mean. 1 means that all threads made
+    /// equally many passages. 0 means that some thread never entered. Returns `None` if there was no passage.
     pub fn fairness(&self) -> Option<f64> {
         let total: u64 = self.passages.iter().sum();
         let fewest = self.passages.iter().min().filter(|_| total > 0)?;

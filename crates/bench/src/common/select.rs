@@ -1,11 +1,11 @@
 //! Selects contestants by the names on a command line.
 
-/// Keeps the contestants whose name contains one of `texts`, and those that `always` run; all of them if
-/// there are no texts.
+/// Keeps the contestants whose name contains one of `texts`, and those for which `always` holds. Without texts, it
+/// keeps all contestants.
 ///
 /// # Errors
 ///
-/// Returns a message that lists all names if a text is in none of them.
+/// Returns a message that lists all names if no name contains one of the texts.
 pub fn select<C>(
     mut contestants: Vec<C>,
     texts: &[String],

@@ -4,15 +4,15 @@ use serde::Serialize;
 
 /// A semaphore that admits k threads at once.
 ///
-/// The guard is the contestant's own wherever it has one, so that the benchmark uses it as its users do.
+/// If a contestant has a guard type, the benchmark uses this type, as the contestant's users do.
 pub trait Semaphore: Send + Sync {
-    /// Held by a thread inside; dropping it releases the slot.
+    /// The guard of a holder. Dropping it frees the slot.
     type Guard<'a>
     where
         Self: 'a;
 
-    /// Waits until this thread may enter. `thread` is its number, from 0 up to the number of threads that
-    /// the semaphore was made for; most contestants do not need it.
+    /// Waits until this thread may enter. `thread` is the number of the thread, below the number of threads for which
+    /// the semaphore was made. Most contestants do not need it.
     fn enter(&self, thread: usize) -> Self::Guard<'_>;
 
     /// Returns the slot of the guard, from 0 to k-1, if the contestant has slot numbers.
@@ -47,8 +47,8 @@ impl Order {
     }
 }
 
-/// A value with cache lines of its own, so that neighbours do not slow it down. Two lines: x86
-/// fetches them in pairs.
+/// A value in separate cache lines, so that accesses to its neighbours do not slow it down. It takes two lines,
+/// because x86 fetches lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Padded<T>(

@@ -1,7 +1,7 @@
 //! Medians over rounds.
 
-/// Returns the median of the rounds' times and the largest distance of a round from it, as a fraction of
-/// it. Returns `None` if half of the rounds saw no passage.
+/// Returns the median of the times of all rounds, and the spread: the largest distance of a round from the median,
+/// as a fraction of the median. Returns `None` if half of the rounds had no passage.
 pub fn time_and_spread(nanos: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     let nanos: Vec<f64> = nanos.map(|nanos| nanos.unwrap_or(f64::INFINITY)).collect();
     let ns = median(nanos.clone()).filter(|ns| ns.is_finite())?;
@@ -9,7 +9,7 @@ pub fn time_and_spread(nanos: impl Iterator<Item = Option<f64>>) -> Option<(f64,
     Some((ns, seen.map(|nanos| (nanos - ns).abs() / ns).fold(0.0, f64::max)))
 }
 
-/// Returns the value in the middle, or the mean of the two in the middle.
+/// Returns the value in the middle, or the mean of the two values in the middle.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;

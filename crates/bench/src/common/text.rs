@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::rounds::LeftOut;
 
-/// Aligns lines of equally many cells in columns. The first `words` columns hold words and are aligned
-/// to the left; the others hold numbers and are aligned to the right.
+/// Aligns the cells of lines in columns. All lines have the same number of cells. The first `words` columns
+/// contain words and are aligned to the left. The others contain numbers and are aligned to the right.
 pub fn columns(lines: &[Vec<String>], words: usize) -> String {
     let mut text = String::new();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
@@ -22,7 +22,7 @@ pub fn columns(lines: &[Vec<String>], words: usize) -> String {
     text
 }
 
-/// Formats one line for each reason, with the contestants that were left out for it.
+/// Formats one line for each reason, with the contestants that were left out for this reason.
 pub fn left_out(out: &[LeftOut]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for LeftOut { contestant, why } in out {
@@ -58,7 +58,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Formats nanoseconds with three digits in the largest unit that keeps them above 1.
+/// Formats nanoseconds with three digits, in the largest unit in which the number is at least 1.
 pub fn duration(nanos: f64) -> String {
     match nanos {
         _ if nanos < 999.5 => format!("{nanos:.0} ns"),

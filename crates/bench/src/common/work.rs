@@ -39,7 +39,7 @@ fn nanos_per_turn() -> f64 {
             Work { turns: TURNS }.run();
             begun.elapsed().as_nanos() as f64 / TURNS as f64
         };
-        // A clock too coarse to see the loop must not make the work endless.
+        // A coarse clock may measure 0. The lower bound keeps the number of turns finite.
         (0..TRIES).map(take).fold(f64::INFINITY, f64::min).max(0.05)
     })
 }

@@ -1,4 +1,4 @@
-//! Measures the time that a number of threads take for a number of operations: one sample.
+//! Measures how long a number of threads take for a number of operations, and returns one sample.
 
 use std::{
     thread,
@@ -14,9 +14,9 @@ use super::{
 
 /// Disturbances during the measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weather {
+pub enum Disturbance {
     /// Only the system interrupts threads.
-    Calm,
+    None,
     /// One running thread after another is paused for this time. The time between two pauses is random, on
     /// average a quarter of a pause.
     Pauses(Duration),
@@ -27,9 +27,9 @@ pub enum Weather {
 pub enum Sample {
     /// All operations were done.
     Done {
-        /// The time for all of them.
+        /// The time for all operations.
         wall: Duration,
-        /// The longest one, if they were timed.
+        /// The longest operation, if operations were timed.
         longest: Option<Duration>,
     },
     /// The time was up before all operations were done.
@@ -46,16 +46,16 @@ pub enum Sample {
 pub fn measure(
     contestant: &Contestant,
     crew: &Crew,
-    weather: Weather,
+    disturbance: Disturbance,
     limit: Duration,
     seed: u64,
 ) -> Result<Sample, String> {
     let mut sample = Err("the measurement did not begin".to_string());
     contestant.run(crew, &mut |stage| {
         let end = Instant::now() + limit;
-        let all_done = match weather {
-            Weather::Calm => Ok(stage.wait_for_all(end)),
-            Weather::Pauses(pause) => with_pauses(stage, end, pause, Numbers::new(seed)),
+        let all_done = match disturbance {
+            Disturbance::None => Ok(stage.wait_for_all(end)),
+            Disturbance::Pauses(pause) => with_pauses(stage, end, pause, Numbers::new(seed)),
         };
         sample = all_done.map(|all_done| match all_done {
             true => {
@@ -67,7 +67,7 @@ pub fn measure(
     sample
 }
 
-/// Pauses threads until all operations are done, or until `end`. Returns whether all are done.
+/// Pauses threads until all operations are done, or until `end`. Returns whether all operations are done.
 fn with_pauses(
     stage: &Stage,
     end: Instant,
@@ -88,15 +88,15 @@ fn with_pauses(
         let Some(id) = running(stage, &pauser, &mut numbers) else { continue };
         stage.count_pause(id);
         let paused = pauser.pause(id);
-        // Only sleep here: the paused thread may hold the stage's lock or the allocator's.
+        // Do nothing but sleep here: the paused thread may hold the lock of the stage or of the allocator.
         thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
         drop(paused);
         stage.count_pause(id);
     }
 }
 
-/// Chooses a thread that has a core, or had one a moment ago. Pausing a thread without a core would take
-/// nothing from it.
+/// Chooses a thread that has a core, or had one a moment ago. A pause would have no effect on a thread without a
+/// core.
 fn running(stage: &Stage, pauser: &Pauser, numbers: &mut Numbers) -> Option<u32> {
     const MOMENT: Duration = Duration::from_micros(100);
     let times = || {

@@ -13,12 +13,12 @@ use crate::common::text::{duration, short};
 /// The conclusions from a report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// For each figure, the resilient object that is fastest with the most threads; and the fastest object
-    /// in which a thread may stop (k > 1), if that is another one.
+    /// For each figure, the resilient object that is fastest with the most threads. If its k is 1, also the fastest
+    /// object with k > 1, in which a thread may stop.
     pub best: Vec<Best>,
     /// Influence of the number of threads, for each figure and resilient object.
     pub ranges: Vec<Range>,
-    /// Contestants so fast that threads hardly meet, for each figure.
+    /// Contestants that are so fast that threads rarely compete, for each figure.
     pub brief: Vec<Brief>,
     /// Remaining throughput with one thread stopped.
     pub one_stopped: Vec<Left>,
@@ -58,7 +58,7 @@ pub struct Range {
     pub worst_to_best: Option<f64>,
 }
 
-/// Contestants whose threads hardly meet: each thread finishes its share before the next one runs.
+/// Contestants whose threads rarely compete: each thread finishes its share before the next thread runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Brief {
     /// The part: with or without pauses.
@@ -69,7 +69,7 @@ pub struct Brief {
     pub contestants: Vec<&'static str>,
 }
 
-/// How long a thread keeps its core while others wait for one, roughly.
+/// Roughly how long a thread keeps its core while other threads wait for a core.
 const SLICE_MS: f64 = 3.0;
 
 /// Remaining throughput while threads are stopped.
@@ -161,8 +161,8 @@ fn brief(figure: &Figure, cores: usize) -> Option<Brief> {
     (!contestants.is_empty()).then_some(Brief { part: figure.part, threads, contestants })
 }
 
-/// Returns whether measurements with this many threads count. A thread that is alone only loses time when
-/// it is paused, so that case does not count.
+/// Returns whether measurements with this many threads count. With pauses, a single thread does not count: it only
+/// loses the time of its pauses.
 fn counts(part: Part, threads: usize) -> bool {
     part != Part::Paused || threads > 1
 }
@@ -220,8 +220,8 @@ impl fmt::Display for Findings {
         }
         for Brief { part, threads, contestants } in &self.brief {
             let what = format!(
-                "{}, {threads} threads: a share takes less than {SLICE_MS} ms of a core, so that \
-                 threads hardly meet",
+                "{}, {threads} threads: a share takes less than {SLICE_MS} ms of a core, so threads \
+                 rarely compete",
                 part.name()
             );
             line(f, &what, contestants.iter().map(|name| name.to_string()))?;
@@ -230,9 +230,9 @@ impl fmt::Display for Findings {
             0.0 => format!("{} stops", left.contestant),
             part => format!("{} keeps {:.0} %", left.contestant, part * 100.0),
         };
-        line(f, "one stopped inside", self.one_stopped.iter().map(kept))?;
+        line(f, "one thread stopped", self.one_stopped.iter().map(kept))?;
         let kept = |left: &Left| format!("{} ({} stopped)", kept(left), left.stopped);
-        line(f, "k - 1 stopped inside", self.most_stopped.iter().map(kept))?;
+        line(f, "k - 1 threads stopped", self.most_stopped.iter().map(kept))?;
         let growth = |growth: &Growth| match growth.kib {
             Some(kib) => format!("{} {:+.1} MiB", growth.contestant, kib as f64 / 1024.0),
             None => format!("{} stops", growth.contestant),

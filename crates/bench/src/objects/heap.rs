@@ -15,11 +15,11 @@ pub enum Op {
     Pop,
 }
 
-/// A binary heap, the smallest first.
+/// A binary heap with the smallest element first.
 #[derive(Debug, Default)]
 pub struct Heap(BinaryHeap<Reverse<u64>>);
 
-/// Written by hand, because a derived `clone_from` does not reuse the memory of the copy that it overwrites.
+/// This is not derived, because a derived `clone_from` does not reuse the memory of the copy that it overwrites.
 impl Clone for Heap {
     fn clone(&self) -> Self {
         Heap(self.0.clone())
@@ -47,8 +47,8 @@ impl Object for Heap {
     type Op = Op;
     type Ret = Option<u64>;
 
-    /// Applies an operation. A thread that is to stop inside its operation stops here, after it has changed
-    /// the heap: a copy, or the heap under a lock.
+    /// Applies an operation. A thread that has to stop in the middle of its operation stops here, after it has
+    /// changed the heap. (The heap is a copy, or is protected by a lock.)
     fn apply(&mut self, op: &Op) -> Option<u64> {
         let ret = match op {
             Op::Push(element) => {
@@ -69,7 +69,7 @@ pub struct Numbers(u64);
 impl Numbers {
     /// Starts the sequence of `seed`.
     pub fn new(seed: u64) -> Self {
-        // Neighbouring seeds start far apart.
+        // The multiplication makes neighbouring seeds start far apart.
         Numbers(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
 

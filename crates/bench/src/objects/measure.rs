@@ -1,13 +1,13 @@
 //! Rounds over contestants and numbers of threads, and medians over rounds.
 //!
-//! A round goes through all numbers of threads, and for each number through all contestants. A disturbance of
-//! some seconds then affects all contestants that are compared with each other.
+//! A round goes through all numbers of threads, and for each number through all contestants. So a disturbance of
+//! some seconds affects all contestants that are compared with each other.
 
 use std::time::Duration;
 
 use super::{
     contestants::{Contestant, Kind},
-    curve::{self, Sample, Weather},
+    curve::{self, Disturbance, Sample},
     memory::{self, Memory},
     report::{Curve, Figure, Kept, Part, Point, Report},
     stage::Crew,
@@ -60,7 +60,7 @@ impl Plan {
     /// Measures step by step, and returns the report.
     ///
     /// # Errors
-    /// Returns a message if threads did not return from a contestant: nothing else can be measured then.
+    /// Returns a message if threads did not return from a contestant. Then nothing else can be measured.
     pub fn run(&self, steps: &mut Steps<'_>) -> Result<Report, String> {
         let mut report = Report {
             complete: true,
@@ -89,11 +89,11 @@ impl Plan {
     }
 
     fn figure(&self, part: Part, steps: &mut Steps<'_>) -> Result<Figure, String> {
-        let weather = match part {
-            Part::Paused => Weather::Pauses(self.pause),
-            _ => Weather::Calm,
+        let disturbance = match part {
+            Part::Paused => Disturbance::Pauses(self.pause),
+            _ => Disturbance::None,
         };
-        // By number of threads, then by contestant.
+        // The first index is the number of threads, the second the contestant.
         let mut samples = vec![vec![Vec::new(); self.contestants.len()]; self.threads.len()];
         for round in 0..self.rounds {
             for (threads, samples) in self.threads.iter().zip(&mut samples) {
@@ -110,7 +110,7 @@ impl Plan {
                     let (threads, timed) = (*threads, part == Part::Paused);
                     let crew = Crew { threads, victims: 0, operations, size: self.size, timed };
                     let seed = round as u64;
-                    let sample = curve::measure(contestant, &crew, weather, self.limit, seed)?;
+                    let sample = curve::measure(contestant, &crew, disturbance, self.limit, seed)?;
                     samples.push(sample);
                 }
             }
@@ -126,7 +126,8 @@ impl Plan {
         Ok(Figure { part, curves })
     }
 
-    /// Returns pairs of a contestant and a number of stopped threads: none, one, and as many as it tolerates.
+    /// Returns pairs of a contestant and a number of stopped threads: none, one, and as many as the contestant
+    /// tolerates.
     fn cases(&self) -> Vec<(usize, usize)> {
         let of = |(index, contestant): (usize, &Contestant)| {
             let most = contestant.tolerates().filter(|most| *most > 1);
@@ -218,7 +219,7 @@ fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
         Point { threads, ms: None, spread: None, longest_ms: None, done, why }
     };
     if let Some(places) = contestant.places().filter(|places| threads > *places) {
-        return fails(None, &format!("it has only {places} places"));
+        return fails(None, &format!("it supports at most {places} threads"));
     }
     let done = samples.iter().find_map(|sample| match sample {
         Sample::TimeUp { done } => Some(*done),

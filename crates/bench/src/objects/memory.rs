@@ -1,4 +1,4 @@
-//! Memory in use while some threads are stopped inside their operation and others continue for a long time.
+//! Memory in use while some threads are stopped in an operation and others continue for a long time.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ pub const PARTS: u64 = 10;
 pub struct Memory {
     /// The contestant.
     pub contestant: &'static str,
-    /// Number of threads stopped inside.
+    /// Number of threads that were stopped in an operation.
     pub stopped: usize,
     /// Memory in use at the beginning and after each tenth of the operations, in KiB; fewer values if the run
     /// did not finish.
@@ -64,7 +64,7 @@ pub fn measure(
         let first = stage.done();
         let (mut before, mut progress) = (0, Instant::now());
         seen.push(resident_kib().unwrap_or(0));
-        // ORDERING: the flag orders nothing else.
+        // ORDERING: Relaxed, because no other access depends on the flag.
         while !finished && progress.elapsed() < limit && !stop.load(Relaxed) {
             thread::sleep(LOOK);
             let done = stage.done() - first;

@@ -1,5 +1,5 @@
-//! Compares shared objects: how long threads take for operations on one priority queue, without disturbance
-//! and while threads are paused or stopped inside an operation.
+//! Compares shared objects. The benchmark measures how long threads take for operations on one priority queue,
+//! without disturbance and while threads are paused or stopped in an operation.
 //!
 //! This repeats the experiments of Anderson and Moir's Figures 10 and 11: a fixed number of operations is
 //! divided among more and more threads.
@@ -9,8 +9,8 @@
 //! | [`heap`] | the object, and operations on it |
 //! | [`contestants`] | one small file for each way to share the object, and the list of them |
 //! | [`stage`] | threads on one queue |
-//! | [`stall`] | stopping a thread inside its operation |
-//! | [`preempt`] | pausing a thread wherever it is |
+//! | [`stall`] | stopping a thread in the middle of its operation |
+//! | [`preempt`] | pausing a thread at any instruction |
 //! | [`stopwatch`] | the longest operation of a thread |
 //! | [`curve`] | the time for a number of operations, with pauses or without |
 //! | [`stopped`] | throughput of the other threads while some are stopped |

@@ -68,7 +68,7 @@ fn sort(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the colours that occur, with their texts. Several shades are represented by the one in the middle.
+/// Returns the colours that occur, with their texts. If a text has several shades, the legend shows the middle shade.
 fn legend(kinds: &[Kind]) -> Vec<(RGBColor, &'static str)> {
     let shades = kinds.chunk_by(|one, other| sort(*one) == sort(*other));
     shades.map(|kinds| kinds[kinds.len() / 2]).map(|kind| (colour(kind), sort(kind))).collect()
@@ -121,7 +121,7 @@ fn lines_of<'a>(curves: &[&'a Curve], nanos: impl Fn(&Point) -> Option<f64>) -> 
     curves.iter().enumerate().map(line).collect()
 }
 
-/// Returns how many curves of the same sort come before this one: they have different markers.
+/// Returns how many curves of the same sort come before this one. Curves of one sort have different markers.
 fn alike_before(curves: &[&Curve], index: usize) -> usize {
     let is_alike = |before: &&&Curve| sort(before.kind) == sort(curves[index].kind);
     curves[..index].iter().filter(is_alike).count()
@@ -150,7 +150,7 @@ fn remains(rows: &[Kept]) -> Vec<Remains> {
 fn draw_kept(report: &Report) -> Result<String, Failure> {
     let remains = remains(&report.stopped);
     let kinds: Vec<Kind> = report.stopped.iter().map(|kept| kept.kind).collect();
-    let title = "Throughput of the others while threads are stopped inside an operation";
+    let title = "Throughput of other threads while threads are stopped in an operation";
     let most = remains.iter().map(|one| one.part).fold(1.0, f64::max);
     let scale = Scale::of_ratios(0.0, most, RANGE);
     let bars: Vec<Bar<'_>> = remains.iter().map(bar).collect();

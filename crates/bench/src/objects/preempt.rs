@@ -1,7 +1,7 @@
 //! Takes the core from a thread for a while, at any instruction, as a scheduler does.
 //!
-//! A signal interrupts the thread, and its handler waits until the pause is over. One thread is paused
-//! at a time. On Linux only; elsewhere threads cannot be paused.
+//! A signal interrupts the thread, and the signal handler waits until the pause is over. Only one thread is paused
+//! at a time. This works on Linux only; on other systems, threads cannot be paused.
 
 #[cfg(target_os = "linux")]
 pub use self::linux::{Pauser, own_id, time_without_core};
@@ -31,21 +31,21 @@ mod linux {
     /// A signal that is ignored by default, so it does no harm if no handler is set.
     const SIGNAL: libc::c_int = libc::SIGURG;
 
-    /// Odd during a pause; each pause has a number of its own.
+    /// The number of the current pause, which is odd. Between pauses, the number is even.
     static PAUSE: AtomicU32 = AtomicU32::new(0);
     /// Number of times that the handler has returned.
     static HANDLED: AtomicU32 = AtomicU32::new(0);
     /// Allows one pauser at a time, because there is one handler.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// Returns the system's number of this thread.
+    /// Returns the number by which the system knows this thread.
     pub fn own_id() -> u32 {
         // SAFETY: the call takes no arguments and cannot fail.
         unsafe { libc::gettid() as u32 }
     }
 
-    /// Returns for how long this thread was ready to run but had no core, so far; zero if the system does not
-    /// measure that.
+    /// Returns the total time for which this thread was ready to run but had no core. Returns zero if the system does
+    /// not measure this.
     pub fn time_without_core() -> Duration {
         let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let nanos = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
@@ -108,10 +108,10 @@ mod linux {
             }
         }
 
-        /// Returns for how many nanoseconds a thread of this process has had a core so far.
+        /// Returns the total time for which a thread of this process has had a core, in nanoseconds.
         pub fn ran_for(&self, id: u32) -> Option<u64> {
-            // Linux's name for the clock of another thread: the number inverted, and in the last three bits
-            // "a thread" and "to the nanosecond".
+            // Linux's number for the clock of another thread: the inverted thread number, followed by three bits that
+            // mean "a thread" and "in nanoseconds".
             let clock = (!(id as libc::clockid_t) << 3) | 4 | 2;
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: the kernel writes the time to a live local variable.
@@ -119,7 +119,7 @@ mod linux {
             (got == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
         }
 
-        /// Pauses the thread of this process with this number. Returns `None` if there is none.
+        /// Pauses the thread with this number. Returns `None` if this process has no such thread.
         pub fn pause(&mut self, id: u32) -> Option<Paused<'_>> {
             let handled = HANDLED.load(SeqCst);
             PAUSE.fetch_add(1, SeqCst);
@@ -134,8 +134,8 @@ mod linux {
     }
 
     impl Drop for Paused<'_> {
-        /// Ends the pause, and waits until the handler has returned. Otherwise a signal that is still pending
-        /// would stop this thread in the next pause, beside the thread that the pause is meant for.
+        /// Ends the pause, and waits until the handler has returned. Without this wait, a pending signal could pause
+        /// this thread during the next pause, which is meant for another thread.
         fn drop(&mut self) {
             PAUSE.fetch_add(1, SeqCst);
             // SAFETY: the word is static.
@@ -159,7 +159,7 @@ mod unsupported {
         0
     }
 
-    /// Returns zero: this system does not measure it.
+    /// Returns zero: this system does not measure this time.
     pub fn time_without_core() -> Duration {
         Duration::ZERO
     }
@@ -206,14 +206,14 @@ mod tests {
                     steps.fetch_add(1, SeqCst);
                 }
             });
-            let goes_on = |from: u64| while steps.load(SeqCst) <= from {};
-            goes_on(0);
+            let wait_for_a_step_after = |from: u64| while steps.load(SeqCst) <= from {};
+            wait_for_a_step_after(0);
             let mut pauser = Pauser::new().expect("signals can be handled");
-            let ran_for = pauser.ran_for(id.load(SeqCst)).expect("it is there");
-            goes_on(steps.load(SeqCst));
+            let ran_for = pauser.ran_for(id.load(SeqCst)).expect("the thread exists");
+            wait_for_a_step_after(steps.load(SeqCst));
             assert!(pauser.ran_for(id.load(SeqCst)) > Some(ran_for));
             for _ in 0..5 {
-                let paused = pauser.pause(id.load(SeqCst)).expect("it is there");
+                let paused = pauser.pause(id.load(SeqCst)).expect("the thread exists");
                 // The signal may be pending for a moment.
                 let mut seen = 0;
                 while seen != steps.load(SeqCst) {
@@ -223,7 +223,7 @@ mod tests {
                 thread::sleep(Duration::from_millis(5));
                 assert_eq!(steps.load(SeqCst), seen);
                 drop(paused);
-                goes_on(seen);
+                wait_for_a_step_after(seen);
             }
             over.store(true, SeqCst);
         });

@@ -14,9 +14,9 @@ pub enum Part {
     Plain,
     /// The same while running threads are paused, one after the other
     Paused,
-    /// Throughput while some threads are stopped inside permanently
+    /// Throughput while some threads are stopped permanently in an operation
     Stopped,
-    /// Memory in use while some threads are stopped inside permanently
+    /// Memory in use while some threads are stopped permanently in an operation
     Memory,
 }
 
@@ -108,7 +108,7 @@ pub struct Point {
     /// Largest distance of a round from the median, as a fraction of it.
     pub spread: Option<f64>,
     /// Milliseconds of the longest operation, if operations were timed. Operations during which the thread
-    /// itself was paused do not count, nor does time for which it had no core.
+    /// itself was paused do not count. The time for which the thread had no core does not count either.
     pub longest_ms: Option<f64>,
     /// Number of operations done when the time was up.
     pub done: Option<u64>,
@@ -134,13 +134,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns the throughput with one thread stopped, as a fraction of that with none.
+    /// Returns the throughput with one thread stopped, as a fraction of the throughput with none stopped.
     pub fn part_with_one(&self) -> Option<f64> {
         self.part(self.one)
     }
 
-    /// Returns the throughput with the largest tolerated number of threads stopped, as a fraction of that
-    /// with none.
+    /// Returns the throughput with the largest tolerated number of threads stopped, as a fraction of the
+    /// throughput with none stopped.
     pub fn part_with_most(&self) -> Option<f64> {
         self.part(self.most)
     }

@@ -1,8 +1,9 @@
-//! Runs threads on one queue, and shows them to the thread that measures them.
+//! Runs threads on one queue, while another thread measures them.
 //!
-//! *Workers* are counted: they make a number of operations, or continue until the measurement is over.
-//! *Victims* are not counted: they work too, and stop inside an operation when they are asked to. When the
-//! measurement is over, the victims are released, and all threads end before the next measurement begins.
+//! The operations of *workers* count. A worker makes a number of operations, or continues until the measurement is
+//! over. The operations of *victims* do not count. A victim works too, and stops in the middle of an operation
+//! when it is asked to. When the measurement is over, the victims are released, and all threads end before the
+//! next measurement begins.
 
 use std::{
     panic,
@@ -37,7 +38,7 @@ pub struct Crew {
     pub operations: Option<u64>,
     /// Initial number of elements in the queue.
     pub size: usize,
-    /// `true` if each operation of the counted threads is timed, which costs some tens of nanoseconds.
+    /// `true` if each operation of the counted threads is timed. This costs some tens of nanoseconds per operation.
     pub timed: bool,
 }
 
@@ -57,7 +58,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Stage {
     start: Barrier,
-    /// ORDERING: Relaxed, because no other access depends on it.
+    /// Set when the measurement is over. ORDERING: Relaxed, because no other access depends on it.
     over: Padded<AtomicBool>,
     /// Asks the victims to stop. ORDERING: as above.
     trap: AtomicBool,
@@ -73,7 +74,8 @@ pub struct Stage {
 /// A worker.
 #[derive(Debug, Default)]
 pub struct Worker {
-    /// ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact sum.
+    /// Number of operations done. ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact
+    /// sum.
     done: AtomicU64,
     /// The thread's system identifier, valid from before its start until after its end.
     id: AtomicU32,
@@ -155,7 +157,7 @@ impl Stage {
     }
 
     /// Returns the time of the longest operation, if operations are timed. Operations during which the
-    /// worker itself was paused do not count, nor does time for which it had no core.
+    /// worker itself was paused do not count. The time for which the worker had no core does not count either.
     pub fn longest(&self) -> Duration {
         let longest = self.workers.iter().map(|worker| worker.0.longest.load(Relaxed)).max();
         Duration::from_nanos(longest.unwrap_or(0))
@@ -169,7 +171,7 @@ impl Stage {
         }
     }
 
-    /// Stops this many victims inside an operation. Returns `false` if the time ran out first.
+    /// Stops this many victims in the middle of an operation. Returns `false` if the time ran out first.
     pub fn stop_victims(&self, count: usize, time: Duration) -> bool {
         self.trap.store(true, Relaxed);
         self.gate.wait_for(count, time)
@@ -184,7 +186,7 @@ impl Stage {
     }
 }
 
-/// Runs a crew on `queue` until `direct` returns, which directs the measurement in this thread.
+/// Runs a crew on `queue`. `direct` directs the measurement in this thread. The run ends when `direct` returns.
 ///
 /// # Errors
 /// Returns a message if threads do not return from the queue.
@@ -195,11 +197,11 @@ pub fn run<Q: Queue>(queue: Q, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> R
     let spawn = |number: usize| {
         let (stage, queue) = (Arc::clone(&stage), Arc::clone(&queue));
         thread::spawn(move || {
-            // A thread that panics counts as gone, too.
+            // A thread that panics also counts as gone.
             let _gone = Gone(&stage);
             match number.checked_sub(crew.threads) {
-                None => work(&queue.0, &crew, &stage, number),
-                Some(_) => fall(&queue.0, &stage, number),
+                None => run_worker(&queue.0, &crew, &stage, number),
+                Some(_) => run_victim(&queue.0, &stage, number),
             }
         })
     };
@@ -231,7 +233,7 @@ impl Drop for Gone<'_> {
 }
 
 /// Runs a worker.
-fn work<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
+fn run_worker<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     let worker = &stage.workers[number].0;
     worker.id.store(preempt::own_id(), SeqCst);
     let (mut ops, mut handle) = (Ops::new(number), queue.join());
@@ -262,7 +264,7 @@ fn work<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
 }
 
 /// Runs a victim.
-fn fall<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
+fn run_victim<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
     let (mut ops, mut handle) = (Ops::new(number), queue.join());
     let mut armed = false;
     stage.start.wait();
@@ -271,7 +273,7 @@ fn fall<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
             armed = true;
             stall::arm(Arc::clone(&stage.gate));
         }
-        // Another thread may apply this operation first. Then the victim does not stop, and tries again.
+        // If another thread applies this operation first, the victim does not stop and tries again.
         std::hint::black_box(queue.apply(&mut handle, ops.next()));
     }
 }

@@ -1,8 +1,8 @@
-//! Stops a thread inside its operation.
+//! Stops a thread in the middle of its operation.
 //!
-//! A thread arms itself. When it next reaches [`point`], which lies inside the operation, it stays there until
-//! the gate opens. Other threads may apply its operation meanwhile and pass the same point; only an armed
-//! thread stops.
+//! A thread that has to stop calls [`arm`]. Every operation calls [`point`]. When the armed thread reaches this
+//! call, it stays there until the gate opens. Other threads may apply the same operation and make the same call,
+//! but only an armed thread stops.
 
 use std::{
     cell::{Cell, RefCell},
@@ -43,7 +43,7 @@ impl Gate {
         true
     }
 
-    /// Releases all stopped threads, and stops no others.
+    /// Releases all stopped threads. From then on, the gate stops no thread.
     pub fn open(&self) {
         self.state().open = true;
         self.changed.notify_all();
@@ -59,7 +59,7 @@ impl Gate {
 }
 
 thread_local! {
-    /// Read in every operation, so it is separate from the gate.
+    /// Whether this thread is armed. Every operation reads this flag, so it is separate from the gate.
     static ARMED: Cell<bool> = const { Cell::new(false) };
     static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }

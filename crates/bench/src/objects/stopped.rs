@@ -1,4 +1,4 @@
-//! Measures throughput while some threads are stopped inside their operation: one sample.
+//! Measures throughput while some threads are stopped in an operation, and returns one sample.
 
 use std::{
     thread,
@@ -9,7 +9,7 @@ use super::{contestants::Contestant, stage::Crew};
 
 /// Warm-up time, as a fraction of the measured time.
 const WARM_UP: u32 = 5;
-/// A thread that completes nothing in this time is blocked.
+/// If no thread completes an operation within this time, all threads are blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 /// Returns the operations per second of the threads that are not stopped, or `None` if the victims did not
@@ -27,16 +27,16 @@ pub fn measure(
     contestant.run(crew, &mut |stage| {
         thread::sleep(time / WARM_UP);
         let all_stopped = crew.victims == 0 || stage.stop_victims(crew.victims, limit);
-        // Each thread may have made one operation before that is not counted yet.
+        // Each thread may have completed one operation before the measurement and count it only now.
         let uncounted = if crew.victims > 0 { crew.threads as u64 } else { 0 };
         let (begun, before) = (Instant::now(), stage.done());
         let mut done = 0;
-        // A busy machine may keep the threads off the cores for a short time.
+        // On a busy machine, the threads may have no core for a short time.
         while done == 0 && begun.elapsed() < LONG_ENOUGH.max(time) {
             thread::sleep(time);
             done = Some(stage.done() - before).filter(|done| *done > uncounted).unwrap_or(0);
         }
-        // If all threads are blocked, no other can stop inside either.
+        // If all threads are blocked, no further victim can reach the point at which it stops.
         if all_stopped || done == 0 {
             rate = Some(done as f64 / begun.elapsed().as_secs_f64());
         }

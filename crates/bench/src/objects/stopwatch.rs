@@ -1,15 +1,15 @@
 //! The longest operation of a thread.
 //!
-//! A thread that is paused, or has to wait for a core, inside an operation takes long for it, whatever the
-//! object does. So operations during which the thread itself was paused do not count, and the time for which
-//! it was ready to run but had no core is subtracted. The longest operation then shows what the object does to
-//! a thread while *another* one is paused.
+//! An operation takes long if its thread is paused or has no core, whatever the object does. So operations during
+//! which the thread itself was paused do not count, and the time for which the thread was ready to run but had no
+//! core is subtracted. The longest operation then shows how the object delays a thread while *another* thread is
+//! paused.
 
 use std::time::{Duration, Instant};
 
 use super::{preempt, stage::Worker};
 
-/// Operations that take longer are examined.
+/// Operations that take longer than this are examined.
 const LONG: Duration = Duration::from_micros(500);
 
 /// Times the operations of one thread, one after the other.
@@ -24,13 +24,13 @@ pub struct Stopwatch<'a> {
 }
 
 impl<'a> Stopwatch<'a> {
-    /// Starts with the first operation of this thread.
+    /// Starts the stopwatch with the first operation of this thread.
     pub fn start(worker: &'a Worker) -> Self {
         let (pauses, without_core) = (worker.pauses(), preempt::time_without_core());
         Stopwatch { worker, begun: Instant::now(), longest: Duration::ZERO, pauses, without_core }
     }
 
-    /// Ends an operation; the next one begins.
+    /// Ends an operation and begins the next one.
     pub fn lap(&mut self) {
         let now = Instant::now();
         let time = now - self.begun;
@@ -42,7 +42,7 @@ impl<'a> Stopwatch<'a> {
         if let Some(time) = self.examine(time) {
             self.longest = self.longest.max(time);
         }
-        // Examining it took time, which is not part of the next operation.
+        // The examination took time, which is not part of the next operation.
         self.begun = Instant::now();
     }
 
@@ -51,8 +51,8 @@ impl<'a> Stopwatch<'a> {
         self.longest
     }
 
-    /// Subtracts the time without a core since the last long operation. Returns `None` if the thread was
-    /// paused since then: the number of pauses has changed, or is odd, which it is during a pause.
+    /// Subtracts the time without a core since the last long operation. Returns `None` if the thread was paused since
+    /// then. This is so if the number of pauses has changed or is odd, because it is odd during a pause.
     fn examine(&mut self, time: Duration) -> Option<Duration> {
         let (pauses, without_core) = (self.worker.pauses(), preempt::time_without_core());
         let was_paused = pauses != self.pauses || !pauses.is_multiple_of(2);
@@ -82,7 +82,7 @@ mod tests {
         let mut waiting = Stopwatch::start(&worker);
         thread::sleep(NAP);
         waiting.lap();
-        // The clocks of both times differ a little.
+        // The two times come from clocks that differ a little.
         assert!(waiting.longest() > NAP / 2, "{:?}", waiting.longest());
     }
 }

@@ -31,7 +31,7 @@ pub fn table(report: &Report) -> String {
         let active = report.active;
         let _ = writeln!(
             text,
-            "stopped: operations per second of {active} threads while others are stopped inside an operation"
+            "stopped: operations per second of {active} threads while others are stopped in an operation"
         );
         text.push_str(&columns(&stopped(&report.stopped), 1));
         text.push('\n');
@@ -40,7 +40,7 @@ pub fn table(report: &Report) -> String {
         let (count, active) = (report.memory_operations, report.active);
         let _ = writeln!(
             text,
-            "memory: MiB in use over {count} operations of {active} threads while others are stopped inside an operation"
+            "memory: MiB in use over {count} operations of {active} threads while others are stopped in an operation"
         );
         text.push_str(&columns(&memory(&report.memory), 1));
         text.push('\n');

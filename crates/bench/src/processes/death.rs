@@ -55,16 +55,16 @@ pub struct Successions {
     pub max: u64,
 }
 
-/// When each process got a slot; 0 if it has none.
+/// The time at which each process got a slot; 0 if it has none.
 type Entered = [AtomicU64; MOST];
 
-/// The hall and the processes on it.
-struct Scene<'a> {
+/// The hall and the processes that use it.
+struct Experiment<'a> {
     folder: &'a Path,
     crowd: Crowd,
     entered: &'a Entered,
     hall: SharedHall,
-    inside: VecDeque<(usize, Process)>,
+    holders: VecDeque<(usize, Process)>,
     waiting: Vec<(usize, Process)>,
 }
 
@@ -75,29 +75,30 @@ pub fn measure(crowd: Crowd, kills: usize) -> Result<Successions, String> {
     let entered: Shared<Entered> =
         Shared::new([const { AtomicU64::new(0) }; MOST]).map_err(failed)?;
     let hall = HallDir::at(folder.path()).open(NAME, crowd.k).map_err(|error| error.to_string())?;
-    let (inside, waiting) = (VecDeque::new(), Vec::new());
+    let (holders, waiting) = (VecDeque::new(), Vec::new());
     let (folder, entered) = (folder.path(), &*entered);
-    let mut scene = Scene { folder, crowd, entered, hall, inside, waiting };
+    let mut experiment = Experiment { folder, crowd, entered, hall, holders, waiting };
     for index in 0..crowd.k {
-        scene.start(index)?;
-        scene.successor()?;
+        experiment.start(index)?;
+        experiment.successor()?;
     }
     for index in crowd.k..crowd.k + crowd.waiting {
-        scene.start(index)?;
+        experiment.start(index)?;
     }
-    let times: Result<Vec<u64>, String> = (0..kills).map(|_| scene.succession()).collect();
+    let times: Result<Vec<u64>, String> = (0..kills).map(|_| experiment.succession()).collect();
     let mut times = times?;
     times.sort_unstable();
     let at = |part: f64| times[((times.len() as f64 * part) as usize).min(times.len() - 1)];
     Ok(Successions { crowd, kills, median: at(0.5), p99: at(0.99), max: at(1.0) })
 }
 
-impl Scene<'_> {
-    /// Starts a process. If all slots are held, returns when it waits.
+impl Experiment<'_> {
+    /// Starts a process. If all slots are held, returns when the process waits.
     fn start(&mut self, index: usize) -> Result<(), String> {
         self.entered[index].store(0, SeqCst);
         let process = Process::new(|| {
-            let hall = HallDir::at(self.folder).open(NAME, self.crowd.k).expect("it was made");
+            let hall =
+                HallDir::at(self.folder).open(NAME, self.crowd.k).expect("the hall was created");
             let _pass = hall.acquire().expect("nobody closes the hall");
             self.entered[index].store(now(), SeqCst);
             loop {
@@ -105,26 +106,26 @@ impl Scene<'_> {
             }
         });
         self.waiting.push((index, process.map_err(|error| error.to_string())?));
-        let full = self.inside.len() == self.crowd.k;
+        let full = self.holders.len() == self.crowd.k;
         until(|| !full || self.hall.waiting() == self.waiting.len())?;
-        // It has joined the queue, and is about to sleep.
+        // The process has joined the queue. Give it time to go to sleep.
         thread::sleep(Duration::from_micros(300));
         Ok(())
     }
 
-    /// Waits until a waiter has got a slot. Returns the time at which it did.
+    /// Waits until a waiter has got a slot. Returns the time at which the waiter got it.
     fn successor(&mut self) -> Result<u64, String> {
-        let is_in = |(index, _): &(usize, Process)| self.entered[*index].load(SeqCst) != 0;
-        until(|| self.waiting.iter().any(is_in))?;
-        let place = self.waiting.iter().position(is_in).expect("it was seen");
-        let (index, process) = self.waiting.remove(place);
-        self.inside.push_back((index, process));
+        let has_slot = |(index, _): &(usize, Process)| self.entered[*index].load(SeqCst) != 0;
+        until(|| self.waiting.iter().any(has_slot))?;
+        let position = self.waiting.iter().position(has_slot).expect("a waiter has got a slot");
+        let (index, process) = self.waiting.remove(position);
+        self.holders.push_back((index, process));
         Ok(self.entered[index].load(SeqCst))
     }
 
     /// Kills the holder that entered first. Returns the time until its successor has the slot.
     fn succession(&mut self) -> Result<u64, String> {
-        let (index, process) = self.inside.pop_front().expect("all slots are held");
+        let (index, process) = self.holders.pop_front().expect("all slots are held");
         let killed = now();
         process.kill();
         let entered = self.successor()?;
@@ -134,7 +135,7 @@ impl Scene<'_> {
     }
 }
 
-/// Waits for a limited time, without taking a core from the measured processes.
+/// Waits for a limited time until `f` holds. Sleeps in between, so that the measured processes have the cores.
 fn until(f: impl Fn() -> bool) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(20);
     while !f() {

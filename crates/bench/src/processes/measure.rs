@@ -86,7 +86,7 @@ impl Plan {
     }
 }
 
-/// Returns the medians; `None` if half of the rounds saw no passage.
+/// Returns the medians, or `None` if half of the rounds had no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;

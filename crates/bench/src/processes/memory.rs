@@ -3,17 +3,17 @@
 
 use std::{io, ops::Deref, ptr::NonNull};
 
-/// A value in memory that is shared with all children forked during its life.
+/// A value in memory that this process shares with all children that it forks while the value exists.
 #[derive(Debug)]
 pub struct Shared<T>(NonNull<T>);
 
-// SAFETY: it is a reference to a `T`, and references to a `Sync` type may be sent to other threads.
+// SAFETY: the type is a reference to a `T`, and references to a `Sync` type may be sent to other threads.
 unsafe impl<T: Sync> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Moves `value` to shared memory. No process drops the value, so its type must not need it.
+    /// Moves `value` to shared memory. No process drops the value, so its type must not need a drop.
     pub fn new(value: T) -> io::Result<Self> {
         const { assert!(!std::mem::needs_drop::<T>() && align_of::<T>() <= 4096) };
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -25,11 +25,11 @@ impl<T> Shared<T> {
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let place = NonNull::new(address.cast::<T>()).expect("it was mapped");
+        let pointer = NonNull::new(address.cast::<T>()).expect("a mapping does not start at 0");
         // SAFETY: the mapping is large enough, its address is aligned to a page, and nothing else refers to
-        // it.
-        unsafe { place.write(value) };
-        Ok(Shared(place))
+        // the mapping.
+        unsafe { pointer.write(value) };
+        Ok(Shared(pointer))
     }
 }
 
@@ -37,7 +37,7 @@ impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `new` has written a value, which stays mapped until this is dropped.
+        // SAFETY: `new` has written a value, which stays mapped until `self` is dropped.
         unsafe { self.0.as_ref() }
     }
 }
@@ -45,7 +45,7 @@ impl<T> Deref for Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // SAFETY: `new` mapped this many bytes at this address, and nothing borrows them any more. The
-        // mappings of other processes stay.
+        // mappings of other processes are not affected.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<T>().max(1)) };
     }
 }

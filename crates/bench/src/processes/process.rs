@@ -14,16 +14,16 @@ pub struct Process {
 }
 
 impl Process {
-    /// Forks a child that runs `f`. The child has only the calling thread, so other threads must hold no lock
-    /// that `f` needs. (The C library frees its own locks.)
+    /// Forks a child that runs `f`. The child has only a copy of the calling thread, so no other thread may hold a
+    /// lock that `f` needs. (The C library handles its own locks.)
     pub fn new(f: impl FnOnce()) -> io::Result<Process> {
         // SAFETY: the caller ensures that no lock is held, as stated above. The child exits without
         // unwinding into the frames of its parent.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
-                // SAFETY: these calls take numbers only. The parent handles Ctrl-C, and its death kills the
-                // child.
+                // SAFETY: these calls take numbers only. They make the child ignore Ctrl-C, which the parent handles,
+                // and make the kernel kill the child when the parent dies.
                 unsafe {
                     libc::signal(libc::SIGINT, libc::SIG_IGN);
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -41,9 +41,9 @@ impl Process {
         self.pid as u32
     }
 
-    /// Kills the process, without waiting for its death.
+    /// Kills the process. Does not wait until it is dead.
     pub fn kill(&self) {
-        // SAFETY: the call takes numbers only. The process was not waited for, so its PID is not reused.
+        // SAFETY: the call takes numbers only. Nobody has waited for the process yet, so its PID is not reused.
         unsafe { libc::kill(self.pid, libc::SIGKILL) };
     }
 

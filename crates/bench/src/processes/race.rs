@@ -1,7 +1,7 @@
-//! Runs processes on one semaphore for some time: one sample.
+//! Runs processes on one semaphore for some time, and returns one sample.
 //!
-//! As among threads, the processes warm up after each of them has made a passage. A passage counts if it begins
-//! during the measuring time.
+//! As in the benchmark of threads, the warm-up begins when each process has made a passage. A passage counts if it
+//! begins during the measuring time.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{contestants::Venue, folder, memory::Shared, process::Process};
+use super::{contestants::ProcessSemaphore, folder, memory::Shared, process::Process};
 use crate::common::{Padded, Sample, Semaphore, work::Work};
 
 /// The maximum number of processes.
@@ -39,45 +39,45 @@ const MEASURING: u8 = 1;
 const OVER: u8 = 2;
 
 /// Memory that the processes share with their parent.
-struct Signs {
-    /// ORDERING: relaxed, because it only says when to count and orders nothing else.
+struct SharedState {
+    /// ORDERING: Relaxed, because the phase only decides whether a passage counts; no other access depends on it.
     phase: Padded<AtomicU8>,
     running: Padded<AtomicUsize>,
     passages: [Padded<AtomicU64>; MOST],
 }
 
 /// Runs the processes.
-pub fn run<V: Venue>(load: &Load) -> Result<Sample, String> {
+pub fn run<S: ProcessSemaphore>(load: &Load) -> Result<Sample, String> {
     assert!(load.processes <= MOST, "at most {MOST} processes");
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;
-    let venue = V::make(load.k, folder.path())?;
-    let signs = Shared::new(Signs {
+    let semaphore = S::make(load.k, folder.path())?;
+    let state = Shared::new(SharedState {
         phase: Padded(AtomicU8::new(WARMING)),
         running: Padded::default(),
         passages: [const { Padded(AtomicU64::new(0)) }; MOST],
     });
-    let signs = signs.map_err(failed)?;
-    let process = |number| Process::new(|| passages(&venue.join(), load, number, &signs));
+    let state = state.map_err(failed)?;
+    let process = |number| Process::new(|| passages(&semaphore.join(), load, number, &state));
     let processes: Vec<Process> =
         (0..load.processes).map(process).collect::<io::Result<_>>().map_err(failed)?;
-    wait_for_all(&signs, load.processes)?;
+    wait_for_all(&state, load.processes)?;
     thread::sleep((load.time / 5).min(Duration::from_millis(20)));
     let begun = Instant::now();
-    signs.phase.0.store(MEASURING, Relaxed);
+    state.phase.0.store(MEASURING, Relaxed);
     thread::sleep(load.time);
-    signs.phase.0.store(OVER, Relaxed);
+    state.phase.0.store(OVER, Relaxed);
     let wall = begun.elapsed();
     processes.into_iter().try_for_each(Process::wait)?;
-    let passages = signs.passages[..load.processes].iter();
+    let passages = state.passages[..load.processes].iter();
     let passages = passages.map(|count| count.0.load(SeqCst)).collect();
     Ok(Sample { wall, passages, waits: None })
 }
 
 /// Waits until each process has made a passage, and fails if one cannot.
-fn wait_for_all(signs: &Signs, count: usize) -> Result<(), String> {
+fn wait_for_all(state: &SharedState, count: usize) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(60);
-    while signs.running.0.load(SeqCst) < count {
+    while state.running.0.load(SeqCst) < count {
         if Instant::now() > end {
             return Err("a process made no passage within 60 s".into());
         }
@@ -87,12 +87,12 @@ fn wait_for_all(signs: &Signs, count: usize) -> Result<(), String> {
 }
 
 /// Makes passages until the time is over.
-fn passages<S: Semaphore>(semaphore: &S, load: &Load, number: usize, signs: &Signs) {
+fn passages<S: Semaphore>(semaphore: &S, load: &Load, number: usize, state: &SharedState) {
     drop(semaphore.enter(number));
-    signs.running.0.fetch_add(1, SeqCst);
+    state.running.0.fetch_add(1, SeqCst);
     let mut counted = 0;
     loop {
-        let now = signs.phase.0.load(Relaxed);
+        let now = state.phase.0.load(Relaxed);
         if now == OVER {
             break;
         }
@@ -102,5 +102,5 @@ fn passages<S: Semaphore>(semaphore: &S, load: &Load, number: usize, signs: &Sig
         load.outside.run();
         counted += u64::from(now == MEASURING);
     }
-    signs.passages[number].0.store(counted, SeqCst);
+    state.passages[number].0.store(counted, SeqCst);
 }

@@ -33,10 +33,10 @@ pub struct Report {
 /// One workload. The quickest contestant comes first.
 pub type Outcome = rounds::Outcome<Workload, Row>;
 
-/// One contestant. All figures are medians over rounds.
+/// The results of one contestant. All figures are medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
@@ -44,7 +44,7 @@ pub struct Row {
     pub after_death: &'static str,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
-    /// Largest distance of a round from the median, as a fraction of it.
+    /// Largest distance of a round from the median, as a fraction of the median.
     pub spread: f64,
     /// The smallest number of passages of a process, divided by the mean.
     pub fairness: f64,
@@ -56,12 +56,12 @@ impl Outcome {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// Returns the time of the contestant divided by that of a POSIX semaphore.
+    /// Returns the time of the contestant divided by the time of a POSIX semaphore.
     pub fn to_posix(&self, row: &Row) -> Option<f64> {
         self.row(POSIX).map(|posix| row.ns / posix.ns)
     }
 
-    /// Returns the time of a System V semaphore divided by that of the contestant.
+    /// Returns the time of a System V semaphore divided by the time of the contestant.
     pub fn over_sysv(&self, row: &Row) -> Option<f64> {
         self.row(SYSV).map(|sysv| sysv.ns / row.ns)
     }

@@ -11,15 +11,15 @@ pub struct Workload {
     pub processes: usize,
     /// Number of slots.
     pub k: usize,
-    /// Nanoseconds of work inside.
+    /// Nanoseconds of work inside the critical section.
     #[serde(rename = "inside_ns")]
     pub inside: u64,
-    /// Nanoseconds of work outside.
+    /// Nanoseconds of work outside the critical section.
     #[serde(rename = "outside_ns")]
     pub outside: u64,
 }
 
-/// Returns all workloads. Those with several processes have this many nanoseconds of work.
+/// Returns all workloads. The workloads with several processes have this many nanoseconds of work.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     [(1, 1), (1, 4), (4, 1), (4, 2), (16, 1), (16, 4)]
         .map(|(processes, k)| match processes {
@@ -38,7 +38,7 @@ impl Workload {
         }
     }
 
-    /// Returns `true` if processes compete. Otherwise fairness has no meaning.
+    /// Returns `true` if processes compete. If they do not, fairness has no meaning.
     pub fn has_rivalry(&self) -> bool {
         self.processes > 1
     }

@@ -46,7 +46,8 @@ impl Plan {
         let sample =
             |workload: &Workload, contestant: &Contestant| self.sample(workload, contestant);
         let samples = self.rounds().run(steps, title, sample);
-        // Waits rank by the 99th percentile, where contestants differ most; everything else ranks by time.
+        // If waits are measured, rank by their 99th percentile, in which contestants differ most. Otherwise rank
+        // by time.
         let rank = |row: &Row| row.waits.map_or(row.ns, |waits| waits[P99]);
         Report {
             complete: !steps.stopped(),
@@ -75,7 +76,7 @@ impl Plan {
     }
 }
 
-/// Returns the medians, or `None` if half of the rounds saw no passage.
+/// Returns the medians, or `None` if half of the rounds had no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;

@@ -1,4 +1,4 @@
-//! Semaphores among threads side by side: the cost of a passage, fairness, waits.
+//! Compares semaphores among threads: the cost of a passage, fairness, waits.
 //!
 //! | module | contents |
 //! |---|---|

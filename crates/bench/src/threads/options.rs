@@ -11,7 +11,7 @@ use super::{
 };
 use crate::common::select::select;
 
-/// The longest work in nanoseconds, one millisecond: longer work would hide the cost of the semaphore.
+/// The longest work, in nanoseconds. Work of more than one millisecond would hide the cost of the semaphore.
 const LONGEST_WORK: u64 = 1_000_000;
 
 /// The options of the benchmark among threads.
@@ -56,7 +56,7 @@ impl Options {
     /// Returns the measurement that these options describe.
     ///
     /// # Errors
-    /// Returns a message if no contestant or workload has a name that was asked for.
+    /// Returns a message if a requested name is not that of a contestant or workload.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds) = if self.quick { (40, 3) } else { (200, 5) };
         let workloads = workloads::all(self.inside, self.outside);
@@ -68,7 +68,7 @@ impl Options {
         })
     }
 
-    /// Returns the floor and the contestants that were asked for.
+    /// Returns the floor and the requested contestants.
     fn contestants(&self) -> Result<Vec<Contestant>, String> {
         let mut field = contestants::field();
         match self.papers {
@@ -79,13 +79,13 @@ impl Options {
         field.map_err(|why| if self.papers { why } else { why + ", and more with --papers" })
     }
 
-    /// Returns an error if a name occurs only among the papers, which were not asked for.
+    /// Returns an error if a name occurs only among the papers, but `--papers` is not given.
     fn check_papers(&self, field: &[Contestant]) -> Result<(), String> {
         let is_in = |all: &[Contestant], text: &str| all.iter().any(|one| one.name.contains(text));
         let papers = contestants::papers();
         let only_there = |text: &&String| !is_in(field, text) && is_in(&papers, text);
         match self.only.iter().find(only_there) {
-            Some(text) => Err(format!("`{text}` is found in the papers only: add --papers")),
+            Some(text) => Err(format!("`{text}` is an algorithm of a paper: add --papers")),
             None => Ok(()),
         }
     }

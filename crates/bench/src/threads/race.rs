@@ -1,9 +1,9 @@
 //! Runs threads on one semaphore for some time, and returns one sample.
 //!
-//! All threads start at a barrier. The warm-up begins when every thread has run, which takes a while on few
-//! cores, and the measurement begins after it. The main thread opens and closes the measured interval. A
-//! passage counts if it begins within the interval, so at most one passage of each thread overlaps either
-//! end: it is left out at the beginning and counted at the end.
+//! All threads start at a barrier. The warm-up begins when every thread has run, which takes a while on few cores.
+//! The measurement begins after the warm-up. The main thread begins and ends the measured interval. A passage
+//! counts if it begins within the interval. At most one passage of each thread overlaps the beginning; it does not
+//! count. At most one passage of each thread overlaps the end; it counts.
 
 use std::{
     panic,
@@ -45,15 +45,15 @@ impl Load {
     }
 }
 
-/// Observations besides the number of passages.
+/// The observations that the threads make, besides counting passages.
 #[derive(Clone, Copy, Debug)]
 pub enum Observe<'a> {
-    /// Nothing, which costs no time.
+    /// No observations, which cost no time.
     Nothing,
     /// How long each wait lasts.
     Waits,
     /// The holders and their slots.
-    Inside(&'a Witness),
+    Holders(&'a Witness),
 }
 
 /// Runs the threads on `semaphore`, and returns the sample.
@@ -62,7 +62,7 @@ pub fn run<S: Semaphore>(semaphore: S, load: &Load, observe: Observe<'_>) -> Sam
     match observe {
         Observe::Nothing => race(&semaphore.0, load, || Nothing),
         Observe::Waits => race(&semaphore.0, load, Stopwatch::new),
-        Observe::Inside(witness) => race(&semaphore.0, load, || Witnessing(witness)),
+        Observe::Holders(witness) => race(&semaphore.0, load, || Witnessing(witness)),
     }
 }
 
@@ -163,7 +163,7 @@ struct Witnessing<'a>(&'a Witness);
 impl Observer for Witnessing<'_> {
     fn enters(&mut self, slot: Option<usize>, _: &Phase) {
         self.0.enters(slot);
-        // Gives a thread that must not enter time to do so.
+        // If the semaphore is wrong, this gives another thread time to enter too.
         thread::yield_now();
     }
 
@@ -185,7 +185,7 @@ impl Stopwatch {
 
     fn new() -> Self {
         let waits = Histogram::new_with_bounds(1, Self::LONGEST, Self::DIGITS);
-        Stopwatch { asked: Instant::now(), waits: waits.expect("the bounds make sense") }
+        Stopwatch { asked: Instant::now(), waits: waits.expect("the bounds are valid") }
     }
 }
 
@@ -194,8 +194,8 @@ impl Observer for Stopwatch {
         self.asked = Instant::now();
     }
 
-    /// A wait counts unless it ended before the measured interval. So a thread that waits through the whole
-    /// interval and gets in at its end is counted, and its long wait shows.
+    /// Records a wait, unless it ended before the measured interval. So if a thread waits during the whole
+    /// interval and enters at its end, its long wait is recorded.
     fn enters(&mut self, _: Option<usize>, phase: &Phase) {
         let waited = self.asked.elapsed().as_nanos();
         if phase.load(Relaxed) != WARMING {

@@ -31,7 +31,8 @@ pub struct Report {
     pub workloads: Vec<Outcome>,
 }
 
-/// The results of one workload. The best contestant comes first: by time, or by the 99th percentile of waits.
+/// The results of one workload. The best contestant comes first. The order is by time, or by the 99th percentile of
+/// waits if these were measured.
 pub type Outcome = rounds::Outcome<Workload, Row>;
 
 /// The results of one contestant. All figures are medians over rounds.
@@ -41,13 +42,13 @@ pub struct Row {
     pub contestant: &'static str,
     /// Where the contestant comes from.
     pub camp: Camp,
-    /// The order in which the contestant lets threads in.
+    /// The order in which the contestant admits threads.
     pub order: Order,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,
-    /// Largest distance of a round from the median, as a fraction of it.
+    /// Largest distance of a round from the median, as a fraction of the median.
     pub spread: f64,
-    /// The fewest passages of any thread, as a fraction of the mean.
+    /// The smallest number of passages of a thread, divided by the mean.
     pub fairness: f64,
     /// Waits in nanoseconds at each of [`PERCENTILES`], if they were measured.
     #[serde(rename = "waits_ns", serialize_with = "by_percentile")]
@@ -73,12 +74,12 @@ impl Outcome {
         self.rows.iter().find(|row| row.contestant == contestant)
     }
 
-    /// Returns the contestant's time divided by that of the floor.
+    /// Returns the time of the contestant divided by the time of the floor.
     pub fn to_floor(&self, row: &Row) -> Option<f64> {
         self.row(FLOOR).map(|floor| row.ns / floor.ns)
     }
 
-    /// Returns the contestant's time divided by that of tokio.
+    /// Returns the time of the contestant divided by the time of tokio.
     pub fn to_tokio(&self, row: &Row) -> Option<f64> {
         self.row(TOKIO).map(|tokio| row.ns / tokio.ns)
     }

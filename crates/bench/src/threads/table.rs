@@ -8,7 +8,7 @@ use crate::common::{
     text::{columns, duration, left_out, short, unless_complete},
 };
 
-/// Returns one table for each workload, and a line on how it was measured.
+/// Returns one table for each workload, and a line on how the figures were measured.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     for outcome in report.workloads.iter().filter(|outcome| !outcome.rows.is_empty()) {
@@ -65,8 +65,8 @@ fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(outcome.rows.iter().map(line)).collect()
 }
 
-/// Returns warnings about contestants whose order says nothing. Waits are ranked by a percentile, which has
-/// no spread.
+/// Returns warnings about contestants that cannot be ranked because their rounds overlap. Workloads that measure
+/// waits get no warnings, because they are ranked by a percentile, which has no spread.
 fn warnings(outcome: &Outcome) -> String {
     if outcome.workload.measures_waits() {
         return String::new();

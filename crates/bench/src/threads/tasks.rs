@@ -1,4 +1,5 @@
-//! Measures tasks on one semaphore: futures that one thread polls, so that nothing but the semaphore counts.
+//! Measures tasks on one semaphore. The tasks are futures that one thread polls, so the time is that of the semaphore
+//! alone.
 
 use std::{
     future::Future,
@@ -16,11 +17,11 @@ use crate::common::Sample;
 
 /// A semaphore whose guards tasks can await.
 pub trait TaskSemaphore: Sized {
-    /// Held by a task inside; dropping it releases the slot.
+    /// The guard of a holder. Dropping it frees the slot.
     type Guard<'a>
     where
         Self: 'a;
-    /// Held by a task that took several slots at once.
+    /// The guard of a task that took several slots at once.
     type Many<'a>
     where
         Self: 'a;
@@ -31,7 +32,7 @@ pub trait TaskSemaphore: Sized {
     fn wait(&self) -> impl Future<Output = Self::Guard<'_>>;
     /// Takes a slot if one is free.
     fn take(&self) -> Option<Self::Guard<'_>>;
-    /// Takes `m` slots at once if they are free. Returns `None` if the semaphore cannot do that.
+    /// Takes `m` slots at once if they are free. Returns `None` if the semaphore cannot take several slots at once.
     fn take_many(&self, m: usize) -> Option<Self::Many<'_>>;
 }
 
@@ -45,7 +46,7 @@ impl TaskSemaphore for Hall {
 
     #[inline]
     async fn wait(&self) -> Pass<'_> {
-        self.acquire_async().await.expect("it is never closed")
+        self.acquire_async().await.expect("nobody closes the hall")
     }
 
     #[inline]
@@ -69,7 +70,7 @@ impl TaskSemaphore for Tokio {
 
     #[inline]
     async fn wait(&self) -> SemaphorePermit<'_> {
-        self.acquire().await.expect("it is never closed")
+        self.acquire().await.expect("nobody closes the semaphore")
     }
 
     #[inline]
@@ -116,7 +117,7 @@ const BATCH: u64 = 500;
 /// Runs tasks on a new semaphore with `k` slots for some time.
 ///
 /// # Errors
-/// Returns the reason if the semaphore cannot take several slots at once, and the group needs that.
+/// Returns the reason if the group needs several slots at once, but the semaphore cannot take them.
 pub fn run<S: TaskSemaphore>(group: Group, k: usize, time: Duration) -> Result<Sample, String> {
     let semaphore = S::with_slots(k);
     let batch: fn(&S, usize) -> u64 = match group {
@@ -150,7 +151,7 @@ fn finish<F: Future>(future: Pin<&mut F>) -> F::Output {
     }
 }
 
-/// A future that finds a slot free.
+/// Measures a future that finds a slot free.
 fn ready_at_once<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     for _ in 0..BATCH {
         drop(black_box(finish(pin!(black_box(semaphore).wait()))));
@@ -158,7 +159,7 @@ fn ready_at_once<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     BATCH
 }
 
-/// Several slots at once.
+/// Measures a request for several slots at once.
 fn many<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     for _ in 0..BATCH {
         drop(black_box(black_box(semaphore).take_many(MANY)));
@@ -166,7 +167,7 @@ fn many<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     BATCH
 }
 
-/// A future that joins the queue and is dropped.
+/// Measures a future that joins the queue and is dropped.
 fn cancel<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     let held = semaphore.take();
     for _ in 0..BATCH {
@@ -177,7 +178,7 @@ fn cancel<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     BATCH
 }
 
-/// A holder leaves and a task that waits gets its slot.
+/// Measures a holder that leaves while a task waits, until the task has the slot.
 fn hand_over<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     let mut held = semaphore.take();
     for _ in 0..BATCH {
@@ -189,7 +190,7 @@ fn hand_over<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     BATCH
 }
 
-/// Very many tasks wait, and get in one after another.
+/// Measures [`CROWD`] tasks that wait and enter one after another.
 fn crowd<S: TaskSemaphore>(semaphore: &S, k: usize) -> u64 {
     let held: Vec<_> = (0..k).map(|_| semaphore.take()).collect();
     let mut tasks: Vec<_> = (0..CROWD).map(|_| Box::pin(semaphore.wait())).collect();

@@ -1,4 +1,4 @@
-//! Detects more than k holders, and two holders of one slot, independently of the semaphore.
+//! Detects if there are more than k holders, or two holders of one slot. It does not depend on the semaphore.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
@@ -42,7 +42,7 @@ impl Witness {
     }
 
     /// Returns the largest number of holders at once.
-    pub fn most_inside(&self) -> usize {
+    pub fn max_holders(&self) -> usize {
         self.most.load(SeqCst)
     }
 
@@ -66,7 +66,7 @@ mod tests {
         witness.leaves(Some(1));
         witness.enters(None);
         witness.enters(None);
-        assert_eq!(witness.most_inside(), 3);
+        assert_eq!(witness.max_holders(), 3);
         let witness = Witness::new(2);
         witness.enters(Some(2));
         assert!(witness.saw_wrong_slot());

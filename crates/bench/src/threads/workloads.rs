@@ -10,7 +10,7 @@ use super::tasks::{CROWD, MANY};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
-    /// One thread, no work: the cost of a passage without contention.
+    /// One thread without work: the cost of a passage without contention.
     Alone,
     /// Twice as many threads as slots.
     Contended,
@@ -26,7 +26,7 @@ pub enum Group {
     Cancel,
     /// Tasks: a slot goes from a holder to a task that waits.
     HandOver,
-    /// Tasks: ten thousand of them wait, and get in one after another.
+    /// Tasks: ten thousand tasks wait, and enter one after another.
     Crowd,
 }
 
@@ -104,7 +104,7 @@ impl Workload {
         }
     }
 
-    /// Returns `true` if threads compete; fairness means nothing otherwise.
+    /// Returns `true` if threads compete. If they do not, fairness has no meaning.
     pub fn has_rivalry(&self) -> bool {
         self.threads > 1
     }
@@ -125,7 +125,7 @@ impl fmt::Display for Workload {
             (Group::Many, _) => write!(f, "{MANY} slots at once, k = {k}"),
             (Group::Cancel, _) => write!(f, "a task that queues and gives up, k = {k}"),
             (Group::HandOver, _) => write!(f, "a slot handed to a task that waits, k = {k}"),
-            (Group::Crowd, _) => write!(f, "{CROWD} tasks wait and get in, k = {k}"),
+            (Group::Crowd, _) => write!(f, "{CROWD} tasks wait and enter, k = {k}"),
             (_, n) => write!(f, "{n} threads, k = {k}, {inside} ns inside, {outside} ns outside"),
         }
     }
@@ -142,8 +142,8 @@ pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     Group::ALL.into_iter().flat_map(of).collect()
 }
 
-/// Keeps the workloads of `all` that one of the names selects: a workload's name or a group's. Without
-/// names it keeps all of them.
+/// Keeps the workloads of `all` that the names select. A name is that of a workload or of a group. Without names, it
+/// keeps all workloads.
 ///
 /// # Errors
 /// Returns a message that lists the names if a name selects nothing.

@@ -73,7 +73,7 @@ impl Panel<'_> {
         for tick in self.scale.ticks() {
             let x = self.scale.pixel(tick);
             canvas.line([(x, first), (x, end)], PALE, 1)?;
-            // Texts at the edges stay inside.
+            // Texts at the edges stay inside the picture.
             let align = match x {
                 _ if x < RANGE.0 + 10 => Align::Left,
                 _ if x > RANGE.1 - 10 => Align::Right,
@@ -96,7 +96,8 @@ impl Panel<'_> {
             return Ok(());
         }
         let (from, to) = (self.scale.pixel(self.scale.base()), self.scale.pixel(bar.end));
-        // A bar that ends at its base, as the floor does at 1 on a logarithmic scale, is visible too.
+        // A bar has at least two pixels, so that it is visible even if it ends at its base, as the floor does at 1
+        // on a logarithmic scale.
         let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 2));
         canvas.bar((from, top + LINE), (to, top + LINE + BAR), bar.colour)
     }

@@ -110,8 +110,8 @@ pub fn wrap(text: &str, character: i32) -> Vec<String> {
     lines
 }
 
-/// Draws a picture: title, legend, a body of this height that `draw` draws from the given y on, and a
-/// caption below. It follows the colour scheme of the page.
+/// Draws a picture: a title, a legend, a body of this height, and a caption. `draw` draws the body and gets the y at
+/// which the body begins. The picture follows the colour scheme of the page.
 pub fn picture(
     body: i32,
     title: &str,

@@ -1,4 +1,4 @@
-//! Lines over a few places, on a logarithmic scale of times.
+//! Lines over a few positions on the horizontal axis, on a logarithmic scale of times.
 
 use plotters::style::{BLACK, RGBColor};
 
@@ -19,7 +19,7 @@ const GAP: i32 = 21;
 /// Height of a line of the heading, and its distance from the lines below.
 const HEADING_LINE: i32 = 22;
 const ABOVE: i32 = 22;
-/// Height of the names of the places.
+/// Height of the names below the horizontal axis.
 const BELOW: i32 = 46;
 /// About the width of a character of the heading.
 const HEADING_CHARACTER: i32 = 10;
@@ -32,14 +32,14 @@ pub struct Line<'a> {
     pub bold: bool,
     pub colour: RGBColor,
     pub shape: usize,
-    /// Nanoseconds at each place. An infinite value lies beyond the scale.
+    /// Nanoseconds at each position. An infinite value lies beyond the scale.
     pub points: Vec<Option<f64>>,
 }
 
 /// The area of the lines.
 pub struct Panel<'a> {
     pub about: &'a str,
-    /// The names of the places, and the name of their axis.
+    /// The names of the positions, and the name of their axis.
     pub places: &'a [String],
     pub axis: &'a str,
     /// Label of the area beyond the scale.
@@ -117,12 +117,12 @@ pub fn draw(
     Ok(())
 }
 
-/// Returns the position of a place.
+/// Returns the pixel of a position.
 fn x(place: usize, places: usize) -> i32 {
     LEFT + 20 + (RIGHT - LEFT - 20) * place as i32 / (places as i32 - 1).max(1)
 }
 
-/// Draws lines at powers of ten and at the places, with their names.
+/// Draws grid lines at powers of ten and at the positions, with their names.
 fn draw_frame(
     canvas: &Canvas<'_>,
     scale: &Scale,

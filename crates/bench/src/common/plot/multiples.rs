@@ -19,12 +19,12 @@ const GAP: i32 = 24;
 const NAME: i32 = 24;
 const AREA: i32 = 116;
 const BELOW: i32 = 32;
-/// Height of the heading of all of them.
+/// Height of the heading above all little plots.
 const HEAD: i32 = 34;
 /// About the width of a character of the heading.
 const HEADING_CHARACTER: i32 = 10;
 
-/// Little plots of lines over the same places, all on one scale.
+/// Little plots of lines over the same positions, all on one scale.
 pub struct Multiples<'a> {
     pub about: &'a str,
     pub places: &'a [&'a str],
@@ -45,7 +45,7 @@ impl Multiples<'_> {
         self.head() + (NAME + AREA + BELOW) * self.lines.len().div_ceil(COLUMNS) as i32
     }
 
-    /// Draws them from `top` on.
+    /// Draws the little plots from `top` on.
     pub fn draw(&self, canvas: &Canvas<'_>, top: i32) -> Result<(), Failure> {
         for (index, line) in self.about_lines().iter().enumerate() {
             let y = top + HEAD / 2 + HEAD * index as i32;
@@ -93,7 +93,7 @@ impl Little<'_, '_> {
         line.points.iter().enumerate().filter_map(point).collect()
     }
 
-    /// Draws lines at some powers of ten, and the names of the first, the middle and the last place.
+    /// Draws grid lines at some powers of ten, and the names of the first, the middle and the last position.
     fn frame(&self, places: &[&str], is_first_column: bool) -> Result<(), Failure> {
         let ticks = self.scale.ticks();
         for (index, tick) in ticks.iter().enumerate() {

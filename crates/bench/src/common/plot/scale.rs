@@ -12,7 +12,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Creates a scale for ratios from `least` to `most`: linear from 0, or logarithmic if they differ much.
+    /// Creates a scale for ratios from `least` to `most`. It is linear from 0, or logarithmic if the ratios differ
+    /// much.
     pub fn of_ratios(least: f64, most: f64, pixels: (i32, i32)) -> Self {
         if most <= LINEAR_UP_TO {
             return Scale { log: false, values: (0.0, most), pixels };
@@ -50,7 +51,8 @@ impl Scale {
         if self.log { 1.0 } else { 0.0 }
     }
 
-    /// Returns the values to draw lines at: whole steps, or 1, 2, 5, or powers of ten if those are too many.
+    /// Returns the values at which grid lines are drawn: whole steps on a linear scale. On a logarithmic scale
+    /// they are 1, 2, 5 of each decade, or only powers of ten if those would be too many.
     pub fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.values;
         let within = |value: &f64| *value >= low * 0.999 && *value <= high * 1.001;
@@ -70,12 +72,12 @@ impl Scale {
     }
 }
 
-/// Returns places for labels near `wanted`, at least `gap` apart, and within `range` if they fit. Labels that
-/// would overlap are placed around the middle of their wanted places.
+/// Returns positions for labels near `wanted`, at least `gap` apart, and within `range` if they fit. Labels that
+/// would overlap are placed around the middle of their wanted positions.
 pub fn spread_out(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
-    // The first place of each run of adjacent labels, and the labels.
+    // The first position of each run of adjacent labels, and the labels.
     let mut runs: Vec<(i32, Vec<usize>)> = Vec::new();
     for index in order {
         let mut labels = vec![index];

@@ -1,7 +1,7 @@
 //! A heap under the queue lock of Mellor-Crummey and Scott, as in the paper's experiments.
 //!
-//! [`Spin`] only spins, as theirs does. With more threads than cores this is very slow: the next thread in
-//! the queue is usually not running. [`Yield`] yields its core after each look.
+//! [`Spin`] only spins, as in the paper. With more threads than cores this is very slow, because the next thread in
+//! the queue usually has no core. [`Yield`] yields its core after each look.
 #![allow(unsafe_code)]
 
 use std::{
@@ -19,19 +19,19 @@ use mcslock::{
 use super::Queue;
 use crate::objects::heap::{Heap, Op};
 
-/// Number of measurements that are being ended.
+/// Number of measurements that are about to end.
 static DRAINING: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes spinning threads yield until it is dropped. At the end of a measurement, a queue of spinning threads
-/// would take seconds to dissolve.
+/// Makes spinning threads yield until it is dropped. Without it, a queue of spinning threads would need seconds to
+/// become empty at the end of a measurement.
 #[derive(Debug)]
 pub struct Draining(());
 
 impl Draining {
     /// Makes spinning threads yield from now on.
-    #[expect(clippy::new_without_default, reason = "making one has an effect")]
+    #[expect(clippy::new_without_default, reason = "creating the value has an effect")]
     pub fn new() -> Self {
-        // ORDERING: Relaxed, because no other access depends on it.
+        // ORDERING: Relaxed, because no other access depends on the count.
         DRAINING.fetch_add(1, Relaxed);
         Draining(())
     }

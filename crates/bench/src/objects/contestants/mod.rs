@@ -1,4 +1,4 @@
-//! The contestants. A new one costs a small file and one line in [`field`].
+//! The contestants. A new contestant needs a small file and one line in [`field`].
 
 mod locks;
 mod mcs;
@@ -24,7 +24,7 @@ pub trait Queue: Sized + Send + Sync + 'static {
     where
         Self: 'a;
 
-    /// Registers a thread. There are at most as many threads as the queue has places.
+    /// Registers a thread. The number of threads is at most [`Contestant::places`].
     fn join(&self) -> Self::Handle<'_>;
 
     /// Applies an operation.
@@ -35,14 +35,14 @@ pub trait Queue: Sized + Send + Sync + 'static {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// This project's object: k threads work at once, and k - 1 of them may stop.
+    /// The resilient object of hallpass: k threads work at once, and k - 1 of them may stop.
     Resilient {
         /// Number of threads that work at once.
         k: usize,
     },
-    /// The same construction without a turnstile: each thread has a place of its own.
+    /// The same construction without a turnstile, for a fixed number of threads.
     WaitFree {
-        /// Number of places.
+        /// The largest number of threads.
         places: usize,
     },
     /// A lock whose waiters spin.
@@ -60,7 +60,7 @@ type Answer = dyn Fn(usize, &[Op]) -> Vec<Option<u64>>;
 pub struct Contestant {
     /// The name, without spaces.
     pub name: &'static str,
-    /// The way in which threads share it.
+    /// The way in which threads share the queue.
     pub kind: Kind,
     run: Box<Run>,
     answer: Box<Answer>,
@@ -90,8 +90,8 @@ impl Contestant {
         Contestant { name, kind, run: Box::new(run), answer: Box::new(answer) }
     }
 
-    /// Runs a crew on a new queue, which must have enough places, until `direct` returns. `direct` runs in this
-    /// thread and directs the measurement.
+    /// Runs a crew on a new queue, which must support that many threads. `direct` runs in this thread and directs the
+    /// measurement. The run ends when `direct` returns.
     ///
     /// # Errors
     /// Returns a message if threads do not return from the queue.
@@ -112,7 +112,8 @@ impl Contestant {
         }
     }
 
-    /// Returns the number of threads that may stop inside while others continue, if k determines it.
+    /// Returns the number of threads that may stop in an operation while others continue, if k determines this
+    /// number.
     pub fn tolerates(&self) -> Option<usize> {
         match self.kind {
             Kind::Resilient { k } => Some(k - 1),
@@ -121,9 +122,9 @@ impl Contestant {
     }
 }
 
-/// The largest number of places of a wait-free object.
+/// The largest number of threads of a wait-free object.
 pub const MANY: usize = 64;
-/// The contestant that the resilient ones are compared with.
+/// The contestant with which the resilient objects are compared.
 pub const WAIT_FREE: &str = "wait-free-64";
 
 /// Returns all contestants.

@@ -1,4 +1,4 @@
-//! This project's object.
+//! The resilient object of hallpass.
 
 use hallpass_objects::Resilient;
 

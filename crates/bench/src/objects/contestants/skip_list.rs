@@ -1,5 +1,5 @@
-//! A skip list that many threads change at once. Each element has a number of its own, because the set would
-//! not keep equal elements.
+//! A skip list that many threads change at once. The list is a set, so each element gets a unique number.
+//! Otherwise, the set would keep only one of several equal elements.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -19,7 +19,7 @@ pub struct SkipList {
     joined: AtomicU64,
 }
 
-/// The numbers that a thread assigns: its own number in the upper half, a count in the lower half.
+/// The numbers that a thread assigns: the number of the thread in the upper half, a count in the lower half.
 pub struct Unique(u64);
 
 impl Unique {
@@ -44,7 +44,7 @@ impl Queue for SkipList {
     type Handle<'a> = Padded<Unique>;
 
     fn join(&self) -> Padded<Unique> {
-        // ORDERING: Relaxed, because only the number matters.
+        // ORDERING: Relaxed, because only the uniqueness of the number matters.
         Padded(Unique(self.joined.fetch_add(1, Relaxed) << 32))
     }
 
@@ -58,7 +58,7 @@ impl Queue for SkipList {
             Op::Pop => self.elements.pop_front().map(|entry| entry.value().0),
         };
         if stall::is_armed() {
-            // A thread that stops here stays pinned, so no element that is removed later is freed.
+            // If a thread stops here, it stays pinned. Then no element that is removed later is freed.
             let _inside = crossbeam_epoch::pin();
             stall::point();
         }

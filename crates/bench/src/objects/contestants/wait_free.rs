@@ -1,4 +1,4 @@
-//! The wait-free construction: each thread has a place of its own.
+//! The wait-free construction, for a fixed number of threads.
 
 use hallpass_objects::{Handle, WaitFree};
 

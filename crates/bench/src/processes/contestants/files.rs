@@ -1,4 +1,4 @@
-//! Locks on a file, which the kernel releases when the last process that has it open ends.
+//! Locks on a file. The kernel releases such a lock when the last process that has the file open ends.
 #![allow(unsafe_code)]
 
 use std::{
@@ -8,10 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Venue, only_one};
+use super::{ProcessSemaphore, only_one};
 use crate::common::Semaphore;
 
-/// Creates the file. Each process opens it itself, because processes that inherit a descriptor share its lock.
+/// Creates the file. Each process opens the file itself, because processes that inherit a descriptor share its lock.
 fn make(k: usize, folder: &Path) -> Result<PathBuf, String> {
     only_one(k)?;
     let path = folder.join("lock");
@@ -30,7 +30,7 @@ pub struct FlockHandle(File);
 
 pub struct FlockGuard<'a>(&'a File);
 
-impl Venue for Flock {
+impl ProcessSemaphore for Flock {
     type Handle = FlockHandle;
 
     fn make(k: usize, folder: &Path) -> Result<Self, String> {
@@ -72,7 +72,7 @@ pub struct OfdHandle(File);
 
 pub struct OfdGuard<'a>(&'a File);
 
-impl Venue for Ofd {
+impl ProcessSemaphore for Ofd {
     type Handle = OfdHandle;
 
     fn make(k: usize, folder: &Path) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! Excludes no process: one atomic step to enter and one to leave, in shared memory.
+//! A lower bound on the cost: one atomic step to enter and one to leave, in shared memory. It excludes no process.
 
 use std::{
     path::Path,
@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::Venue;
+use super::ProcessSemaphore;
 use crate::{
     common::{Padded, Semaphore},
     processes::memory::Shared,
@@ -18,7 +18,7 @@ pub struct Floor(Arc<Shared<Padded<AtomicUsize>>>);
 
 pub struct Guard<'a>(&'a AtomicUsize);
 
-impl Venue for Floor {
+impl ProcessSemaphore for Floor {
     type Handle = Floor;
 
     fn make(_: usize, _: &Path) -> Result<Self, String> {

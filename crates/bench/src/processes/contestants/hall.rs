@@ -1,10 +1,10 @@
-//! This project's semaphore.
+//! `SharedHall` of hallpass.
 
 use std::path::{Path, PathBuf};
 
 use hallpass_processes::{HallDir, SharedHall, SharedPass};
 
-use super::Venue;
+use super::ProcessSemaphore;
 use crate::common::Semaphore;
 
 pub struct Hall {
@@ -12,12 +12,12 @@ pub struct Hall {
     folder: PathBuf,
 }
 
-impl Venue for Hall {
+impl ProcessSemaphore for Hall {
     type Handle = SharedHall;
 
     fn make(k: usize, folder: &Path) -> Result<Self, String> {
         let hall = Hall { k, folder: folder.to_path_buf() };
-        // Creates the hall, so that a failure shows early. Each process opens the hall itself.
+        // Create the hall here, so that an error is reported early. Each process opens the hall itself.
         HallDir::at(folder).open("bench", k).map_err(|error| error.to_string())?;
         Ok(hall)
     }

@@ -1,4 +1,4 @@
-//! The contestants among processes. A new one costs a small file and one line in [`field`].
+//! The contestants among processes. A new contestant needs a small file and one line in [`field`].
 
 mod files;
 mod floor;
@@ -12,12 +12,12 @@ use std::{fmt, path::Path};
 use super::race::{self, Load};
 use crate::common::{Order, Sample, Semaphore};
 
-/// Shared state, created before the processes.
-pub trait Venue: Sized {
-    /// Handle of one process.
+/// A semaphore that the parent creates before it forks the processes.
+pub trait ProcessSemaphore: Sized {
+    /// The semaphore as one process uses it.
     type Handle: Semaphore;
 
-    /// Creates the semaphore with `k` slots. Files go to `folder`, which is private to this run. Fails if the
+    /// Creates the semaphore with `k` slots. It may create files in `folder`, which only this run uses. Fails if the
     /// semaphore cannot have that many slots or cannot be created.
     fn make(k: usize, folder: &Path) -> Result<Self, String>;
 
@@ -25,9 +25,9 @@ pub trait Venue: Sized {
     fn join(&self) -> Self::Handle;
 }
 
-/// The contestant that all others are compared with: a lower bound on their cost.
+/// The contestant with which all others are compared: a lower bound on their cost.
 pub const FLOOR: &str = "floor";
-/// This project's semaphore.
+/// `SharedHall` of hallpass.
 pub const HALLPASS: &str = "hallpass";
 /// A fast semaphore that loses the slot of a killed process.
 pub const POSIX: &str = "posix-sem";
@@ -54,7 +54,7 @@ impl fmt::Debug for Contestant {
 }
 
 impl Contestant {
-    /// Runs the processes on a new semaphore. Fails if it cannot have that many slots.
+    /// Runs the processes on a new semaphore. Fails if the semaphore cannot have that many slots.
     pub fn run(&self, load: &Load) -> Result<Sample, String> {
         (self.run)(load)
     }

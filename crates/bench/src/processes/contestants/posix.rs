@@ -3,7 +3,7 @@
 
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
 
-use super::Venue;
+use super::ProcessSemaphore;
 use crate::{
     common::{Padded, Semaphore},
     processes::memory::Shared,
@@ -11,7 +11,7 @@ use crate::{
 
 struct Cell(UnsafeCell<libc::sem_t>);
 
-// SAFETY: sem_wait and sem_post are meant to be called by many threads and processes at once.
+// SAFETY: many threads and processes may call sem_wait and sem_post at once.
 unsafe impl Sync for Cell {}
 
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Posix {
     }
 }
 
-impl Venue for Posix {
+impl ProcessSemaphore for Posix {
     type Handle = Posix;
 
     fn make(k: usize, _: &Path) -> Result<Self, String> {

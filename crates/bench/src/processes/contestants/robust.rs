@@ -1,9 +1,10 @@
-//! A robust mutex of the C library in shared memory: the next locker is told if the holder died.
+//! A robust mutex of the C library in shared memory. If the holder dies, the next process gets the mutex, with an
+//! error code that says so.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};
 
-use super::{Venue, only_one};
+use super::{ProcessSemaphore, only_one};
 use crate::{
     common::{Padded, Semaphore},
     processes::memory::Shared,
@@ -11,7 +12,7 @@ use crate::{
 
 struct Cell(UnsafeCell<libc::pthread_mutex_t>);
 
-// SAFETY: a mutex that is initialised is meant to be locked by many threads and processes at once.
+// SAFETY: many threads and processes may try to lock an initialised mutex at once.
 unsafe impl Sync for Cell {}
 
 #[derive(Clone)]
@@ -25,7 +26,7 @@ impl Robust {
     }
 }
 
-impl Venue for Robust {
+impl ProcessSemaphore for Robust {
     type Handle = Robust;
 
     fn make(k: usize, _: &Path) -> Result<Self, String> {
@@ -33,7 +34,7 @@ impl Venue for Robust {
         let cell = Padded(Cell(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER)));
         let memory = Shared::new(cell).map_err(|error| error.to_string())?;
         let robust = Robust(Arc::new(memory));
-        // SAFETY: all zeros are valid attributes, which are integers, until they are initialised.
+        // SAFETY: the attributes consist of integers, so all zeros are a valid value until they are initialised.
         let mut attributes: libc::pthread_mutexattr_t = unsafe { std::mem::zeroed() };
         // SAFETY: the attributes are initialised before they are used. No other process uses the mutex yet,
         // and it does not move.

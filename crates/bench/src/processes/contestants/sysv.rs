@@ -3,7 +3,7 @@
 
 use std::{io, path::Path, sync::Arc};
 
-use super::Venue;
+use super::ProcessSemaphore;
 use crate::common::Semaphore;
 
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl SysV {
     }
 }
 
-impl Venue for SysV {
+impl ProcessSemaphore for SysV {
     type Handle = SysV;
 
     fn make(k: usize, _: &Path) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! This project's semaphore.
+//! `Hall` of hallpass.
 
 use hallpass_threads::{Hall, Pass};
 
@@ -9,7 +9,7 @@ impl Semaphore for Hall {
 
     #[inline]
     fn enter(&self, _: usize) -> Pass<'_> {
-        self.acquire().expect("it is never closed")
+        self.acquire().expect("nobody closes the hall")
     }
 
     #[inline]
@@ -20,5 +20,5 @@ impl Semaphore for Hall {
 
 /// Makes a barging hall with `k` slots.
 pub fn barging(k: usize) -> Hall {
-    Hall::builder(k).barging().build().expect("k is a size that halls have")
+    Hall::builder(k).barging().build().expect("a hall can have k slots")
 }

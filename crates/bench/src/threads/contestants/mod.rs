@@ -1,4 +1,4 @@
-//! The contestants. A new one costs a small file and one line in [`field`].
+//! The contestants. A new contestant needs a small file and one line in [`field`].
 
 mod floor;
 mod hall;
@@ -27,9 +27,9 @@ use crate::common::{Order, Sample, Semaphore};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Camp {
-    /// The lower bound that the others are compared with.
+    /// The lower bound with which all others are compared.
     Floor,
-    /// This project's semaphore.
+    /// `Hall` of hallpass.
     Hallpass,
     /// A semaphore of another project.
     Rival,
@@ -37,9 +37,9 @@ pub enum Camp {
     Paper,
 }
 
-/// The contestant that all others are compared with.
+/// The contestant with which all others are compared.
 pub const FLOOR: &str = "floor";
-/// The second contestant that all others are compared with.
+/// The second contestant with which all others are compared.
 pub const TOKIO: &str = "tokio";
 
 type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
@@ -51,7 +51,7 @@ pub struct Contestant {
     pub name: &'static str,
     /// Where the semaphore comes from.
     pub camp: Camp,
-    /// The order in which the semaphore lets threads in.
+    /// The order in which the semaphore admits threads.
     pub order: Order,
     run: Box<Run>,
     tasks: Option<RunTasks>,
@@ -99,7 +99,7 @@ impl Contestant {
     /// Runs tasks on a new semaphore with `k` slots.
     ///
     /// # Errors
-    /// Returns the reason if tasks cannot do that.
+    /// Returns the reason if the semaphore does not support this workload.
     pub fn run_tasks(&self, group: Group, k: usize, time: Duration) -> Result<Sample, String> {
         match self.tasks {
             Some(run) => run(group, k, time),

@@ -1,10 +1,10 @@
-//! A count under parking_lot's `Mutex` and `Condvar`, otherwise as in `of_std`.
+//! A count under parking_lot's `Mutex` and `Condvar`. The code is the same as in `of_std`.
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::common::Semaphore;
 
-/// A semaphore of parking_lot's parts.
+/// A semaphore made of parking_lot's types.
 pub struct ParkingLot {
     free: Mutex<usize>,
     freed: Condvar,

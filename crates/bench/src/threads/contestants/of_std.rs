@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::common::Semaphore;
 
-/// A semaphore of the standard library's parts.
+/// A semaphore made of types of the standard library.
 pub struct StdCondvar {
     free: Mutex<usize>,
     freed: Condvar,

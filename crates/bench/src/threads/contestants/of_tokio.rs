@@ -1,6 +1,7 @@
-//! `tokio::sync::Semaphore`, awaited as its users do, by threads that block until the future is ready.
+//! `tokio::sync::Semaphore`. As usual, callers await it; here, the callers are threads that block until the future is
+//! ready.
 //!
-//! futures-lite's `block_on` keeps its waker for the next call, so no passage includes the cost of making one.
+//! futures-lite's `block_on` keeps its waker for the next call, so no passage includes the cost of making a waker.
 
 use futures_lite::future::block_on;
 use tokio::sync::{Semaphore as Tokio, SemaphorePermit};
@@ -12,6 +13,6 @@ impl Semaphore for Tokio {
 
     #[inline]
     fn enter(&self, _: usize) -> SemaphorePermit<'_> {
-        block_on(self.acquire()).expect("it is never closed")
+        block_on(self.acquire()).expect("nobody closes the semaphore")
     }
 }

@@ -1,5 +1,5 @@
-//! The algorithms of the papers on real atomics: the source that the lab checks, with names, as
-//! `Hall::with` runs it.
+//! The algorithms of the papers on real atomics. This is the source that the lab checks, with slot numbers
+//! (`+names`), as `Hall::with` runs it.
 
 use hallpass_algorithms::registry::Entry;
 use hallpass_threads::{Hall, PaperHall, PaperPass};
@@ -23,8 +23,8 @@ impl Semaphore for PaperHall {
 
 /// Runs an algorithm.
 ///
-/// No paper has an algorithm for k threads or fewer. Such a load gets the algorithm for the largest number
-/// of processes that it supports, and some of these processes never compete.
+/// No paper has an algorithm for k processes or fewer. For a load with so few threads, the algorithm is built for the
+/// largest number of processes that it supports, and some of these processes never compete.
 ///
 /// # Errors
 /// Returns the reason if the algorithm does not exist for this number of threads and this k.
@@ -34,7 +34,7 @@ pub fn run(entry: &Entry, load: &Load, observe: Observe<'_>) -> Result<Sample, S
         return Err(format!("built for at most n = {n} processes"));
     }
     let hall = Hall::with(entry.id, n, load.k).map_err(|error| {
-        // The table lists algorithms with the same reason together, so the reason must not name one.
+        // The table groups algorithms by reason, so the reason must not contain the name of an algorithm.
         let why = error.to_string();
         let id = format!("{}+names", entry.id);
         let why = why.strip_prefix(&id).unwrap_or(&why).trim_start();

@@ -1,18 +1,18 @@
 //! POSIX semaphores: `sem_t` of the C library, within one process.
 //!
-//! Linux only: other systems have no unnamed semaphores, or different ones.
+//! This contestant runs on Linux only. Other systems have no unnamed semaphores, or different ones.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io};
 
 use crate::common::Semaphore;
 
-/// A `sem_t` that stays where it is.
+/// A `sem_t` that does not move in memory.
 pub struct Posix(Box<UnsafeCell<libc::sem_t>>);
 
-// SAFETY: a sem_t may be used by any thread of the process that made it.
+// SAFETY: any thread of the process that made a sem_t may use it.
 unsafe impl Send for Posix {}
-// SAFETY: sem_wait and sem_post are meant to be called by many threads at once.
+// SAFETY: many threads may call sem_wait and sem_post at once.
 unsafe impl Sync for Posix {}
 
 /// A guard; dropping it frees the slot.
@@ -34,7 +34,7 @@ impl Posix {
 
 impl Drop for Posix {
     fn drop(&mut self) {
-        // SAFETY: it was initialised by `new`, and guards borrow it, so there is no holder and no waiter.
+        // SAFETY: `new` initialised the semaphore. Holders and waiters borrow it, so there are none now.
         unsafe { libc::sem_destroy(self.0.get()) };
     }
 }
@@ -44,7 +44,7 @@ impl Semaphore for Posix {
 
     #[inline]
     fn enter(&self, _: usize) -> Guard<'_> {
-        // SAFETY: it was initialised by `new` and lives as long as `self`.
+        // SAFETY: `new` initialised the semaphore, which lives as long as `self`.
         while unsafe { libc::sem_wait(self.0.get()) } != 0 {
             let error = io::Error::last_os_error();
             assert_eq!(error.kind(), io::ErrorKind::Interrupted, "sem_wait: {error}");
@@ -56,7 +56,7 @@ impl Semaphore for Posix {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `enter`. It cannot fail: the value never exceeds what `new` was given.
+        // SAFETY: as in `enter`. The call cannot fail, because the value never exceeds the initial value.
         unsafe { libc::sem_post(self.0.0.get()) };
     }
 }

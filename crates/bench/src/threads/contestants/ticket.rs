@@ -1,18 +1,18 @@
-//! A ticket semaphore: first come, first served, and each waiter parks at a spot of its own.
+//! A ticket semaphore: first come, first served. Each waiter parks at its own spot.
 //!
-//! `tickets` is the next ticket. The thread with ticket t is in once t < `granted`, which starts at k. A
-//! thread that leaves grants one more ticket, and wakes the thread at that ticket's spot if there is one. A
-//! waiter reads `granted` for a while and then parks at spot t mod n, as each waiter of an MCS lock waits at
-//! its own node.
+//! `tickets` is the next ticket. The thread with ticket t holds a slot once t < `granted`, which starts at k. A
+//! thread that leaves grants one more ticket, and wakes the thread at the spot of this ticket, if there is one. A
+//! waiter reads `granted` for a while and then parks at spot t mod n. In the same way, each waiter of an MCS lock
+//! waits at its own node.
 //!
-//! I1: at most n tickets are not granted yet, because each belongs to another thread. So while t is not
-//!     granted, nobody has ticket t + n, and no other thread is parked at t's spot.
-//! I2: a thread registers at a spot only if it sees, under the spot's lock, that its ticket is not granted.
-//! I3: a thread that is parked with ticket t is woken: by the thread that grants t, which looks at the spot
-//!     afterwards; or by the thread with ticket t + n, if that comes to the spot first.
+//! I1: at most n tickets are not granted yet, because each of them belongs to a different thread. So while t is not
+//!     granted, no thread has ticket t + n, and no other thread is parked at the spot of t.
+//! I2: a thread registers at a spot only if it sees, under the lock of the spot, that its ticket is not granted.
+//! I3: some thread wakes a thread that is parked with ticket t. This is the thread that grants t, which looks at the
+//!     spot afterwards. Or it is the thread with ticket t + n, if it comes to the spot first.
 //!
-//! Every access is SeqCst: if the thread that grants t does not see ticket t taken, the thread that takes t
-//! later sees the grant.
+//! Every access is SeqCst. So if the thread that grants t does not see that ticket t is taken, the thread that
+//! takes t later sees the grant.
 
 use std::{
     hint,
@@ -25,7 +25,7 @@ use std::{
 
 use crate::common::{Padded, Semaphore};
 
-/// Number of looks before a waiter parks: about the length of a short critical section.
+/// Number of looks before a waiter parks. They take about as long as a short critical section.
 const LOOKS: usize = 100;
 
 /// A ticket, and the thread that waits with it.

@@ -21,7 +21,7 @@ fn name(group: Group) -> String {
 
 /// Returns the names of the files to which the plots of these workloads go.
 pub fn names(workloads: &[Workload]) -> Vec<String> {
-    // The bars are multiples of the floor, which has no tasks.
+    // The bars show multiples of the floor. The workloads of tasks have no floor, so they have no plots.
     let has = |group: &Group| {
         !group.is_for_tasks() && workloads.iter().any(|workload| workload.group == *group)
     };
