@@ -43,6 +43,8 @@ pub struct Participant {
     /// Whether the process still runs. The status lists a dead process until the next waiter or `reap` frees its
     /// slot or removes it from the queue.
     pub alive: bool,
+    /// Whether this is a holder or waiter of the very handle that read the status.
+    pub own: bool,
 }
 
 impl Status {
@@ -65,6 +67,7 @@ impl Participant {
             command: command.into(),
             since,
             alive: true,
+            own: false,
         }
     }
 }

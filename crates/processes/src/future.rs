@@ -2,17 +2,13 @@
 
 use std::{
     future::Future,
-    os::fd::{AsFd, OwnedFd},
     pin::Pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     thread,
 };
 
-use crate::{Error, hall::SharedHall, pass::OwnedSharedPass, sys};
+use crate::{Cancel, Error, hall::SharedHall, pass::OwnedSharedPass};
 
 /// Future returned by [`SharedHall::acquire_async`].
 ///
@@ -26,16 +22,14 @@ pub struct Acquire {
 
 /// The state that the thread and the task share.
 struct Helper {
-    /// The future was dropped.
-    given_up: AtomicBool,
+    /// Cancelled when the future is dropped.
+    cancel: Cancel,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     ready: Option<Result<OwnedSharedPass, Error>>,
-    /// Wakes the thread.
-    bell: Option<Arc<OwnedFd>>,
     /// Wakes the task.
     waker: Option<Waker>,
 }
@@ -53,12 +47,10 @@ impl Acquire {
 
     fn start_helper(&self, waker: Waker) -> Result<Arc<Helper>, Error> {
         let state = Mutex::new(State { waker: Some(waker), ..State::default() });
-        let helper = Arc::new(Helper { given_up: AtomicBool::new(false), state });
+        let helper = Arc::new(Helper { cancel: Cancel::default(), state });
         let (hall, for_task) = (self.hall.clone(), helper.clone());
         let run = move || {
-            let pass = hall.acquire_unless(&for_task.given_up, |bell| {
-                for_task.state().bell = Some(bell);
-            });
+            let pass = hall.acquire_owned_unless(&for_task.cancel);
             let mut state = for_task.state();
             state.ready = Some(pass);
             if let Some(waker) = state.waker.take() {
@@ -104,10 +96,7 @@ impl Future for Acquire {
 impl Drop for Acquire {
     fn drop(&mut self) {
         if let Some(helper) = &self.helper {
-            helper.given_up.store(true, SeqCst);
-            if let Some(bell) = helper.state().bell.take() {
-                let _ = sys::write_byte(bell.as_fd());
-            }
+            helper.cancel.cancel();
         }
     }
 }

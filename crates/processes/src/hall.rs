@@ -4,10 +4,7 @@ use std::{
     fmt,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
+    sync::{Arc, atomic::Ordering::SeqCst},
     time::{Duration, Instant},
 };
 
@@ -16,6 +13,7 @@ use hallpass_common::{Limit, Status, check_slots};
 
 use crate::{
     Error,
+    cancel::Cancel,
     environment::Patience,
     future::Acquire,
     hall_dir::HallDir,
@@ -190,6 +188,42 @@ impl SharedHall {
         self.borrowed(self.handle.enter(Limit::Until(deadline)))
     }
 
+    /// Waits until a slot is free and takes it, or gives up at `deadline`, or when another thread calls
+    /// [`Cancel::cancel`]. After it returns, this process is no longer in the queue.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoPermits`] if it gave up, and the errors of [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::{Cancel, Error};
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    ///
+    /// let pass = hall.acquire()?;
+    /// let cancel = Cancel::default();
+    /// std::thread::scope(|scope| {
+    ///     let waiter = scope.spawn(|| hall.acquire_unless(&cancel, None).map(drop));
+    ///     cancel.cancel();
+    ///     assert!(matches!(waiter.join().unwrap(), Err(Error::NoPermits)));
+    /// });
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn acquire_unless(
+        &self,
+        cancel: &Cancel,
+        deadline: Option<Instant>,
+    ) -> Result<SharedPass<'_>, Error> {
+        let registration = self.handle.registration()?;
+        cancel.watch(registration.bell());
+        let limit = deadline.map_or(Limit::Never, Limit::Until);
+        let patience = Patience { limit, given_up: Some(cancel.flag()) };
+        let entered = self.handle.wait(registration, patience);
+        cancel.unwatch();
+        self.borrowed(entered)
+    }
+
     /// Waits until a slot is free and takes it, with a pass that does not borrow the hall.
     ///
     /// # Errors
@@ -238,17 +272,14 @@ impl SharedHall {
         Acquire::new(self.clone())
     }
 
-    /// Waits in the queue until a slot is free and takes it, or until another thread ends the wait. To end it,
-    /// that thread sets `given_up` and writes to the *bell*, the descriptor that `bell` receives.
-    pub(crate) fn acquire_unless(
-        &self,
-        given_up: &AtomicBool,
-        bell: impl FnOnce(Arc<OwnedFd>),
-    ) -> Result<OwnedSharedPass, Error> {
+    /// Waits in the queue until a slot is free and takes it, or until another thread cancels the wait.
+    pub(crate) fn acquire_owned_unless(&self, cancel: &Cancel) -> Result<OwnedSharedPass, Error> {
         let registration = self.handle.registration()?;
-        bell(registration.bell());
-        let patience = Patience { limit: Limit::Never, given_up: Some(given_up) };
-        self.owned(self.handle.wait(registration, patience))
+        cancel.watch(registration.bell());
+        let patience = Patience { limit: Limit::Never, given_up: Some(cancel.flag()) };
+        let entered = self.handle.wait(registration, patience);
+        cancel.unwatch();
+        self.owned(entered)
     }
 
     #[inline(always)]

@@ -92,7 +92,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `hall`, `pass`, `future` | the public hall and its passes |
+//! | `hall`, `pass`, `future`, `cancel` | the public hall and its passes |
 //! | `cell`, `queue` | values that processes share |
 //! | `hall_dir` | directories with halls: opening, creating, removing |
 //! | `handle` | entering and leaving the hall |
@@ -107,6 +107,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("hallpass-processes needs Linux: other systems treat named pipes differently");
 
+mod cancel;
 mod cell;
 mod environment;
 mod error;
@@ -131,6 +132,7 @@ mod wires;
 
 #[doc(no_inline)]
 pub use bytemuck;
+pub use cancel::Cancel;
 pub use cell::SharedCell;
 pub use error::Error;
 pub use future::Acquire;

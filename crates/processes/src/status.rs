@@ -41,5 +41,6 @@ fn participant(hall: &SharedState, record: usize, slot: Option<usize>) -> Partic
     one.slot = slot;
     one.uid = Some((process >> 32) as u32);
     one.alive = !dead;
+    one.own = hall.wires.is_own(id);
     one
 }

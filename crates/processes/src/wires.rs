@@ -75,6 +75,11 @@ impl Wires {
         }
     }
 
+    /// Returns `true` if `id` is a wire of this process.
+    pub(crate) fn is_own(&self, id: i64) -> bool {
+        self.open().is_some_and(|open| open.own.contains_key(&id))
+    }
+
     /// Finds out whether the owner of `id` lives.
     pub(crate) fn owner(&self, hall: BorrowedFd<'_>, id: i64) -> Owner {
         let Some(mut open) = self.open() else { return reach(hall, id) };

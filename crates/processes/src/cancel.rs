@@ -1,0 +1,53 @@
+//! Ending a wait from another thread.
+
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
+
+use crate::sys;
+
+/// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) from another thread.
+///
+/// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, every wait with it
+/// ends at once.
+#[derive(Default, Debug)]
+pub struct Cancel {
+    cancelled: AtomicBool,
+    /// Wakes the waiter.
+    bell: Mutex<Option<Arc<OwnedFd>>>,
+}
+
+impl Cancel {
+    /// Makes the waiter give up. It returns soon, unless it got a slot before.
+    pub fn cancel(&self) {
+        // The waiter sets its bell before it looks at the flag, so one of the two threads sees the other.
+        self.cancelled.store(true, SeqCst);
+        let bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(bell) = bell {
+            let _ = sys::write_byte(bell.as_fd());
+        }
+    }
+
+    /// Returns `true` once [`cancel`](Cancel::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(SeqCst)
+    }
+
+    /// Sets the bell of the waiter, before it waits.
+    pub(crate) fn watch(&self, bell: Arc<OwnedFd>) {
+        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(bell);
+    }
+
+    /// Forgets the bell after the wait, so that it does not keep the registration alive.
+    pub(crate) fn unwatch(&self) {
+        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.cancelled
+    }
+}
