@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Exit status: the command failed for at least one hall.
-const FAILED: u8 = 1;
+pub const FAILED: u8 = 1;
 
 /// Returns the named halls, or all halls if none is named.
 pub fn chosen(halls: &Halls, names: Vec<String>) -> Result<Vec<String>, Error> {

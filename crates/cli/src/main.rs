@@ -1,6 +1,7 @@
 //! `hallpass`, the command.
 #![deny(unsafe_code)]
 
+mod cancel;
 mod completions;
 mod demo;
 mod halls;

@@ -1,7 +1,7 @@
 //! Output that does not panic when the pipe is closed, as in `hallpass list | head`.
 
 use std::{
-    fmt,
+    env, fmt,
     io::{self, ErrorKind, Write},
     process,
 };
@@ -26,6 +26,11 @@ pub fn write(text: fmt::Arguments<'_>) {
 pub fn say(text: fmt::Arguments<'_>) {
     // One write, so that messages of several processes do not mix.
     let _ = io::stderr().write_all(format!("hallpass: {text}\n").as_bytes());
+}
+
+/// Returns `true` if the terminal can move its cursor. Call it only if there is a terminal.
+pub fn can_paint() -> bool {
+    env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// `print!` that does not panic.

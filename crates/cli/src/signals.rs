@@ -6,7 +6,10 @@ use std::{
     io, mem,
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
     ptr,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
 };
 
 use rustix::process::Signal;
@@ -30,6 +33,14 @@ impl SignalSet {
             // SAFETY: the set was initialised by `sigemptyset`.
             unsafe { libc::sigaddset(&mut set.0, signal.as_raw()) };
         }
+        set
+    }
+
+    /// Returns the set of all signals.
+    pub fn all() -> Self {
+        let mut set = SignalSet::empty();
+        // SAFETY: `set` is a set to write to.
+        unsafe { libc::sigfillset(&mut set.0) };
         set
     }
 
@@ -105,6 +116,29 @@ pub fn raise(signal: Signal) -> io::Result<()> {
     match unsafe { libc::raise(signal.as_raw()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The exit status of this process if a file that it has mapped is truncated.
+static STATUS_ON_BUS_ERROR: AtomicU8 = AtomicU8::new(1);
+
+/// Lets this process end with `status` and a message, instead of dying of SIGBUS, if another program truncates a
+/// file of a hall. Later calls change the status.
+pub fn exit_on_truncated_file(status: u8) {
+    STATUS_ON_BUS_ERROR.store(status, Ordering::SeqCst);
+    let handler: extern "C" fn(libc::c_int) = on_bus_error;
+    // SAFETY: the handler makes only calls that are allowed in a handler, and does not return to the access that
+    // failed.
+    unsafe { libc::signal(libc::SIGBUS, handler as libc::sighandler_t) };
+}
+
+extern "C" fn on_bus_error(_: libc::c_int) {
+    const MESSAGE: &str = "hallpass: another program has truncated the file of a hall: remove the hall with \
+                           `hallpass rm --force`\n";
+    // SAFETY: the message has this length, and both calls are allowed in a signal handler.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+        libc::_exit(STATUS_ON_BUS_ERROR.load(Ordering::SeqCst).into())
     }
 }
 

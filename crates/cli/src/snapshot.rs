@@ -1,7 +1,9 @@
 //! Snapshots of halls with their holders and waiters.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    fs,
+    os::unix::fs::MetadataExt,
     time::{Duration, SystemTime},
 };
 
@@ -52,9 +54,22 @@ fn rfc3339(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
 
+/// Returns `true` if the process runs on this machine and is stopped. The PID may be that of another PID
+/// namespace, so the process must also belong to the user of the participant.
+fn is_stopped(one: &Participant) -> bool {
+    let (true, None, Some(uid)) = (one.alive, &one.host, one.uid) else { return false };
+    let process = format!("/proc/{}", one.pid);
+    let Ok(stat) = fs::read_to_string(format!("{process}/stat")) else { return false };
+    // The name of the program, before the last parenthesis, may contain anything.
+    let state = stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next());
+    state == Some('T') && fs::metadata(process).is_ok_and(|entry| entry.uid() == uid)
+}
+
 /// A snapshot of a hall.
 pub struct View {
     pub status: Status,
+    /// The PIDs of processes of this machine that are stopped.
+    pub stopped: HashSet<u32>,
     /// When the snapshot was taken; ages are counted until then.
     seen: SystemTime,
 }
@@ -68,7 +83,14 @@ impl View {
                 one.user = users.name(uid);
             }
         }
-        View { status, seen: SystemTime::now() }
+        let stopped = status.holders.iter().chain(&status.waiters).filter(|one| is_stopped(one));
+        let stopped = stopped.map(|one| one.pid).collect();
+        View { status, stopped, seen: SystemTime::now() }
+    }
+
+    /// Returns `true` if the process is stopped, as by Ctrl-Z or SIGSTOP.
+    pub fn is_stopped(&self, one: &Participant) -> bool {
+        one.alive && one.host.is_none() && self.stopped.contains(&one.pid)
     }
 
     /// Number of live holders. The slot of a dead holder goes to the next newcomer.
@@ -124,6 +146,7 @@ impl View {
             "since": rfc3339(one.since),
             "seconds": self.age(one).as_millis() as f64 / 1e3,
             "alive": one.alive,
+            "stopped": self.is_stopped(one),
         });
         match (&one.host, one.uid) {
             (Some(host), _) => {
@@ -160,7 +183,7 @@ pub mod tests {
     pub fn view(holders: Vec<Participant>, waiters: Vec<Participant>) -> View {
         let mut status = Status::new("gpu", 2);
         (status.holders, status.waiters) = (holders, waiters);
-        View { status, seen: SystemTime::UNIX_EPOCH + SEEN }
+        View { status, stopped: HashSet::new(), seen: SystemTime::UNIX_EPOCH + SEEN }
     }
 
     /// A hall of two slots that was larger, with one waiter.

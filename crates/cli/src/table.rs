@@ -5,7 +5,10 @@ use std::fmt::Write;
 use console::{Style, measure_text_width};
 use hallpass_common::{Participant, Status};
 
-use crate::snapshot::{View, host, printable, user};
+use crate::{
+    output::can_paint,
+    snapshot::{View, host, printable, user},
+};
 
 /// A line of text, and what it shows.
 pub struct Line {
@@ -26,6 +29,8 @@ pub enum LineKind {
     Waiter,
     /// A holder that has died; the next newcomer gets its slot.
     Dead,
+    /// A holder or waiter that is stopped, as by Ctrl-Z.
+    Stopped,
     /// A hall that cannot be read.
     Problem,
     /// Anything else.
@@ -39,13 +44,14 @@ impl Line {
 
     /// Returns the line, cut to `width` columns and in its colour if `is_coloured`.
     pub fn painted(&self, width: usize, is_coloured: bool) -> String {
-        let text = console::truncate_str(&self.text, width, "");
+        let text = console::truncate_str(&self.text, width, "…");
         let style = Style::new().force_styling(is_coloured);
         let style = match self.kind {
             LineKind::FreeHall => style.bold().green(),
             LineKind::FullHall => style.bold().yellow(),
             LineKind::Columns => style.dim(),
             LineKind::Waiter => style.cyan(),
+            LineKind::Stopped => style.magenta(),
             LineKind::Dead | LineKind::Problem => style.red(),
             LineKind::Holder | LineKind::Plain => style,
         };
@@ -56,7 +62,7 @@ impl Line {
 /// Returns `true` if the user wants colours: `NO_COLOR` is unset or empty, and the terminal has them.
 pub fn colours_wanted() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    !is_set("NO_COLOR") && can_paint()
 }
 
 /// The cells of a line: slot, host, PID, user, time, command.
@@ -102,8 +108,12 @@ fn headline(hall: &View) -> Line {
 
 fn rows(hall: &View) -> Vec<(LineKind, Cells)> {
     let row = |kind: LineKind, slot: String, one: &Participant| {
-        let (kind, dead) = if one.alive { (kind, "") } else { (LineKind::Dead, " (dead)") };
-        let command = printable(&one.command) + dead;
+        let (kind, note) = match (one.alive, hall.is_stopped(one)) {
+            (false, _) => (LineKind::Dead, " (dead)"),
+            (true, true) => (LineKind::Stopped, " (stopped)"),
+            (true, false) => (kind, ""),
+        };
+        let command = printable(&one.command) + note;
         (kind, [slot, host(one), one.pid.to_string(), user(one), hall.time(one), command])
     };
     let Status { holders, waiters, .. } = &hall.status;
@@ -153,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn stopped_holders_and_waiters_are_marked() {
+        let mut hall = hall();
+        hall.stopped.extend([7, 12, 12345]);
+        let lines = table(&hall);
+        assert!(lines[2].text.ends_with("python train.py (stopped)"), "{}", lines[2].text);
+        assert!(lines[3].text.ends_with("make (dead)"), "{}", lines[3].text);
+        assert!(lines[5].text.ends_with("line (stopped)"), "{}", lines[5].text);
+        assert_eq!(lines[5].kind, LineKind::Stopped);
+    }
+
+    #[test]
     fn hosts_are_shown_where_there_are_several_machines() {
         let on = |mut one: Participant, host: &str| {
             (one.host, one.uid) = (Some(host.into()), None);
@@ -193,7 +214,7 @@ mod tests {
         assert_eq!(kinds, [FullHall, Columns, Holder, Dead, Holder, Waiter]);
         let line = Line::new(Dead, "make (dead)");
         assert_eq!(line.painted(80, true), "\x1b[31mmake (dead)\x1b[0m");
-        assert_eq!(line.painted(4, true), "\x1b[31mmake\x1b[0m");
+        assert_eq!(line.painted(4, true), "\x1b[31mmak…\x1b[0m");
         assert_eq!(line.painted(80, false), "make (dead)");
     }
 }

@@ -100,7 +100,7 @@ fn wait_fails_when_the_time_is_over() {
     assert!(begun.elapsed() >= Duration::from_millis(200));
     assert!(output.stdout.is_empty() && output.stderr.is_empty(), "nothing is printed in a pipe");
     assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
-    assert_eq!(halls.run(&["--timeout", "0.001m", "-E", "9", "x", "true"]), Some(9));
+    assert_eq!(halls.run(&["--wait", "0.001m", "-E", "9", "x", "true"]), Some(9));
     assert_eq!(halls.status("x")["waiting"], 0, "a waiter that gave up has left the queue");
     drop(holder);
 }

@@ -111,3 +111,58 @@ fn a_message_is_one_write() {
     assert!(said.starts_with("hallpass: cannot run no-such-command: "), "{said}");
     assert!(said.ends_with('\n'), "{said:?}");
 }
+
+/// Truncating a mapped file raises SIGBUS in the processes that use it.
+#[test]
+fn a_truncated_hall_does_not_lose_the_exit_status_of_the_command() {
+    let halls = Halls::new();
+    let file = halls.path().join("x/hall").display().to_string();
+    for options in [&["-k", "1"][..], &["--time-limit", "60"]] {
+        let script = format!("truncate --size 0 {file}; exit 9");
+        let output = halls.output("run", &[options, &["x", "sh", "-c", &script]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(9), "{said}");
+        assert!(
+            said.contains("truncated the file of a hall") && said.contains("rm --force"),
+            "{said}"
+        );
+        assert_eq!(halls.prints("rm", &["--force", "x"]), "");
+        assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+    }
+}
+
+#[test]
+fn a_run_inside_a_run_of_the_same_hall_gets_a_hint_while_it_waits() {
+    let halls = Halls::new();
+    let dir = halls.path().to_str().expect("UTF-8");
+    let inner = format!("{HALLPASS} run --dir {dir} -w 0.3 x true");
+    let output = halls.output("run", &["-k", "1", "x", "sh", "-c", &format!("{inner}; exit $?")]);
+    assert_eq!(output.status.code(), Some(124));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("x: waiting inside process ") && said.contains("neither ever ends"),
+        "{said}"
+    );
+    // A run in another hall, and a run that is not inside the holder, get none.
+    let _holder = halls.hold(&[], "x");
+    let output = halls.output("run", &["y", "sh", "-c", &format!("{inner}; exit $?")]);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(124), ""));
+}
+
+#[test]
+fn timeout_is_refused_and_the_message_names_both_meanings() {
+    let halls = Halls::new();
+    let output = halls.output("run", &["--timeout", "5", "x", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(said.contains("--wait TIME") && said.contains("--time-limit TIME"), "{said}");
+}
+
+#[test]
+fn more_values_than_slots_are_reported() {
+    let halls = Halls::new();
+    let output = halls.output("run", &["-k", "2", "--env", "GPU=a,b,c", "x", "true"]);
+    assert_eq!(output.status.code(), Some(0));
+    let said = text(&output.stderr);
+    assert_eq!(said, "hallpass: x: --env GPU has 3 values for 2 slots; no slot gets c\n");
+}

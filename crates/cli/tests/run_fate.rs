@@ -144,3 +144,81 @@ fn a_killed_command_has_released_its_locks_when_its_successor_starts() {
         assert_eq!(successor.leave().0, Some(0));
     }
 }
+
+/// A script that starts a child in another session without the descriptors of its parent, as Python's subprocess
+/// does, and prints its PID.
+const LEAVES_A_CHILD_WITHOUT_DESCRIPTORS: &str = "setsid bash -c 'for fd in /proc/self/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done; \
+     exec sleep 60' </dev/null >/dev/null 2>&1 & echo $!; exit 6";
+
+#[test]
+fn with_descendants_a_child_that_closes_its_descriptors_keeps_the_slot() {
+    let halls = Halls::new();
+    let script = LEAVES_A_CHILD_WITHOUT_DESCRIPTORS;
+    let mut running = halls.start(&["--descendants", "x", "bash", "-c", script]);
+    let child: i32 = running.line().parse().expect("a number");
+    assert_eq!(running.leave().0, Some(6), "hallpass does not wait for the child");
+    thread::sleep(A_WHILE);
+    assert!(!halls.is_free("x"));
+    let held = |pid: i32| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |all| all.count());
+    eventually("the child has closed its descriptors", || held(child) == 3);
+    thread::sleep(A_WHILE);
+    assert!(!halls.is_free("x"));
+    send(child, Signal::KILL);
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+/// Prints the PIDs of a child in another session and of the child of that child.
+const FAMILY: &str = "setsid sh -c 'sleep 60 & echo $$ $!; wait' & wait";
+
+/// Starts a family and returns the PIDs of the two youngest generations.
+fn start_family(halls: &Halls, options: &[&str]) -> (Running, Vec<i32>) {
+    let mut running = halls.start(&[options, &["x", "sh", "-c", FAMILY]].concat());
+    let pids = running.line().split(' ').map(|pid| pid.parse().expect("a number")).collect();
+    (running, pids)
+}
+
+#[test]
+fn with_on_kill_kill_grandchildren_are_killed_too() {
+    let halls = Halls::new();
+    let (mut running, family) = start_family(&halls, &["--on-kill", "kill"]);
+    running.kill_hallpass();
+    for pid in family {
+        eventually("the process is killed", || state(pid).is_none());
+    }
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+#[test]
+fn with_on_kill_kill_the_death_of_the_warden_kills_all_too() {
+    let halls = Halls::new();
+    let (mut running, family) = start_family(&halls, &["--on-kill", "kill"]);
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid()));
+    let children = children.expect("hallpass runs");
+    let warden = children.split(' ').next().expect("a child").parse().expect("a number");
+    send(warden, Signal::KILL);
+    assert_eq!(running.process.wait().expect("it ends").code(), Some(125));
+    for pid in family {
+        eventually("the process is killed", || state(pid).is_none());
+    }
+    eventually("the slot is free", || halls.is_free("x"));
+}
+
+#[test]
+fn a_command_that_reaches_its_time_limit_is_stopped_with_all_its_processes() {
+    let halls = Halls::new();
+    let (running, family) = start_family(&halls, &["--time-limit", "0.3"]);
+    assert_eq!(running.leave().0, Some(124));
+    assert!(family.iter().all(|pid| state(*pid).is_none()));
+    assert!(halls.is_free("x"));
+    // A command that ignores SIGTERM gets SIGKILL after the grace.
+    let script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+    let output =
+        halls.output("run", &["--time-limit", "0.2", "--grace", "0.2", "x", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(124));
+    let said = common::text(&output.stderr);
+    assert_eq!(said, "hallpass: x: the command reached its time limit and was stopped\n");
+    // A command that ends in time keeps its status.
+    assert_eq!(halls.run(&["--time-limit", "60", "x", "sh", "-c", "exit 7"]), Some(7));
+    assert_eq!(halls.run(&["--time-limit", "60", "x", "no-such-command"]), Some(127));
+    assert_eq!(halls.run(&["--time-limit", "60", "x", "sh", "-c", "kill -9 $$"]), Some(137));
+}

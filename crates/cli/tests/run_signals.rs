@@ -184,3 +184,62 @@ fn hallpass_does_not_stop_if_the_command_does_not() {
     stop_counting(&halls);
     assert_eq!(counter.leave(), (Some(3), "total 1\n".into()));
 }
+
+/// Gives hallpass the time to start the process that shows it signals to the group.
+fn await_probe(running: &Running) {
+    let path = format!("/proc/{0}/task/{0}/children", running.pid());
+    let is_there =
+        || fs::read_to_string(&path).is_ok_and(|children| children.split_whitespace().count() == 2);
+    for _ in 0..1000 {
+        if is_there() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_signal_to_the_process_group_reaches_the_command_once() {
+    for (signal, name) in SIGNALS {
+        let halls = Halls::new();
+        let mut command = halls.command("run", &["x", "sh", "-c", &counting(&halls, name)]);
+        let mut counter = Running::start(command.process_group(0));
+        counter.line();
+        await_probe(&counter);
+        let group = Pid::from_raw(counter.pid()).expect("a group");
+        for _ in 0..2 {
+            kill_process_group(group, signal).expect("it is there");
+            assert_eq!(counter.line(), "got", "{name}");
+            thread::sleep(A_WHILE);
+        }
+        // A signal to hallpass alone is forwarded as before.
+        counter.send(signal);
+        assert_eq!(counter.line(), "got", "{name}");
+        thread::sleep(A_WHILE);
+        stop_counting(&halls);
+        assert_eq!(counter.leave(), (Some(3), "total 3\n".into()), "{name}");
+    }
+}
+
+#[test]
+fn with_a_warden_signals_and_stops_reach_the_command_as_without() {
+    let halls = Halls::new();
+    let script = counting(&halls, "TERM");
+    let words = ["--descendants", "x", "sh", "-c", &script];
+    let mut counter = Running::start(halls.command("run", &words).process_group(0));
+    let command: i32 = counter.line().parse().expect("a number");
+    counter.send(Signal::TERM);
+    assert_eq!(counter.line(), "got");
+    counter.send(Signal::TSTP);
+    eventually("the command stops", || state(command) == Some('T'));
+    eventually("hallpass stops", || state(counter.pid()) == Some('T'));
+    counter.send(Signal::CONT);
+    eventually("the command continues", || state(command) != Some('T'));
+    eventually("hallpass continues", || state(counter.pid()) != Some('T'));
+    let group = Pid::from_raw(counter.pid()).expect("a group");
+    kill_process_group(group, Signal::TERM).expect("it is there");
+    assert_eq!(counter.line(), "got");
+    thread::sleep(A_WHILE);
+    stop_counting(&halls);
+    assert_eq!(counter.leave(), (Some(3), "total 2\n".into()));
+}

@@ -11,7 +11,7 @@ use hallpass_cluster::{Cluster, ClusterOptions, Tls};
 use hallpass_processes::HallDir;
 
 use super::{Error, Halls, Location};
-use crate::time;
+use crate::{halls::FAILED, signals::exit_on_truncated_file, time};
 
 /// The options that all commands on halls share.
 #[derive(Args, Default, Debug, PartialEq, Eq)]
@@ -68,7 +68,10 @@ impl LocationArgs {
     /// Opens the location: connects to the cluster, if it is one.
     pub fn open(self) -> Result<Halls, Error> {
         Ok(match self.location()? {
-            Location::Machine(dir) => Halls::OnMachine(dir),
+            Location::Machine(dir) => {
+                exit_on_truncated_file(FAILED);
+                Halls::OnMachine(dir)
+            }
             Location::Cluster(options) => Halls::OnCluster(Cluster::connect(*options)?),
         })
     }

@@ -2,12 +2,15 @@
 
 mod args;
 mod error;
+mod file_system;
 mod open;
 
 use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
-pub use self::{args::LocationArgs, error::Error, open::open_or_create};
+pub use self::{
+    args::LocationArgs, error::Error, file_system::check_file_system, open::open_or_create,
+};
 use crate::snapshot::{Users, View};
 
 /// A location, before anything there is opened.

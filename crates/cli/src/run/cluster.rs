@@ -32,7 +32,7 @@ use crate::{
         Keeper, lifeline,
         messages::{AcquireRequest, Order, Report, Request},
     },
-    output::say,
+    output::{can_paint, say},
 };
 
 /// The longest command, in characters, that `status` shows.
@@ -45,13 +45,17 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
                    time if the slot is lost";
         return Err(Refusal::failure(why));
     }
+    if args.duties().time_limit.is_some() {
+        let why = "--time-limit cannot be combined with --on: put `timeout` before CMD";
+        return Err(Refusal::failure(why));
+    }
     let Lease { ttl, grace } = args.lease(options.ttl)?;
     options.ttl = ttl;
     let request = AcquireRequest {
         name: name.clone(),
         slots: args.slots,
         default_slots: environment.slots().unwrap_or(1),
-        command: shown(&command).chars().take(SHOWN).collect(),
+        command: args.description(&command).chars().take(SHOWN).collect(),
         nonblock: waiting.nonblock,
         limit: waiting.limit,
         verbose: waiting.verbose && !io::stderr().is_terminal(),
@@ -66,7 +70,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
 
     let variables = environment.variables(&name, granted.slot, granted.slots)?;
     let id = keeper.inside.variable(env::var_os(lifeline::VARIABLE));
-    let run = prepared(&command, variables, granted.token, id);
+    let run = prepared(&command, granted.slot, variables, granted.token, id);
     if args.verbose {
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
@@ -110,12 +114,13 @@ fn too_late(name: &str, why: &str) -> Refusal {
 
 fn prepared(
     command: &[OsString],
+    slot: usize,
     variables: Vec<(String, String)>,
     token: u64,
     id: OsString,
 ) -> Command {
-    let mut run = Command::new(&command[0]);
-    run.args(&command[1..]).envs(variables).env(TOKEN, token.to_string());
+    let mut run = super::prepared(command, &slot.to_string());
+    run.envs(variables).env(TOKEN, token.to_string());
     run.env(lifeline::VARIABLE, id);
     run
 }
@@ -185,7 +190,7 @@ struct Display {
 
 impl Display {
     fn new() -> Self {
-        let watched = io::stderr().is_terminal();
+        let watched = io::stderr().is_terminal() && can_paint();
         Display { status_line: watched.then(StatusLine::new), pause: watched.then_some(AT_FIRST) }
     }
 
@@ -205,7 +210,9 @@ impl Display {
 
     fn show(&mut self, sentence: String) {
         self.pause = Some(EVERY);
-        if let Some(status_line) = self.status_line.as_ref().filter(|_| in_foreground()) {
+        if let Some(status_line) =
+            self.status_line.as_ref().filter(|line| in_foreground() && line.has_terminal())
+        {
             status_line.write(&sentence);
         }
     }

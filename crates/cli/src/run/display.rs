@@ -1,20 +1,21 @@
 //! The status line: one line on the terminal that shows the queue while hallpass waits for a slot.
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     io::{self, Write},
-    process,
-    sync::mpsc::{self, RecvTimeoutError, Sender},
-    thread::{self, JoinHandle},
+    os::fd::OwnedFd,
     time::Duration,
 };
 
 use console::Term;
 use hallpass_common::Participant;
-use hallpass_processes::SharedHall;
-use rustix::{process::getpgrp, termios::tcgetpgrp};
+use rustix::{
+    fs::{FlockOperation, Mode, OFlags, flock, open},
+    process::getpgrp,
+    termios::tcgetpgrp,
+};
 
-use crate::snapshot::{self, Users, View, printable};
+use crate::snapshot::{self, View, printable};
 
 /// Time before the line first appears. A shorter wait shows nothing, because a line that only flashes
 /// disturbs.
@@ -25,22 +26,33 @@ pub const EVERY: Duration = Duration::from_millis(500);
 /// Moves the cursor to the first column and clears the line.
 const CLEAR_LINE: &str = "\r\x1b[2K";
 
-/// A thread that keeps the status line up to date. Dropping it removes the line.
-pub struct WaitDisplay {
-    done: Option<Sender<()>>,
-    painter: Option<JoinHandle<()>>,
-}
-
 /// The line on standard error. Dropping it clears the line.
 pub struct StatusLine {
     terminal: Term,
     /// The text that the line shows; empty before the first.
     shown: RefCell<String>,
+    /// The terminal, locked: other commands that wait on it show no line. `None` inside if it cannot be locked.
+    lock: OnceCell<Option<OwnedFd>>,
 }
 
 impl StatusLine {
     pub fn new() -> Self {
-        StatusLine { terminal: Term::stderr(), shown: RefCell::default() }
+        StatusLine { terminal: Term::stderr(), shown: RefCell::default(), lock: OnceCell::new() }
+    }
+
+    /// Returns `true` if no other command shows its line on this terminal. From then on, no other does until
+    /// this value is dropped.
+    pub fn has_terminal(&self) -> bool {
+        if self.lock.get().is_some() {
+            return true;
+        }
+        // Standard error is often shared with other processes, and so would be a lock on it.
+        let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let terminal = open("/proc/self/fd/2", flags, Mode::empty()).ok();
+        let is_free = terminal.as_ref().is_none_or(|terminal| {
+            flock(terminal, FlockOperation::NonBlockingLockExclusive).is_ok()
+        });
+        is_free && self.lock.set(terminal).is_ok()
     }
 
     /// Shows `sentence`, cut to the width of the terminal.
@@ -61,37 +73,6 @@ impl Drop for StatusLine {
     fn drop(&mut self) {
         if !self.shown.borrow().is_empty() {
             let _ = (&self.terminal).write_all(CLEAR_LINE.as_bytes());
-        }
-    }
-}
-
-impl WaitDisplay {
-    /// Starts to show the queue of `hall`.
-    pub fn show(hall: SharedHall) -> Self {
-        let (done, is_done) = mpsc::channel();
-        let paint = move || {
-            let status_line = StatusLine::new();
-            let mut users = Users::default();
-            let mut pause = AT_FIRST;
-            while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(pause) {
-                pause = EVERY;
-                if in_foreground() {
-                    let hall = View::new(hall.status(), &mut users);
-                    status_line.write(&sentence(&hall, |one| one.pid == process::id()));
-                }
-            }
-        };
-        // If no thread can be started, hallpass waits without a line.
-        let painter = thread::Builder::new().name("display".into()).spawn(paint).ok();
-        WaitDisplay { done: Some(done), painter }
-    }
-}
-
-impl Drop for WaitDisplay {
-    fn drop(&mut self) {
-        self.done = None;
-        if let Some(painter) = self.painter.take() {
-            let _ = painter.join();
         }
     }
 }

@@ -4,7 +4,8 @@ use std::num::NonZero;
 
 use crate::keeper::lifeline;
 
-const NAME: &str = "HALLPASS_NAME";
+/// The name of the hall.
+pub const NAME: &str = "HALLPASS_NAME";
 const SLOT: &str = "HALLPASS_SLOT";
 const SLOTS: &str = "HALLPASS_SLOTS";
 const DEVICE: &str = "HALLPASS_DEVICE";
@@ -19,15 +20,28 @@ const OWN: [&str; 6] = [NAME, SLOT, SLOTS, DEVICE, TOKEN, lifeline::VARIABLE];
 pub struct Mapping {
     variable: String,
     values: Vec<String>,
+    /// The option that asks for it.
+    option: String,
 }
 
 impl Mapping {
+    /// Returns the mapping of a list of devices, which `option` asks for.
+    pub fn of_devices(option: &str, variable: &str, devices: Vec<String>) -> Self {
+        Mapping { variable: variable.into(), values: devices, option: option.into() }
+    }
+
+    /// Returns the name of the variable.
+    pub fn variable(&self) -> &str {
+        &self.variable
+    }
+
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((variable, _)) if OWN.contains(&variable) => {
                 Err(format!("hallpass itself sets {variable}: choose another variable"))
             }
             Some((variable, values)) if !variable.is_empty() => Ok(Mapping {
+                option: format!("--env {variable}"),
                 variable: variable.to_string(),
                 values: values.split(',').map(str::to_string).collect(),
             }),
@@ -63,11 +77,20 @@ impl Environment {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         match self.mappings.iter().find(|mapping| mapping.values.len() < devices) {
             None => Ok(()),
-            Some(Mapping { variable, values }) => Err(format!(
-                "--env {variable} needs {devices} values for {slots} slots, and has {}",
+            Some(Mapping { option, values, .. }) => Err(format!(
+                "{option} needs {devices} values for {slots} slots, and has {}",
                 values.len()
             )),
         }
+    }
+
+    /// Says which values of `--env` no slot of the hall gets, if there are any.
+    pub fn unused_values(&self, slots: usize) -> Option<String> {
+        let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
+        let mapping = self.mappings.iter().find(|mapping| mapping.values.len() > devices)?;
+        let Mapping { option, values, .. } = mapping;
+        let (count, unused) = (values.len(), values[devices..].join(","));
+        Some(format!("{option} has {count} values for {slots} slots; no slot gets {unused}"))
     }
 
     /// Returns the variables for the holder of `slot` in the hall `name`, which has `slots` slots.
@@ -88,7 +111,7 @@ impl Environment {
         if self.per_device.is_some() {
             variables.push((DEVICE.to_string(), device.to_string()));
         }
-        for Mapping { variable, values } in &self.mappings {
+        for Mapping { variable, values, .. } in &self.mappings {
             variables.push((variable.clone(), values[device].clone()));
         }
         Ok(variables)
@@ -138,6 +161,9 @@ mod tests {
         let error = few.check(5).expect_err("slot 4 has no port");
         assert_eq!(error, "--env PORT needs 3 values for 5 slots, and has 2");
         assert!(few.variables("gpu", 4, 5).is_err());
+        let unused = few.unused_values(3).expect("c has no slot");
+        assert_eq!(unused, "--env GPU has 3 values for 3 slots; no slot gets c");
+        assert_eq!(environment(&["GPU=a,b"], 2).unused_values(3), None);
         assert_eq!(environment(&[], 2).slots(), None);
         assert_eq!(environment(&[], 2).check(1000), Ok(()));
     }

@@ -1,15 +1,21 @@
 //! `hallpass run`: waits for a slot, and runs a command in it.
 
+mod attendant;
 mod cluster;
+mod descendants;
 mod display;
 mod environment;
+mod gpus;
+mod group_probe;
 mod guard;
 mod inherited;
+mod operands;
 mod options;
 mod signal_settings;
 mod spawn;
 mod supervisor;
 mod waiting;
+mod warden;
 
 use std::{
     ffi::OsString,
@@ -22,14 +28,16 @@ use hallpass_processes::HallDir;
 pub use self::{display::sentence, options::Args};
 use self::{
     environment::Environment,
-    inherited::LowDescriptor,
-    options::{Invocation, OnKill},
+    inherited::{InheritedLifeline, LowDescriptor},
+    operands::{Invocation, with_slot},
     supervisor::{Ended, Supervisor, become_command},
     waiting::Waiting,
+    warden::{Duties, Failure},
 };
 use crate::{
-    location::{Error, Location, open_or_create},
+    location::{Error, Location, check_file_system, open_or_create},
     output::say,
+    signals::exit_on_truncated_file,
     snapshot::printable,
 };
 
@@ -108,7 +116,11 @@ struct RunRequest {
 
 fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     let Invocation { name, command } = args.invocation()?;
-    let environment = Environment::new(std::mem::take(&mut args.mappings), args.per_device);
+    let mut mappings = std::mem::take(&mut args.mappings);
+    if args.gpus {
+        mappings.push(gpus::mapping(&mappings)?);
+    }
+    let environment = Environment::new(mappings, args.per_device);
     if let Some(slots) = args.slots {
         // Checked before a hall is created that this command could not use.
         environment.check(slots)?;
@@ -130,6 +142,8 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
 fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let RunRequest { args, name, command, environment, waiting } = request;
     args.no_cluster_options()?;
+    check_file_system(dir.path())?;
+    exit_on_truncated_file(OWN_FAILURE);
     let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
     let hall = open_or_create(
         args.slots,
@@ -138,11 +152,13 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         |slots| dir.open(&name, slots),
     )?;
     environment.check(hall.slots())?;
-    hall.describe_as(&shown(&command));
+    if let Some(unused) = environment.unused_values(hall.slots()) {
+        say(format_args!("{name}: {unused}"));
+    }
+    hall.describe_as(&args.description(&command));
     let pass = waiting.acquire(&hall)?;
 
-    let mut run = Command::new(&command[0]);
-    run.args(&command[1..]);
+    let mut run = prepared(&command, &pass.slot().to_string());
     run.envs(environment.variables(&name, pass.slot(), hall.slots())?);
     if args.verbose {
         say(format_args!("{name}: slot {}: running {}", pass.slot(), shown(&command)));
@@ -151,14 +167,40 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = Supervisor::start(run, lifeline, args.on_kill == Some(OnKill::Kill))
-        .map_err(|error| not_started(&command[0], &error))?
-        .wait()?;
+    let ended = run_command(run, lifeline, args.duties()).map_err(|failure| match failure {
+        Failure::NotStarted(error) => not_started(&command[0], &error),
+        Failure::Unsupervised(error) => error.into(),
+    })?;
+    // The command has ended: its status is not lost if the hall was damaged meanwhile.
+    exit_on_truncated_file(ended.status());
+    if ended == Ended::TimedOut {
+        say(format_args!("{name}: the command reached its time limit and was stopped"));
+    }
     match args.descendants {
         true => pass.leave_to_lifeline(),
         false => drop(pass),
     }
     Ok(ended)
+}
+
+/// Returns the command with `{slot}` replaced in its arguments.
+fn prepared(command: &[OsString], slot: &str) -> Command {
+    let mut run = Command::new(&command[0]);
+    run.args(command[1..].iter().map(|argument| with_slot(argument, slot)));
+    run
+}
+
+/// Runs the command, and returns how it ended.
+fn run_command(
+    command: Command,
+    lifeline: Option<InheritedLifeline>,
+    duties: Duties,
+) -> Result<Ended, Failure> {
+    if duties.any() {
+        return warden::run(command, lifeline, duties);
+    }
+    let started = Supervisor::start(command, lifeline, false).map_err(Failure::NotStarted)?;
+    Ok(started.wait()?)
 }
 
 fn not_started(program: &OsString, error: &io::Error) -> Refusal {

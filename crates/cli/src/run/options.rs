@@ -4,7 +4,11 @@ use std::{env, ffi::OsString, iter, num::NonZero, os::unix::ffi::OsStrExt, time:
 
 use clap::{Args as ClapArgs, Parser, ValueEnum};
 
-use super::environment::Mapping;
+use super::{
+    environment::Mapping,
+    shown,
+    warden::{Duties, TimeLimit},
+};
 use crate::{location::LocationArgs, time};
 
 const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
@@ -42,8 +46,15 @@ pub struct Args {
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
     pub nonblock: bool,
     /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124 or that of -E
-    #[arg(short, long, visible_alias = "timeout", value_name = "TIME", value_parser = time::parse)]
+    #[arg(short, long, value_name = "TIME", value_parser = time::parse)]
     pub wait: Option<Duration>,
+    /// Refused with a hint, because it could mean --wait or --time-limit
+    #[arg(long, value_name = "TIME", hide = true)]
+    pub timeout: Option<String>,
+    /// Stop CMD and the processes that it started after this time: SIGTERM, then SIGKILL after --grace; exit
+    /// with status 124
+    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "no_fork")]
+    time_limit: Option<Duration>,
     /// Exit with CODE if -n or -w gets no slot
     #[arg(short = 'E', long, value_name = "CODE")]
     pub conflict_exit_code: Option<u8>,
@@ -53,6 +64,10 @@ pub struct Args {
     /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; can be repeated
     #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
     pub mappings: Vec<Mapping>,
+    /// Give each slot a GPU: nvidia-smi or rocm-smi lists them, and CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES
+    /// names one in CMD; of these variables in the environment of hallpass, only the devices that they name
+    #[arg(long)]
+    pub gpus: bool,
     /// Let M consecutive slots share a device: slot s gets value number s / M of each --env
     #[arg(long, value_name = "M")]
     pub per_device: Option<NonZero<usize>>,
@@ -64,12 +79,11 @@ pub struct Args {
     /// earlier [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     ttl: Option<Duration>,
-    /// With --on: the time between SIGTERM and SIGKILL when the slot is lost; less than half of --ttl
-    /// [default: 3s, or 3/10 of --ttl if that is less]
+    /// The time between SIGTERM and SIGKILL, with --time-limit or when a slot on etcd is lost; with --on, less
+    /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
-    /// Keep the slot until CMD and all processes that it left running have exited; processes that close
-    /// the descriptors they inherit, such as children of Python's subprocess, do not keep it
+    /// Keep the slot until CMD and all processes that it left running have exited
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
@@ -78,13 +92,16 @@ pub struct Args {
     /// Replace hallpass by CMD instead of starting a child; processes that CMD leaves running keep the slot
     #[arg(short = 'F', long, conflicts_with = "on_kill")]
     pub no_fork: bool,
+    /// Show TEXT instead of CMD in `status`, `top` and `log`
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     /// Report progress on standard error
     #[arg(long)]
     pub verbose: bool,
     /// The hall, then the command with its arguments
     // NAME and CMD are one list, so that the parser looks for no options after NAME.
     #[arg(value_names = ["NAME", "CMD"], required = true, num_args = 1.., trailing_var_arg = true)]
-    operands: Vec<OsString>,
+    pub operands: Vec<OsString>,
 }
 
 /// The command line of `run` alone.
@@ -163,11 +180,29 @@ impl Args {
 
     /// Fails if an option was given that only halls on a cluster have.
     pub fn no_cluster_options(&self) -> Result<(), String> {
-        match (self.ttl, self.grace) {
-            (None, None) => Ok(()),
-            (Some(_), _) => Err("--ttl is for halls on etcd: add --on URL".into()),
-            (None, Some(_)) => Err("--grace is for halls on etcd: add --on URL".into()),
+        match (self.ttl, self.grace, self.time_limit) {
+            (None, None, _) | (None, Some(_), Some(_)) => Ok(()),
+            (Some(_), ..) => Err("--ttl is for halls on etcd: add --on URL".into()),
+            (None, Some(_), None) => {
+                Err("--grace is for --time-limit and for halls on etcd: add --time-limit TIME or --on URL"
+                    .into())
+            }
         }
+    }
+
+    /// Returns what a warden has to do for these options.
+    pub fn duties(&self) -> Duties {
+        let grace = self.grace.unwrap_or(GRACE);
+        Duties {
+            kill_with_us: self.on_kill == Some(OnKill::Kill),
+            await_descendants: self.descendants,
+            time_limit: self.time_limit.map(|limit| TimeLimit { limit, grace }),
+        }
+    }
+
+    /// Returns the text that `status` shows for the command.
+    pub fn description(&self, command: &[OsString]) -> String {
+        self.label.clone().unwrap_or_else(|| shown(command))
     }
 }
 
@@ -179,81 +214,16 @@ pub enum OnKill {
     Kill,
 }
 
-/// The operands: the name of the hall and the command.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Invocation {
-    pub name: String,
-    /// The program and its arguments; never empty.
-    pub command: Vec<OsString>,
-}
-
-impl Args {
-    /// Splits the operands into the name of the hall and the command.
-    pub fn invocation(&mut self) -> Result<Invocation, String> {
-        let mut operands = std::mem::take(&mut self.operands).into_iter();
-        let name = operands.next().unwrap_or_default();
-        let name = name
-            .into_string()
-            .map_err(|name| format!("NAME must be UTF-8 text, got `{}`", name.to_string_lossy()))?;
-        let rest = operands.collect();
-        let command = match self.shell_line.take() {
-            None => command(rest)?,
-            Some(line) if rest.is_empty() => in_shell(line),
-            Some(_) => return Err("-c replaces CMD: give one of them, not both".into()),
-        };
-        Ok(Invocation { name, command })
-    }
-}
-
-/// Reads the command: `-- CMD...`, `CMD...` or, as with `flock(1)`, `-c STRING`.
-fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
-    let first = words.first().and_then(|word| word.to_str());
-    match first {
-        Some("--") => {
-            words.remove(0);
-        }
-        Some(flag @ ("-c" | "--command")) => {
-            let flag = flag.to_string();
-            return match <[OsString; 2]>::try_from(words) {
-                Ok([_, line]) => Ok(in_shell(line)),
-                Err(_) => Err(format!("{flag} takes exactly one string")),
-            };
-        }
-        Some(option) if option.starts_with('-') && option != "-" => {
-            return Err(format!(
-                "options go before NAME, and `{option}` follows it; put `--` before a command that \
-                 begins with a dash"
-            ));
-        }
-        _ => {}
-    }
-    if words.is_empty() {
-        return Err("CMD is missing; see `hallpass run --help`".into());
-    }
-    Ok(words)
-}
-
-fn in_shell(line: OsString) -> Vec<OsString> {
-    let shell = env::var_os("SHELL").filter(|shell| !shell.is_empty());
-    vec![shell.unwrap_or_else(|| "/bin/sh".into()), "-c".into(), line]
-}
-
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use crate::run::operands::Invocation;
 
-    fn parse(words: &[&str]) -> Result<(Args, Invocation), String> {
+    pub fn parse(words: &[&str]) -> Result<(Args, Invocation), String> {
         let line = RunCommandLine::try_parse_from([&["run"], words].concat());
         let mut args = line.map_err(|error| error.to_string())?.args;
         let invocation = args.invocation()?;
         Ok((args, invocation))
-    }
-
-    /// The command that `run WORDS...` would run.
-    fn runs(words: &[&str]) -> Result<Vec<String>, String> {
-        let (_, invocation) = parse(words)?;
-        assert_eq!(invocation.name, "gpu");
-        Ok(invocation.command.into_iter().map(|word| word.into_string().expect("text")).collect())
     }
 
     #[test]
@@ -263,9 +233,10 @@ mod tests {
         assert_eq!(args.slots, Some(4));
         assert!(!args.nonblock && args.wait.is_none() && args.conflict_exit_code.is_none());
         assert_eq!(invocation.command, ["python", "-n", "-E", "x", "--wait"].map(OsString::from));
-        assert_eq!(runs(&["gpu", "--", "-n", "x"]), Ok(vec!["-n".into(), "x".into()]));
+        let (_, invocation) = parse(&["gpu", "--", "-n", "x"]).expect("fine");
+        assert_eq!(invocation.command, ["-n", "x"].map(OsString::from));
         for words in [&["gpu", "-k", "4", "--", "true"][..], &["gpu", "--help"]] {
-            let error = runs(words).expect_err("no option follows the name");
+            let error = parse(words).expect_err("no option follows the name");
             assert!(error.starts_with("options go before NAME"), "{error}");
         }
     }
@@ -305,30 +276,6 @@ mod tests {
     }
 
     #[test]
-    fn one_double_dash_after_the_name_is_not_part_of_the_command() {
-        for words in [&["gpu", "--", "a", "-k"][..], &["gpu", "a", "-k"], &["--", "gpu", "a", "-k"]]
-        {
-            assert_eq!(runs(words), Ok(vec!["a".into(), "-k".into()]), "{words:?}");
-        }
-        assert_eq!(runs(&["gpu", "--", "--", "a"]), Ok(vec!["--".into(), "a".into()]));
-        assert_eq!(runs(&["gpu", "a", "--", "b"]), Ok(vec!["a".into(), "--".into(), "b".into()]));
-        assert_eq!(runs(&["gpu", "--", "-c", "b"]), Ok(vec!["-c".into(), "b".into()]));
-    }
-
-    #[test]
-    fn the_shell_command_of_c_may_come_before_or_after_the_name() {
-        for words in
-            [&["gpu", "-c", "a | b"][..], &["gpu", "--command", "a | b"], &["-c", "a | b", "gpu"]]
-        {
-            let command = runs(words).expect("fine");
-            assert_eq!(command[1..], ["-c", "a | b"], "{words:?}");
-        }
-        for words in [&["gpu", "-c"][..], &["gpu", "-c", "a", "b"], &["-c", "a", "gpu", "b"]] {
-            assert!(runs(words).is_err(), "{words:?}");
-        }
-    }
-
-    #[test]
     fn grace_must_be_less_than_half_of_the_ttl() {
         let lease = |words: &[&str]| {
             let (args, _) = parse(&[words, &["gpu", "a"]].concat())?;
@@ -356,6 +303,7 @@ mod tests {
             &["-n", "-w", "1", "gpu", "a"],
             &["-F", "-o", "gpu", "a"],
             &["-F", "--on-kill", "kill", "gpu", "a"],
+            &["-F", "--time-limit", "1", "gpu", "a"],
             &["--descendants", "-o", "gpu", "a"],
             &["-k", "-1", "gpu", "a"],
             &["-E", "256", "gpu", "a"],

@@ -2,7 +2,8 @@
 //! command, and exits with its exit status.
 //!
 //! The command stays in the process group of hallpass. So it is in the foreground when hallpass is, and both
-//! get the signals of the terminal. hallpass forwards only the signals that were sent to hallpass alone.
+//! get the signals of the terminal and signals to the group. hallpass forwards only the signals that were sent to
+//! hallpass alone.
 
 use std::{
     io,
@@ -11,13 +12,21 @@ use std::{
         unix::process::CommandExt,
     },
     process::{Command, ExitCode},
+    time::Duration,
 };
 
-use rustix::process::{
-    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, getsid, kill_process, waitpid,
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    process::{
+        Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, getpid, getsid, kill_process, wait,
+        waitpid,
+    },
 };
 
-use super::{inherited::InheritedLifeline, signal_settings::SignalSettings};
+use super::{
+    group_probe::GroupProbe, inherited::InheritedLifeline, signal_settings::SignalSettings,
+};
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
 /// The signals that are forwarded to the command.
@@ -34,30 +43,44 @@ const FORWARDED: [Signal; 9] = [
     Signal::TTOU,
 ];
 
+/// A command that runs for less than this gets no group probe. Starting one takes a part of the time of a short
+/// command.
+const SHORT: Duration = Duration::from_millis(5);
+
+/// Exit status: the command reached its time limit. As `timeout(1)`.
+const TIME_LIMIT: i32 = 124;
+
 /// How the command ended.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     Exited(i32),
     Killed(i32),
     /// Killed by Ctrl-C.
     Interrupted,
+    /// Stopped by hallpass because it reached its time limit.
+    TimedOut,
 }
 
 impl Ended {
-    /// Returns the exit status of the command, or 128 plus the number of the signal that killed it. After
-    /// Ctrl-C, kills this process by SIGINT instead.
-    pub fn exit_code(self) -> ExitCode {
-        let code = match self {
+    /// Returns the exit status of the command, or 128 plus the number of the signal that killed it.
+    pub fn status(self) -> u8 {
+        let status = match self {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
-            Ended::Interrupted => {
-                // A shell continues its script after Ctrl-C unless SIGINT kills hallpass too.
-                let _ = SignalSet::of([Signal::INT]).unblock();
-                let _ = raise(Signal::INT);
-                128 + libc::SIGINT
-            }
+            Ended::Interrupted => 128 + libc::SIGINT,
+            Ended::TimedOut => TIME_LIMIT,
         };
-        ExitCode::from(code as u8)
+        status as u8
+    }
+
+    /// Returns [`status`](Ended::status). After Ctrl-C, kills this process by SIGINT instead.
+    pub fn exit_code(self) -> ExitCode {
+        if self == Ended::Interrupted {
+            // A shell continues its script after Ctrl-C unless SIGINT kills hallpass too.
+            let _ = SignalSet::of([Signal::INT]).unblock();
+            let _ = raise(Signal::INT);
+        }
+        ExitCode::from(self.status())
     }
 }
 
@@ -70,42 +93,112 @@ pub fn become_command(mut command: Command) -> io::Error {
     command.exec()
 }
 
+/// Signals that are caught for a supervisor, before its child is started.
+pub struct CaughtSignals {
+    /// The settings of the caller of hallpass, for the command.
+    settings: SignalSettings,
+    signals: SignalFd,
+}
+
+impl CaughtSignals {
+    /// Catches the signals that are forwarded to the child.
+    pub fn catch() -> io::Result<Self> {
+        let settings = SignalSettings::now()?;
+        settings.notice_children()?;
+        let ours = caught();
+        ours.block()?;
+        Ok(CaughtSignals { settings, signals: SignalFd::new(&ours)? })
+    }
+
+    /// Supervises `child`, a copy of this process that is forked.
+    pub fn supervise(self, child: Pid) -> Supervisor {
+        Supervisor::new(child, self.signals)
+    }
+
+    /// Starts the command. It inherits `lifeline`, which is then closed in this process.
+    pub fn start(
+        self,
+        command: Command,
+        lifeline: Option<InheritedLifeline>,
+        die_with_us: bool,
+    ) -> io::Result<Supervisor> {
+        let child = self.settings.spawn(command, die_with_us)?;
+        drop(lifeline);
+        Ok(Supervisor::new(child, self.signals))
+    }
+}
+
+fn caught() -> SignalSet {
+    SignalSet::of(FORWARDED.into_iter().chain([Signal::CHILD, Signal::CONT]))
+}
+
 /// The running command, supervised.
 pub struct Supervisor {
     child: Pid,
     signals: SignalFd,
+    /// Shows which signals were sent to the group.
+    probe: Option<GroupProbe>,
     /// `true` while the command is stopped.
     stopped: bool,
     /// `true` if the terminal has sent SIGINT.
     interrupted: bool,
     /// `true` if hallpass does not stop when the command stops.
     steadfast: bool,
+    /// `true` if this process gets the orphans among the descendants of the command.
+    adopts: bool,
 }
 
 impl Supervisor {
+    fn new(child: Pid, signals: SignalFd) -> Self {
+        let (stopped, interrupted, steadfast, adopts) = (false, false, false, false);
+        Supervisor { child, signals, probe: None, stopped, interrupted, steadfast, adopts }
+    }
+
     /// Starts the command. It inherits `lifeline`, which is then closed in this process.
     pub fn start(
         command: Command,
         lifeline: Option<InheritedLifeline>,
         die_with_us: bool,
     ) -> io::Result<Self> {
-        let settings = SignalSettings::now()?;
-        settings.notice_children()?;
-        let ours = SignalSet::of(FORWARDED.into_iter().chain([Signal::CHILD, Signal::CONT]));
-        ours.block()?;
-        let signals = SignalFd::new(&ours)?;
-        let child = settings.spawn(command, die_with_us)?;
-        drop(lifeline);
-        Ok(Supervisor { child, signals, stopped: false, interrupted: false, steadfast: false })
+        CaughtSignals::catch()?.start(command, lifeline, die_with_us)
     }
 
     /// Waits until the command ends.
     pub fn wait(mut self) -> io::Result<Ended> {
+        self.probe_group_of_long_command()?;
         loop {
             if let Some(ended) = self.attend()? {
                 return Ok(ended);
             }
         }
+    }
+
+    /// Waits for the first signal, and starts the group probe if it does not come soon: the end of a short command
+    /// is the first signal.
+    pub fn probe_group_of_long_command(&mut self) -> io::Result<()> {
+        let mut file = [PollFd::new(&self.signals, PollFlags::IN)];
+        let limit = Timespec::try_from(SHORT).map_err(io::Error::other)?;
+        match poll(&mut file, Some(&limit)) {
+            Ok(0) => self.probe_group(),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Starts the group probe.
+    pub fn probe_group(&mut self) {
+        self.probe = GroupProbe::start();
+    }
+
+    /// Ends the group probe, which is a child of this process.
+    pub fn end_probe(&mut self) {
+        self.probe = None;
+    }
+
+    /// From now on, reaps the orphans that this process gets as a child subreaper.
+    pub fn adopt(&mut self) {
+        self.adopts = true;
     }
 
     /// Returns a descriptor that is readable when [`attend`](Supervisor::attend) has a signal to handle.
@@ -149,6 +242,7 @@ impl Supervisor {
     /// Sends the signal to the command, unless the command has got it already or the caller of hallpass
     /// ignores it.
     fn forward(&mut self, Received { signal, from_kernel, pid }: Received) {
+        let to_group = self.is_sent_to_group(signal);
         if is_ignored(signal) {
             // As with nohup(1): the caller wants the signal to have no effect.
             return;
@@ -158,33 +252,42 @@ impl Supervisor {
             if self.terminal_reaches_child(signal) {
                 return;
             }
-        } else if pid == self.child.as_raw_pid() {
-            // The command sent the signal to its whole group, as `kill 0` does, and has got it.
+        } else if pid == self.child.as_raw_pid() || (to_group && self.shares_group()) {
+            // The command has got it: it sent the signal to its whole group, as `kill 0` does, or another process
+            // did.
             return;
         }
         // This fails if the command has ended, or runs as another user. Neither can be helped.
         let _ = kill_process(self.child, signal);
     }
 
+    /// Returns `true` if the probe has got the signal too.
+    fn is_sent_to_group(&mut self, signal: Signal) -> bool {
+        let Some(probe) = &self.probe else { return false };
+        let pending = probe.signals();
+        if pending.contains_any(&FORWARDED) {
+            // A pending signal hides the next one. The new probe starts before the old one ends.
+            self.probe = GroupProbe::start();
+        }
+        pending.contains(signal)
+    }
+
     /// Returns `true` if the command got the signal from the terminal too.
     fn terminal_reaches_child(&self, signal: Signal) -> bool {
-        let same_group = getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp());
         // When a terminal is closed, the kernel sends SIGHUP to the session leader only.
         let sent_to_leader =
             signal == Signal::HUP && getsid(None).is_ok_and(|session| session == getpid());
-        same_group && !sent_to_leader
+        self.shares_group() && !sent_to_leader
+    }
+
+    /// Returns `true` if the command is in the process group of hallpass.
+    fn shares_group(&self) -> bool {
+        getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp())
     }
 
     /// Checks the state of the command, and stops when it has stopped.
     fn look(&mut self) -> io::Result<Option<Ended>> {
-        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
-        loop {
-            let status = match waitpid(Some(self.child), options) {
-                Ok(Some((_, status))) => status,
-                Ok(None) => return Ok(None),
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
-            };
+        while let Some(status) = self.next_status()? {
             if let Some(code) = status.exit_status() {
                 return Ok(Some(Ended::Exited(code)));
             }
@@ -199,6 +302,25 @@ impl Supervisor {
             }
             if let Some(signal) = status.stopping_signal().and_then(Signal::from_named_raw) {
                 stop(signal)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the next change of the command's state, if there is one.
+    fn next_status(&self) -> io::Result<Option<WaitStatus>> {
+        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
+        loop {
+            let changed = match self.adopts {
+                true => wait(options),
+                false => waitpid(Some(self.child), options),
+            };
+            match changed {
+                Ok(Some((pid, status))) if pid == self.child => return Ok(Some(status)),
+                // An orphan that this process has adopted.
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(error.into()),
             }
         }
     }

@@ -1,0 +1,371 @@
+//! The warden: a process between hallpass and the command that knows all processes which the command started.
+//!
+//! hallpass starts a warden if an option is about these processes: `--descendants`, `--on-kill kill` or
+//! `--time-limit`. The warden is a *child subreaper*: when a process dies, its children become children of the
+//! warden. So no process escapes it, whichever descriptors it closes and whichever session it is in. The warden
+//! supervises the command as hallpass otherwise does, and hallpass supervises the warden: it forwards signals,
+//! and stops when the warden stops.
+#![allow(unsafe_code)]
+
+use std::{
+    env, fs, io,
+    os::fd::{AsFd, OwnedFd},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, read, write},
+    pipe::{PipeFlags, pipe_with},
+    process::{Pid, WaitOptions, getpid, set_child_subreaper, setsid, wait},
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
+};
+
+use super::{
+    descendants::{self, ask_all_to_end},
+    inherited::InheritedLifeline,
+    supervisor::{CaughtSignals, Ended, Supervisor},
+};
+
+/// Time between two looks at processes that are being ended.
+const SOON: Duration = Duration::from_millis(20);
+
+/// What the warden does besides supervising the command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Duties {
+    /// `--on-kill kill`: end all processes if hallpass is killed.
+    pub kill_with_us: bool,
+    /// `--descendants`: keep the slot until all processes have ended.
+    pub await_descendants: bool,
+    /// `--time-limit`: how long the command may run.
+    pub time_limit: Option<TimeLimit>,
+}
+
+/// The longest time that a command may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit {
+    pub limit: Duration,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace: Duration,
+}
+
+impl Duties {
+    /// Returns `true` if there is something to do that needs a warden.
+    pub fn any(self) -> bool {
+        self != Duties::default()
+    }
+}
+
+/// Why a command that a warden starts has no exit status.
+pub enum Failure {
+    /// The command cannot be started.
+    NotStarted(io::Error),
+    /// The command cannot be supervised.
+    Unsupervised(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Unsupervised(error)
+    }
+}
+
+impl From<Errno> for Failure {
+    fn from(error: Errno) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
+/// Runs the command under a warden and waits until the command ends. The processes that it leaves running may
+/// continue, and the warden with them.
+///
+/// This process must have only one thread.
+pub fn run(
+    command: Command,
+    lifeline: Option<InheritedLifeline>,
+    duties: Duties,
+) -> Result<Ended, Failure> {
+    let signals = CaughtSignals::catch()?;
+    let (report, reporter) = pipe_with(PipeFlags::CLOEXEC)?;
+    if duties.kill_with_us {
+        // If the warden itself is killed, this process gets the orphans.
+        set_child_subreaper(Some(getpid()))?;
+    }
+    // SAFETY: this process has only one thread, so its copy is in a consistent state.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error().into()),
+        0 => {
+            drop(report);
+            let status = match Warden::start(signals, command, lifeline, duties, reporter) {
+                Ok(warden) => warden.keep(),
+                Err(_) => 1,
+            };
+            // SAFETY: the call takes a number. The copies of what the other process owns are not dropped.
+            unsafe { libc::_exit(status) }
+        }
+        pid => {
+            drop((reporter, lifeline));
+            let warden =
+                Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound).map_err(io::Error::from)?;
+            follow(signals.supervise(warden), report, duties)
+        }
+    }
+}
+
+/// Supervises the warden until it reports how the command ended.
+fn follow(mut warden: Supervisor, report: OwnedFd, duties: Duties) -> Result<Ended, Failure> {
+    warden.probe_group();
+    loop {
+        let mut files = [
+            PollFd::new(&report, PollFlags::IN),
+            PollFd::from_borrowed_fd(warden.signals(), PollFlags::IN),
+        ];
+        match poll(&mut files, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [reported, signalled] = files.map(|file| !file.revents().is_empty());
+        if reported {
+            let mut message = [0; MESSAGE];
+            let length = read(&report, &mut message)?;
+            if length == MESSAGE {
+                return decode(message).map_err(Failure::NotStarted);
+            }
+            // The warden has died.
+            warden.end_probe();
+            if duties.kill_with_us {
+                descendants::kill_all();
+            }
+            let why = "the process that watches over the command was killed";
+            return Err(io::Error::other(why).into());
+        }
+        if signalled {
+            // The report tells how the command ended; the end of the warden tells nothing.
+            let _ = warden.attend()?;
+        }
+    }
+}
+
+/// The length of the report.
+const MESSAGE: usize = 5;
+
+/// Writes how the command ended, or the number of the error with which it did not start.
+fn encode(ended: Result<Ended, i32>) -> [u8; MESSAGE] {
+    let (kind, value) = match ended {
+        Err(error) => (0, error),
+        Ok(Ended::Exited(code)) => (1, code),
+        Ok(Ended::Killed(signal)) => (2, signal),
+        Ok(Ended::Interrupted) => (3, 0),
+        Ok(Ended::TimedOut) => (4, 0),
+    };
+    let [a, b, c, d] = value.to_ne_bytes();
+    [kind, a, b, c, d]
+}
+
+fn decode([kind, a, b, c, d]: [u8; MESSAGE]) -> io::Result<Ended> {
+    let value = i32::from_ne_bytes([a, b, c, d]);
+    match kind {
+        1 => Ok(Ended::Exited(value)),
+        2 => Ok(Ended::Killed(value)),
+        3 => Ok(Ended::Interrupted),
+        4 => Ok(Ended::TimedOut),
+        _ => Err(io::Error::from_raw_os_error(value)),
+    }
+}
+
+/// The state of the warden.
+struct Warden {
+    supervisor: Supervisor,
+    duties: Duties,
+    /// The pipe to hallpass. When its other end is closed, hallpass has died.
+    reporter: OwnedFd,
+    begun: Instant,
+    /// When SIGKILL follows SIGTERM, once the command has reached its time limit.
+    kill_at: Option<Instant>,
+    orphaned: bool,
+}
+
+impl Warden {
+    fn start(
+        signals: CaughtSignals,
+        command: Command,
+        lifeline: Option<InheritedLifeline>,
+        duties: Duties,
+        reporter: OwnedFd,
+    ) -> io::Result<Self> {
+        set_child_subreaper(Some(getpid()))?;
+        // The warden keeps the slot by its copy of the pass's own descriptor.
+        let started = signals.start(command, lifeline, duties.kill_with_us);
+        let mut supervisor = started.inspect_err(|error| {
+            let _ = write(&reporter, &encode(Err(error.raw_os_error().unwrap_or(libc::EIO))));
+        })?;
+        supervisor.adopt();
+        supervisor.probe_group();
+        let begun = Instant::now();
+        Ok(Warden { supervisor, duties, reporter, begun, kill_at: None, orphaned: false })
+    }
+
+    /// Waits for the end of the command and reports it. Returns the exit status of the warden.
+    fn keep(mut self) -> i32 {
+        let ended = match self.watch() {
+            Ok(ended) => ended,
+            Err(_) => return 1,
+        };
+        let Warden { mut supervisor, duties, reporter, .. } = self;
+        supervisor.end_probe();
+        if ended == Ended::TimedOut {
+            descendants::kill_all();
+        }
+        if duties.await_descendants {
+            // The other end may be closed. Nobody waits for the report then.
+            let detached = detach(&supervisor);
+            let _ = write(&reporter, &encode(Ok(ended)));
+            drop(reporter);
+            if detached.is_ok() {
+                await_children();
+            }
+        } else {
+            let _ = write(&reporter, &encode(Ok(ended)));
+        }
+        0
+    }
+
+    /// Waits until the command has ended, by itself or because it had to.
+    fn watch(&mut self) -> io::Result<Ended> {
+        loop {
+            let woken = self.sleep()?;
+            if woken.orphaned && !self.orphaned {
+                self.orphaned = true;
+                if self.duties.kill_with_us {
+                    self.supervisor.end_probe();
+                    descendants::kill_all();
+                    return Ok(Ended::Killed(libc::SIGKILL));
+                }
+            }
+            if woken.signal
+                && let Some(ended) = self.supervisor.attend()?
+            {
+                return Ok(match self.kill_at {
+                    None => ended,
+                    Some(kill_at) => {
+                        self.await_others(kill_at);
+                        Ended::TimedOut
+                    }
+                });
+            }
+            self.enforce_limit();
+        }
+    }
+
+    /// Waits for an event, or until the time limit needs attention.
+    fn sleep(&self) -> io::Result<Woken> {
+        // No event is requested: the kernel reports in any case that the other end is closed.
+        let reporter = match self.orphaned {
+            true => self.supervisor.signals(),
+            false => self.reporter.as_fd(),
+        };
+        let mut files = [
+            PollFd::from_borrowed_fd(self.supervisor.signals(), PollFlags::IN),
+            PollFd::from_borrowed_fd(reporter, PollFlags::empty()),
+        ];
+        let left = self.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+        let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut files, left.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [signal, orphaned] = files.map(|file| !file.revents().is_empty());
+        Ok(Woken { signal, orphaned })
+    }
+
+    /// Returns when the time limit needs attention next.
+    fn deadline(&self) -> Option<Instant> {
+        let TimeLimit { limit, .. } = self.duties.time_limit?;
+        self.kill_at.or_else(|| self.begun.checked_add(limit))
+    }
+
+    /// Asks the command to end when its time is over, and kills it when its grace is over.
+    fn enforce_limit(&mut self) {
+        let now = Instant::now();
+        let (Some(at), Some(TimeLimit { grace, .. })) = (self.deadline(), self.duties.time_limit)
+        else {
+            return;
+        };
+        if now < at {
+            return;
+        }
+        self.supervisor.stand_fast();
+        match self.kill_at {
+            None => {
+                self.kill_at = Some(now.checked_add(grace).unwrap_or(now));
+                ask_all_to_end();
+            }
+            Some(_) => {
+                descendants::kill_once();
+                self.kill_at = Some(now + SOON);
+            }
+        }
+    }
+
+    /// Waits until the processes that the command started have ended, but not longer than until `limit`.
+    fn await_others(&mut self, limit: Instant) {
+        self.supervisor.end_probe();
+        while Instant::now() < limit {
+            match wait(WaitOptions::NOHANG) {
+                Err(Errno::CHILD) => return,
+                Ok(Some(_)) => {}
+                _ => std::thread::sleep(SOON),
+            }
+        }
+    }
+}
+
+/// The events that ended a sleep.
+struct Woken {
+    signal: bool,
+    /// hallpass has died.
+    orphaned: bool,
+}
+
+/// Lets go of the terminal, the standard streams and the directory, which belong to the command.
+fn detach(supervisor: &Supervisor) -> io::Result<()> {
+    supervisor.relieve()?;
+    setsid()?;
+    let null = fs::File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    env::set_current_dir("/")
+}
+
+/// Waits until this process has no child.
+fn await_children() {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        let all = [
+            Ended::Exited(0),
+            Ended::Exited(255),
+            Ended::Killed(9),
+            Ended::Interrupted,
+            Ended::TimedOut,
+        ];
+        for ended in all {
+            assert_eq!(decode(encode(Ok(ended))).ok(), Some(ended));
+        }
+        let error = decode(encode(Err(libc::ENOENT))).expect_err("an error");
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
+    }
+}

@@ -1,0 +1,111 @@
+//! Options of `hallpass run` about the command: `{slot}`, `--label` and `--gpus`.
+
+mod common;
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Output};
+
+use common::{Halls, eventually, text};
+
+#[test]
+fn the_slot_is_put_into_the_arguments_of_the_command() {
+    let halls = Halls::new();
+    let _first = halls.hold(&["-k", "3"], "x");
+    assert_eq!(
+        halls.prints("run", &["x", "echo", "{slot}", "5{slot}", "{{slot}}"]),
+        "1 51 {slot}\n"
+    );
+    assert_eq!(halls.prints("run", &["x", "-c", "echo slot {slot}"]), "slot 1\n");
+}
+
+#[test]
+fn a_label_is_shown_instead_of_the_command() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1", "--label", "nightly backup"], "x");
+    let waiter = halls.start(&["--label", "next one", "x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let seen = halls.status("x");
+    assert_eq!(seen["holders"][0]["command"], "nightly backup");
+    assert_eq!(seen["queue"][0]["command"], "next one");
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(waiter.leave().0, Some(0));
+}
+
+/// Puts a tool that prints `answer` into a directory, and returns the output of `hallpass run --gpus` with only this
+/// directory and that of the shell on `PATH`.
+fn run_with_tool(
+    halls: &Halls,
+    tool: &str,
+    answer: &str,
+    outer: Option<&str>,
+    words: &[&str],
+) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bin = folder.path();
+    if !tool.is_empty() {
+        let path = bin.join(tool);
+        fs::write(&path, format!("#!/bin/sh\n{answer}\n")).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
+    }
+    let mut command = halls.command("run", words);
+    command.env_remove("CUDA_VISIBLE_DEVICES").env_remove("HIP_VISIBLE_DEVICES");
+    command.env("PATH", bin).env_remove("HALLPASS_NAME");
+    if let Some(outer) = outer {
+        command.env("CUDA_VISIBLE_DEVICES", outer);
+    }
+    command.output().expect("it runs")
+}
+
+const THREE: &str = "echo '0, GPU-aaaa'; echo '1, GPU-bbbb'; echo '2, GPU-cccc'";
+const PRINT: &str = "echo $CUDA_VISIBLE_DEVICES of $HALLPASS_SLOTS";
+
+#[test]
+fn gpus_gives_each_slot_a_device() {
+    let run = |outer, options: &[&str], name: &str| {
+        let halls = Halls::new();
+        let words = [options, &["--gpus", name, "/bin/sh", "-c", PRINT]].concat();
+        let output = run_with_tool(&halls, "nvidia-smi", THREE, outer, &words);
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    assert_eq!(run(None, &[], "gpu").1, "GPU-aaaa of 3\n");
+    assert_eq!(run(Some("2,1"), &[], "gpu").1, "2 of 2\n");
+    assert_eq!(run(Some("GPU-cc"), &["--per-device", "2"], "gpu").1, "GPU-cc of 2\n");
+    for (outer, options, why) in [
+        (Some(""), &[][..], "names no device"),
+        (Some("-1"), &[], "names no device"),
+        (None, &["--env", "CUDA_VISIBLE_DEVICES=0,1"], "give one of them"),
+        (None, &["-k", "4"], "--gpus needs 4 values for 4 slots, and has 3"),
+    ] {
+        let (code, output, said) = run(outer, options, "gpu");
+        assert_eq!((code, output.as_str()), (Some(125), ""), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn gpus_of_amd_are_found_by_their_tool() {
+    let halls = Halls::new();
+    let answer = "echo 'device,Unique ID'; echo card0,0x1; echo card1,0x2";
+    let words = ["--gpus", "gpu", "/bin/sh", "-c", "echo $HIP_VISIBLE_DEVICES of $HALLPASS_SLOTS"];
+    let output = run_with_tool(&halls, "rocm-smi", answer, None, &words);
+    assert_eq!(text(&output.stdout), "0 of 2\n", "{}", text(&output.stderr));
+}
+
+#[test]
+fn without_devices_gpus_is_a_clear_error_and_creates_no_hall() {
+    for (tool, answer, why) in [
+        ("", "", "neither nvidia-smi nor rocm-smi is on PATH"),
+        ("nvidia-smi", "exit 0", "nvidia-smi lists no device"),
+        (
+            "nvidia-smi",
+            "echo 'No devices were found'; exit 6",
+            "failed (exit status: 6): No devices were found",
+        ),
+    ] {
+        let halls = Halls::new();
+        let output = run_with_tool(&halls, tool, answer, None, &["--gpus", "gpu", "/bin/true"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        assert!(said.starts_with("hallpass: --gpus: ") && said.contains(why), "{said}");
+        assert_eq!(halls.prints("list", &[]), "");
+    }
+}
