@@ -31,7 +31,8 @@ impl Builder {
     /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
     /// [`MAX_SLOTS`]. The default is 32, or `k` if that is more.
     ///
-    /// Up to 32, a pass costs one atomic read-modify-write to take and one to give back; above, two each.
+    /// Up to 32 slots, an acquire and a release take one atomic read-modify-write each. Above 32 slots, they take two
+    /// each.
     pub const fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
         self
@@ -40,12 +41,12 @@ impl Builder {
     /// Lets a newcomer take a free slot ahead of the queue (barging). This applies to `try_acquire` too.
     ///
     /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to
-    /// sleep while a slot is free, and no free slot has to wait until a sleeping thread wakes up. The price is
-    /// that there is no order, and that a waiter may starve. The only guarantee is that the first waiter is woken
-    /// to try again when as many slots are free as it asked for.
+    /// sleep while a slot is free, and no slot stays free until a sleeping thread wakes up. The price is
+    /// that there is no order, and that a waiter may starve. The only guarantee is this: when enough slots are free
+    /// for the first waiter, it is woken to try again.
     ///
     /// Only one waiter at a time is woken to try again. If it is a future that nobody polls, no other waiter is
-    /// woken until that future is polled or dropped; newcomers still get in.
+    /// woken until that future is polled or dropped; newcomers still get slots.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -83,7 +84,7 @@ impl Builder {
     /// Makes the hall in a constant, such as a `static`.
     ///
     /// # Panics
-    /// Panics where [`build`](Builder::build) returns an error. In a constant, that is an error of the compiler.
+    /// Panics if [`build`](Builder::build) would return an error. In a constant, the panic is a compile error.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -101,7 +102,7 @@ impl Builder {
         }
     }
 
-    /// Returns why the hall cannot be made.
+    /// Returns the reason why the hall cannot be made, or `None` if it can be made.
     const fn problem(&self) -> Option<Problem> {
         if self.k == 0 {
             Some(Problem::NoSlots)

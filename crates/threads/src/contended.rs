@@ -1,4 +1,4 @@
-//! The contended path: what a call does if it cannot finish on the fast path.
+//! The contended path: continues a call that cannot finish on the fast path.
 
 use hallpass_algorithms::{
     Op, Word,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Hall {
-    /// Queues for `need` slots (from line L3 on). Returns `None` if the deadline passes first, or the hall
+    /// Joins the queue for `need` slots (from line L3 on). Returns `None` if the deadline passes first, or the hall
     /// is closed.
     #[cold]
     pub(crate) fn acquire_contended<P: Pool, M: Policy>(
@@ -29,7 +29,7 @@ impl Hall {
         if deadline.is_now() && P::choose(free, 0, need).is_none() {
             return None;
         }
-        // A caller that does not wait is not reported.
+        // The instruments report only callers that wait.
         let waiting = (!deadline.is_now()).then(|| self.instruments.starts_waiting(need));
         let node = Node::new(need, Some(WakeHandle::Thread(thread::current())));
         let take = NativeEnvironment::new(self, deadline).wait::<P, M>(&node);
@@ -44,15 +44,16 @@ impl Hall {
         take
     }
 
-    /// Serves the waiters after a slot was given back (from line L5 on).
+    /// Serves the waiters after a slot was released (from line L5 on).
     #[cold]
     pub(crate) fn release_contended<P: Pool, M: Policy>(&self) {
         let mut environment = NativeEnvironment::new(self, Deadline::Never);
         environment.work::<P, M>(Stage::Lock(Job::Serve(After::Leave)));
         if environment.woke_a_thread {
-            // Let the woken thread run, if it waits for this core. Otherwise this thread would come back
-            // while the other still sleeps on its slot, and queue up behind it; soon every caller would
-            // queue, and each pass would cost a sleep and a wake-up. Yielding dissolves the queue.
+            // Let the woken thread run, in case it waits for this core. Without this yield, this thread would often
+            // ask for the next slot while the woken thread has its slot but does not run yet. Then this thread would
+            // have to queue, and soon every caller would queue: each pass would cost a sleep and a wake-up. With
+            // the yield, the queue becomes empty.
             thread::yield_now();
         }
     }
@@ -63,13 +64,13 @@ impl Hall {
         by_mode!(self.mode, environment.work(Stage::Lock(job)));
     }
 
-    /// Resizes the hall to a number of slots that depends on how many it has.
+    /// Resizes the hall to a number of slots that depends on its present number.
     pub(crate) fn manage_relatively<E>(
         &self,
         change: impl FnOnce(usize) -> Result<usize, E>,
     ) -> Result<usize, E> {
         let mut environment = NativeEnvironment::new(self, Deadline::Never);
-        environment.become_server(); // so nobody else changes the number
+        environment.become_server(); // so no other caller changes the number
         let changed = change(self.slots());
         let stage = match changed {
             Ok(k) => Stage::Resize(k as u16),
@@ -90,7 +91,7 @@ impl Hall {
         unsafe { by_mode!(self.mode, environment.run(node.into(), at, stop)) }
     }
 
-    /// Replaces the wake handle of a node that is in the queue, or was.
+    /// Replaces the wake handle of a node that is or was in the queue.
     pub(crate) fn replace_handle(&self, node: &Node, handle: WakeHandle) {
         let mut environment = NativeEnvironment::new(self, Deadline::Never);
         by_mode!(self.mode, environment.replace_handle(node, handle));

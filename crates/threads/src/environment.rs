@@ -18,7 +18,7 @@ use crate::{
     wake::{WakeHandle, WakeList},
 };
 
-/// How many grants a server makes before it hands over to the head of the queue.
+/// How many grants a server makes before it makes the head of the queue the server.
 const MAX_GRANTS: u32 = 64;
 
 /// Identifies a waiter.
@@ -29,9 +29,9 @@ pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
     /// The caller's node, between lines L4 and L5.
     joining: Option<Waiter>,
-    /// Wakes the waiter that was taken off the queue last.
+    /// Wakes the waiter that was last removed from the queue.
     handle: Option<WakeHandle>,
-    /// Wakes the tasks that were granted something, once this caller no longer serves.
+    /// Wakes the tasks that got a grant. This happens after this caller has stopped serving.
     later: WakeList,
     parker: Parker,
     backoff: Backoff,
@@ -39,20 +39,20 @@ pub(crate) struct NativeEnvironment<'a> {
     pub(crate) woke_a_thread: bool,
 }
 
-/// Where a run of the machine stops.
+/// The point at which a run of the machine stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Where the passage ends: a thread waits on the way.
+    /// At the end of the passage. A thread waits in the run if it has to.
     AtTheEnd,
-    /// Before it waits or joins the queue again, because a task waits elsewhere.
+    /// Before the caller waits or joins the queue again. A task stops here and waits outside the run.
     BeforeWaiting,
 }
 
 /// How a run of the machine ended.
 pub(crate) enum End {
-    /// The caller is inside, with these slots.
+    /// The caller has entered, with these slots.
     Inside(Word),
-    /// The caller is outside again.
+    /// The caller has left.
     Left,
     /// The run has stopped before this stage.
     Stopped(Stage),
@@ -72,11 +72,11 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
-    /// Runs the machine from `at` until the caller is inside, has left, or is to stop.
+    /// Runs the machine from `at` until the caller has entered or left, or has to stop.
     ///
     /// # Safety
-    /// If `at` is a stage of a passage that waits, `me` is the node of that passage, alive and in its place
-    /// until a run ends in another way than by stopping.
+    /// If `at` is a stage of a passage that waits, `me` is the node of that passage. The node stays alive and does
+    /// not move until a run ends with [`End::Inside`] or [`End::Left`].
     pub(crate) unsafe fn run<P: Pool, M: Policy>(
         &mut self,
         me: Waiter,
@@ -103,24 +103,24 @@ impl<'a> NativeEnvironment<'a> {
         end
     }
 
-    /// Joins the queue, and waits until the caller is in or has given up.
+    /// Joins the queue, and waits until the caller has slots or has given up.
     pub(crate) fn wait<P: Pool, M: Policy>(&mut self, node: &Node) -> Option<Word> {
         // SAFETY: the node is borrowed until this returns, and the run does not stop before its end.
         match unsafe { self.run::<P, M>(node.into(), Stage::Join, Stop::AtTheEnd) } {
             End::Inside(take) => Some(take),
             End::Left => None,
-            End::Stopped(_) => unreachable!("it stops nowhere"),
+            End::Stopped(_) => unreachable!("this run does not stop before its end"),
         }
     }
 
-    /// Does a job that does not wait for a grant.
+    /// Executes lines of the machine that do not wait for a grant.
     pub(crate) fn work<P: Pool, M: Policy>(&mut self, at: Stage) {
-        // SAFETY: none of these jobs accesses the node of its caller.
+        // SAFETY: none of these lines accesses the node of the caller.
         let end = unsafe { self.run::<P, M>(NonNull::dangling(), at, Stop::AtTheEnd) };
         debug_assert!(matches!(end, End::Left));
     }
 
-    /// Replaces the wake handle of a node that is in the queue, or was.
+    /// Replaces the wake handle of a node that is or was in the queue.
     pub(crate) fn replace_handle<P: Pool, M: Policy>(&mut self, node: &Node, handle: WakeHandle) {
         self.become_server();
         // SAFETY: this caller is the server.
@@ -129,8 +129,8 @@ impl<'a> NativeEnvironment<'a> {
         drop(old);
     }
 
-    /// Becomes the server, by line L5 of callers that give up or resize. The caller goes on at a stage that ends
-    /// with serving.
+    /// Becomes the server, by line L5 of callers that give up or resize. The caller must then run a stage that ends
+    /// with serving the queue.
     pub(crate) fn become_server(&mut self) {
         while self.lock(Op::Set(HELD)) & HELD != 0 {
             self.backoff.rest();
@@ -140,7 +140,7 @@ impl<'a> NativeEnvironment<'a> {
     /// Accesses the queue. The caller is the server.
     #[inline(always)]
     fn queue<R>(&mut self, f: impl FnOnce(&mut Queue) -> R) -> R {
-        // SAFETY: the machine calls what needs the queue only while it serves, and there is one server.
+        // SAFETY: the machine accesses the queue only while it serves, and there is only one server.
         self.hall.queue.queue.with_mut(|queue| f(unsafe { &mut *queue }))
     }
 }
@@ -156,10 +156,11 @@ impl Environment for NativeEnvironment<'_> {
     const STRAIGHT: bool = true;
     type Waiter = Waiter;
 
-    /// Accesses the lock, which is one word with the newcomers.
+    /// Accesses the lock, which is in one word with the newcomers.
     ///
-    /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access to HELD does both, as if no
-    /// other came between them. For the same reason L4 and L5 are one access.
+    /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
+    /// a run of the machine in which no other access comes between L5 and S1. L4 and L5 are one access for the same
+    /// reason.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
         let lock = &self.hall.queue.lock;
@@ -167,12 +168,12 @@ impl Environment for NativeEnvironment<'_> {
             Op::Set(HELD) => Word::from(lock.try_lock()),
             Op::Set(_) => match self.joining.take() {
                 None => Word::from(lock.announce()),
-                // SAFETY: the machine has called `push` with the node of the running passage; the caller of
-                // `run` promised that the node is alive and stays in its place.
+                // SAFETY: the machine has called `push` with the node of the running passage. The caller of `run`
+                // promised that the node is alive and does not move.
                 Some(me) => match unsafe { lock.queue(me) } {
                     true => HELD,
                     false => {
-                        // SAFETY: this caller is the server now, and the node is as above.
+                        // SAFETY: this caller is the server now, and the node is alive and does not move, as above.
                         self.queue(|queue| unsafe { queue.push(me) });
                         0
                     }
@@ -225,8 +226,8 @@ impl Environment for NativeEnvironment<'_> {
         let lock = &self.hall.queue.lock;
         // The node keeps its handle, which its owner drops.
         self.queue(|queue| {
-            // SAFETY: the machine calls this at C3, while it serves, and its own node is in the queue, or among
-            // the newcomers.
+            // SAFETY: the machine calls this at C3, while it serves. The node is that of this caller, and is in the
+            // queue or among the newcomers.
             unsafe {
                 lock.let_newcomers_join(queue);
                 queue.remove(waiter)
@@ -236,23 +237,25 @@ impl Environment for NativeEnvironment<'_> {
 
     #[inline(always)]
     fn grant(&mut self, waiter: Waiter, op: Op) -> Word {
-        // SAFETY: it is the caller's own node, or at S11 and S19 that of a waiter without a grant.
+        // SAFETY: the node is that of this caller, or at S11 and S19 that of a waiter without a grant. Such a waiter
+        // waits, so its node is alive.
         let node = unsafe { waiter.as_ref() };
         let Op::Write(grant) = op else { return op.apply(&node.grant) };
         if grant == SERVE {
             // SAFETY: the machine writes this at S19, while it serves.
             self.handle = unsafe { node.thread_handle() };
         }
-        // ORDERING: Release. The owner reads the grant and then sees what the server did before. A waiter that
-        // read no grant sleeps until it is woken, which happens after this write (S13, S15, S16) and before
-        // its next read. The owner's own writes (L9, C5) come before it joins the queue again, if it does.
+        // ORDERING: Release. An owner that reads the grant sees everything that the server did before. A waiter that
+        // reads no grant sleeps until it is woken. The wake-up comes after this write (S13, S15, S16) and before the
+        // next read of the waiter. The writes of the owner itself (L9, C5) come before it joins the queue again, if
+        // it does.
         sync::set(&node.grant, grant);
         0 // the machine does not use the old value
     }
 
     #[inline(always)]
     fn wake(&mut self, _: Waiter) {
-        // The node may be gone: its handle was taken out before the grant was written.
+        // The node may be gone, so the handle was taken out before the grant was written.
         match self.handle.take() {
             Some(WakeHandle::Thread(thread)) => {
                 self.woke_a_thread = true;
@@ -265,8 +268,8 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn was_woken(&mut self, _: Waiter) -> bool {
-        // A waker is foreign code that may park, or block in another way. That may consume the wake-up of this
-        // thread, so the thread looks for its grant again before it sleeps.
+        // A waker is foreign code that may park, or block in another way. The waker may thus consume the wake-up of
+        // this thread. So after it has run wakers, the thread looks for its grant again before it sleeps.
         self.later.wake_all() || self.parker.rest()
     }
 
@@ -280,7 +283,7 @@ impl Environment for NativeEnvironment<'_> {
 
     #[inline(always)]
     fn need(&self, waiter: Waiter) -> u32 {
-        // SAFETY: it is the caller's own node, or one in the queue while the caller serves.
+        // SAFETY: the node is that of this caller, or is in the queue while this caller serves.
         unsafe { waiter.as_ref().need }
     }
 

@@ -10,9 +10,9 @@ pub enum AcquireError {
     Closed,
     /// The hall has fewer slots than the caller asked for.
     TooMany {
-        /// How many slots the caller asked for.
+        /// The number of slots that the caller asked for.
         asked: usize,
-        /// How many slots the hall has.
+        /// The number of slots that the hall has.
         slots: usize,
     },
 }
@@ -39,7 +39,7 @@ pub enum TryAcquireError {
     Closed,
     /// Too few slots are free, or others wait for them. Methods that do not wait return this.
     NoPermits,
-    /// The time limit passed before the caller got in. Methods with a time limit return this.
+    /// The time limit passed before the caller got a slot. Methods with a time limit return this.
     TimedOut,
     /// The hall has fewer slots than the caller asked for.
     TooMany {
@@ -79,7 +79,8 @@ impl Error for TryAcquireError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ResizeError {
-    /// How many slots the caller wanted the hall to have; 0 if it wanted to remove more slots than there are.
+    /// The number of slots that the caller asked for. It is 0 if the caller wanted to remove more slots than the hall
+    /// has.
     pub asked: usize,
     /// The largest number of slots that this hall can have.
     pub max: usize,

@@ -1,7 +1,8 @@
-//! Getting in as a task.
+//! Acquiring a slot from a task.
 //!
-//! A future is in the queue from its first poll that does not get in at once, until it gets in or is
-//! dropped. It runs the same lines as a thread, and stops where a thread would go to sleep (L7).
+//! If the first poll of a future finds no slot, the future joins the queue. It stays in the queue until it gets a
+//! slot or is dropped. It runs the same lines as a thread, and stops at the line at which a thread would go to
+//! sleep (L7).
 #![allow(unsafe_code)]
 
 use std::{
@@ -27,12 +28,12 @@ use crate::{
     wake::WakeHandle,
 };
 
-/// Getting in as a task.
+/// Acquiring a slot from a task.
 impl Hall {
     /// Returns a future that waits until a slot is free, and takes it. It runs on any executor.
     ///
-    /// The future joins the queue when it is first polled, and leaves it when it is dropped. Once it was
-    /// granted a pass, it holds the slot until it is polled or dropped, so keep it polled.
+    /// The future joins the queue when it is first polled, and leaves the queue when it is dropped. Once it has got a
+    /// pass, it holds the slot until it is polled or dropped. So poll it until it is ready, or drop it.
     ///
     /// # Errors
     /// The future returns [`AcquireError::Closed`] if the hall is closed.
@@ -103,7 +104,7 @@ impl Hall {
 enum Phase {
     /// The future has not been polled yet.
     New,
-    /// The node is in the queue, or was just granted something.
+    /// The node is in the queue, or has just got a grant.
     Queued,
     /// The future has returned.
     Done,
@@ -113,20 +114,20 @@ enum Phase {
 struct Entering<H: AsHall> {
     hall: H,
     phase: Phase,
-    /// How many slots the caller asked for.
+    /// The number of slots that the caller asked for.
     asked: usize,
     /// The waker in the node.
     waker: WakerId,
-    /// Since when the future has been waiting.
+    /// The observation of this waiter, while the future waits.
     waiting: Option<Waiting>,
     node: Node,
 }
 
 /// Identifies a waker, like [`Waker::will_wake`], without owning it.
 ///
-/// The waker in a node belongs to the server from line S10 on, and lives until it is woken, after the grant was
-/// written. So if a later poll comes with a waker of the same identity, either the waker of the node is alive,
-/// and it wakes the same task; or the poll finds the grant.
+/// The waker in a node belongs to the server from line S10 on. It lives until the server wakes it, after the grant
+/// was written. So a later poll with a waker of the same identity is in one of two cases. Either the waker of the
+/// node is alive, and it wakes the same task. Or the poll finds the grant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WakerId {
     data: usize,
@@ -151,7 +152,7 @@ impl<H: AsHall> Entering<H> {
     /// Polls for the grant, and returns it.
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
-        // SAFETY: nothing is moved out of the future; the node, to which others point, stays in its place.
+        // SAFETY: nothing is moved out of the future. So the node, to which other nodes point, does not move.
         let this = unsafe { self.get_unchecked_mut() };
         if this.phase == Phase::New
             && this.asked != 0
@@ -163,7 +164,7 @@ impl<H: AsHall> Entering<H> {
         this.poll_contended(context)
     }
 
-    /// Polls a future that does not get in at once. The future is pinned.
+    /// Polls a future that finds no slot on the fast path. The future is pinned.
     #[inline(never)]
     fn poll_contended(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
         let at = match self.phase {
@@ -187,13 +188,13 @@ impl<H: AsHall> Entering<H> {
         self.run(context, at)
     }
 
-    /// Runs the machine from `at` until it would sleep. The future is pinned.
+    /// Runs the machine from `at` until a thread would go to sleep. The future is pinned.
     fn run(&mut self, context: &Context<'_>, mut at: Stage) -> Poll<Result<Word, AcquireError>> {
         let given = loop {
             let (hall, stop) = (self.hall.hall(), Stop::BeforeWaiting);
             // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
             match unsafe { hall.run(&self.node, Deadline::Never, at, stop) } {
-                // The future was told to try again, and failed. It has left the queue, and joins it again.
+                // The future was woken to try again, and failed. It has left the queue, and joins it again.
                 End::Stopped(Stage::Join) => {
                     self.phase = Phase::New;
                     self.register_waker(context);
@@ -217,7 +218,7 @@ impl<H: AsHall> Entering<H> {
 
     /// Prepares the node, which is in no queue, for joining one.
     fn register_waker(&mut self, context: &Context<'_>) {
-        let waker = context.waker().clone(); // may panic: the node is in no queue then
+        let waker = context.waker().clone(); // may panic; the node is in no queue yet
         self.waker = WakerId::of(&waker);
         // SAFETY: the node is in no queue.
         drop(unsafe { self.node.set_handle(WakeHandle::Task(waker)) });
@@ -227,7 +228,7 @@ impl<H: AsHall> Entering<H> {
     /// Replaces the waker, if the future is polled by another task than before.
     fn update_waker(&mut self, context: &Context<'_>) {
         if self.waker != WakerId::of(context.waker()) {
-            let waker = context.waker().clone(); // may panic: the old one stays then
+            let waker = context.waker().clone(); // may panic; then the old waker stays
             self.waker = WakerId::of(&waker);
             self.hall.hall().replace_handle(&self.node, WakeHandle::Task(waker));
         }
@@ -237,7 +238,7 @@ impl<H: AsHall> Entering<H> {
     #[inline(never)]
     fn give_up(&mut self) {
         let hall = self.hall.hall();
-        // SAFETY: the node is still in its place, and in no queue when this returns.
+        // SAFETY: the node has not moved, and is in no queue when this returns.
         let end = unsafe { hall.run(&self.node, Deadline::Now, Stage::GiveUp, Stop::AtTheEnd) };
         if let End::Inside(take) = end {
             hall.put_back_any(take); // a slot was granted in the meantime: it goes to the next waiter
@@ -268,7 +269,7 @@ macro_rules! future {
 
             #[inline]
             fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-                // SAFETY: the field is pinned with the whole.
+                // SAFETY: the field is pinned together with the future.
                 let mut entering = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
                 let polled = entering.as_mut().poll(context);
                 let $h = &entering.hall;

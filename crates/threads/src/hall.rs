@@ -1,4 +1,4 @@
-//! The hall: how to make one, how to acquire a slot, and the fast path down to the atomics.
+//! The hall: its constructors, the methods that acquire a slot, and the fast path down to the atomics.
 //!
 //! If nobody waits, a pass costs two atomic read-modify-writes. Both are in this file:
 //!
@@ -38,8 +38,8 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 
 /// A fair counting semaphore whose guards have numbers.
 ///
-/// A hall has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has a slot of
-/// its own, from 0 to k-1. Threads and tasks wait in one queue, first in, first enabled.
+/// A hall has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has its own slot, a number
+/// from 0 to k-1. Threads and tasks wait in one queue, first in, first enabled.
 ///
 /// The guarantees are on the [front page of the crate `hallpass`](https://docs.rs/hallpass).
 ///
@@ -58,7 +58,7 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 pub struct Hall {
     /// The number of waiters, and which slots are free: the variable `word` of the step machine.
     pub(crate) word: AtomicI64,
-    /// How many slots the hall has: the variable `terms` of the step machine.
+    /// The number of slots, and whether the hall is closed: the variable `terms` of the step machine.
     pub(crate) terms: AtomicI64,
     /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
@@ -141,9 +141,9 @@ impl Hall {
     /// Waiters get slots in the order of their arrival. No later caller overtakes them, unless the hall is
     /// [barging](Builder::barging).
     ///
-    /// To wait in a task, use [`acquire_async`](Hall::acquire_async). A call of `acquire` inside the poll of a
-    /// future blocks the executor. If the executor parks its thread, the call may also consume an `unpark` that
-    /// was meant for the executor.
+    /// To wait in a task, use [`acquire_async`](Hall::acquire_async). If the poll function of a future calls
+    /// `acquire`, it blocks the executor. If the executor parks its thread, the call may also consume an `unpark`
+    /// that was meant for the executor.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is [closed](Hall::close), or is closed while the caller
@@ -167,7 +167,7 @@ impl Hall {
     /// Takes a slot if one is free and nobody waits for it.
     ///
     /// This does not overtake waiters, unless the hall is [barging](Builder::barging). It does not wait for
-    /// a holder to leave, but it may wait for a moment until another thread has handed out a slot.
+    /// a holder to leave. But it may wait for a moment while another thread serves the queue.
     ///
     /// # Errors
     /// Returns [`TryAcquireError::NoPermits`] if no slot is free or others wait, and
@@ -319,7 +319,7 @@ impl Hall {
         }
     }
 
-    /// Line X1: puts back what was taken, and serves the waiters if there are any.
+    /// Line X1: releases the taken slots, and serves the waiters if there are any.
     #[inline(always)]
     fn put_back<P: Pool, M: Policy>(&self, take: Word) {
         let others_wait = fast::put_back::<M, _>(&mut &*self, take); // a fetch-and-add
@@ -328,7 +328,7 @@ impl Hall {
         }
     }
 
-    /// [`put_back`](Hall::put_back) in any mode. The caller puts back slot numbers beside the word first.
+    /// [`put_back`](Hall::put_back) in any mode. In a wide hall, the caller first puts the slot numbers back.
     #[inline]
     pub(crate) fn put_back_any(&self, take: Word) {
         match self.mode {
@@ -343,13 +343,13 @@ impl Hall {
         by_mode!(self.mode, self.put_back(take));
     }
 
-    /// Returns the slot that a grant of one slot stands for.
+    /// Returns the slot of a grant of one slot.
     #[inline]
     pub(crate) fn slot_of(&self, take: Word) -> u32 {
         if self.mode.is_wide() { self.slot_bits().take() } else { take.trailing_zeros() }
     }
 
-    /// Returns whether slots are bits of the word.
+    /// Returns whether each slot is a bit of the word.
     pub(crate) fn has_slots_in_word(&self) -> bool {
         !self.mode.is_wide()
     }

@@ -1,7 +1,7 @@
-//! Instruments waiters: counts them (feature `metrics`), and reports them (feature `tracing`).
+//! Observes waiters: counts them (feature `metrics`), and reports them (feature `tracing`).
 //!
-//! All of this runs before a waiter joins the queue or after it has left it, never in the server, and never
-//! on the fast path. Without these features it compiles to nothing.
+//! This code runs before a waiter joins the queue or after it has left the queue. It never runs in the server, and
+//! never on the fast path. Without these features it compiles to nothing.
 
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Instruments {
         }
     }
 
-    /// A caller is about to wait for `need` slots.
+    /// Records that a caller is about to wait for `need` slots.
     #[cfg_attr(not(feature = "tracing"), allow(unused_variables))]
     pub(crate) fn starts_waiting(&self, need: u32) -> Waiting {
         #[cfg(feature = "metrics")]
@@ -56,7 +56,7 @@ impl Instruments {
         }
     }
 
-    /// A caller has stopped waiting.
+    /// Records that a caller has stopped waiting.
     #[cfg_attr(not(any(feature = "metrics", feature = "tracing")), allow(unused_variables))]
     pub(crate) fn stops_waiting(&self, waiting: Waiting, outcome: Outcome) {
         #[cfg(any(feature = "metrics", feature = "tracing"))]
@@ -101,7 +101,7 @@ impl Instruments {
     }
 }
 
-/// A subscriber is foreign code and may panic: that must not lose a slot.
+/// Reports an event. A subscriber is foreign code and may panic, but a panic must not lose a slot.
 #[cfg(feature = "tracing")]
 fn report(event: impl FnOnce()) {
     let reported = std::panic::catch_unwind(std::panic::AssertUnwindSafe(event));

@@ -4,24 +4,24 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `hall` | [`Hall`]: making one, getting in, and the fast path down to the atomics |
-//! | `many`, `owned` | getting several slots at once, and passes that own a reference to the hall |
-//! | `future` | getting in as a task: [`Acquire`] and the other futures |
-//! | `manage` | looking at a hall, resizing and closing it |
-//! | `contended` | what a call does if it cannot finish on the fast path |
+//! | `hall` | [`Hall`]: its constructors, acquiring a slot, and the fast path down to the atomics |
+//! | `many`, `owned` | acquiring several slots at once, and passes that own a reference to the hall |
+//! | `future` | acquiring a slot from a task: [`Acquire`] and the other futures |
+//! | `manage` | inspecting a hall, resizing and closing it |
+//! | `contended` | continues a call that cannot finish on the fast path |
 //! | `pass` | the guards |
 //! | `pool` | [`Pool`]: k items behind a hall |
 //! | `service` | [`Acquirer`]: a hall for services that are polled |
 //! | `builder`, `error` | [`Builder`], the errors |
 //! | `mode` | fair or barging, and where the slot numbers are |
 //! | `state` | the part of a hall's memory that only the queue needs |
-//! | `environment` | what the lines of the machine read and write, on real memory |
+//! | `environment` | executes the accesses of the step machine on real memory |
 //! | `lock` | the lock of the queue, and the waiters that have not joined it yet |
 //! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |
 //! | `parking` | how a thread waits: spin, yield, park |
 //! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
 //! | `instruments`, `metrics` | observes waiters (features `metrics` and `tracing`) |
-//! | `papers` | halls that run an algorithm of the literature (feature `papers`) |
+//! | `papers` | halls that run a published algorithm (feature `papers`) |
 //! | `sync` | atomics and threads of the standard library, or of loom |
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

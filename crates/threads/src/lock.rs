@@ -6,8 +6,9 @@
 //! | bit 1, [`NEWS`] | something has happened since the server last looked |
 //! | the rest | the newcomers: a stack of nodes, the latest on top |
 //!
-//! A caller that waits pushes its node and sets the lock in one access: lines L4 and L5, as if no other access
-//! came between them. So newcomers come with news, and the word is 0 if there is no server.
+//! A caller that waits pushes its node and sets the lock in one access. This access is lines L4 and L5, in a run in
+//! which no other access comes between them. So if there are newcomers, NEWS is set. If there is no server, the word
+//! is 0.
 #![allow(unsafe_code)]
 
 use std::{
@@ -52,8 +53,9 @@ impl Lock {
         Lock(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// L4 and L5: queues a node. If there is no server, the caller becomes it, and appends the node to the queue
-    /// itself. If there is one, the node becomes a newcomer, with news. Returns whether there was a server.
+    /// L4 and L5: queues a node. If there is no server, the caller becomes the server, and must append the node to
+    /// the queue. If there is a server, this makes the node a newcomer and sets NEWS. Returns whether there was a
+    /// server.
     ///
     /// # Safety
     /// The caller owns `node`, which is alive, in no queue, and does not move until it has left the queue.
@@ -75,13 +77,13 @@ impl Lock {
         }
     }
 
-    /// L5 of a caller that has changed something: becomes the server, or leaves news for it. Returns whether there
-    /// was a server.
+    /// L5 of a caller that has changed something: the caller becomes the server, or sets NEWS if there is a server.
+    /// Returns whether there was a server.
     #[inline]
     pub(crate) fn announce(&self) -> bool {
         let mut word = self.0.load(SeqCst);
         loop {
-            // The server's S1 comes with it, if there was none.
+            // If there is no server, this access includes S1 of the new server.
             let news = |address: usize| address | FLAGS;
             let new = if has(word, HELD) { word.map_addr(news) } else { held() };
             match self.0.compare_exchange_weak(word, new, SeqCst, SeqCst) {
@@ -91,13 +93,13 @@ impl Lock {
         }
     }
 
-    /// L5 of a caller that needs the lock for itself. Returns whether there was a server.
+    /// L5 of a caller that must become the server itself. Returns whether there was a server.
     #[inline]
     pub(crate) fn try_lock(&self) -> bool {
         self.0.compare_exchange(ptr::null_mut(), held(), SeqCst, SeqCst).is_err()
     }
 
-    /// S1: clears the news, and moves the newcomers that came with it into the queue.
+    /// S1: clears NEWS, and moves the newcomers into the queue.
     ///
     /// # Safety
     /// The caller is the server.
@@ -110,7 +112,7 @@ impl Lock {
         }
     }
 
-    /// Moves the newcomers into the queue, and keeps the news.
+    /// Moves the newcomers into the queue, and leaves NEWS set.
     ///
     /// # Safety
     /// The caller is the server.
@@ -127,7 +129,7 @@ impl Lock {
         }
     }
 
-    /// S14 and S17: releases the lock if there is no news. Returns whether it did.
+    /// S14 and S17: releases the lock if NEWS is not set. Returns whether it was released.
     #[inline]
     pub(crate) fn unlock(&self) -> bool {
         self.0.compare_exchange(held(), ptr::null_mut(), SeqCst, SeqCst).is_ok()

@@ -1,4 +1,4 @@
-//! Looking at a hall, resizing and closing it.
+//! Inspecting a hall, resizing and closing it.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::{
     hall::Hall,
 };
 
-/// Looking at the hall, resizing and closing it.
+/// Inspecting the hall, resizing and closing it.
 impl Hall {
-    /// Returns how many slots the hall has.
+    /// Returns the number of slots of the hall.
     pub fn slots(&self) -> usize {
         self.terms().k.into()
     }
 
-    /// Returns the number of free slots; a snapshot that may already be stale.
+    /// Returns the number of free slots: a snapshot that may already be stale.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -35,7 +35,7 @@ impl Hall {
         count(word & FREE).saturating_sub(count(owed)) as usize
     }
 
-    /// Returns the number of waiters; a snapshot that may already be stale.
+    /// Returns the number of waiters: a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
         waiters(Op::Read.apply(&self.word)) as usize
     }
@@ -63,18 +63,18 @@ impl Hall {
 
     /// Changes the number of slots to `k`, at once.
     ///
-    /// With more slots, waiters get in immediately. With fewer, holders keep their passes. No caller gets in
-    /// until fewer than `k` passes are held, and every slot that is handed out from then on is below `k`.
+    /// With more slots, the hall admits waiters at once. With fewer slots, holders keep their passes. Then the hall
+    /// admits nobody until fewer than `k` passes are held. From then on it assigns only slots below `k`.
     ///
-    /// With 0 slots the hall pauses: callers wait until it is given slots again, and requests for several slots
-    /// are refused.
+    /// With 0 slots the hall pauses: callers wait until the hall has slots again. It refuses requests for several
+    /// slots.
     ///
-    /// A waiter that asked for more slots than the hall now has waits until there are enough again, and
+    /// A waiter may have asked for more slots than the hall now has. It waits until the hall has enough again, and
     /// the waiters behind it wait too.
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if `k` is more than the hall has room for: 32 or the `k` it was made with, whichever
-    /// is more. [`Builder::max_slots`](crate::Builder::max_slots) makes room for more.
+    /// Returns [`ResizeError`] if `k` is more than the limit of this hall. The limit is 32, or the initial number of
+    /// slots if that is more. [`Builder::max_slots`](crate::Builder::max_slots) sets a higher limit.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -98,12 +98,12 @@ impl Hall {
         Ok(())
     }
 
-    /// Gives the hall `count` more slots, at once. Returns how many it has then.
+    /// Adds `count` slots to the hall, at once. Returns the new number of slots.
     ///
-    /// Several callers may add and remove slots at the same time: none of the changes is lost.
+    /// Several callers may add and remove slots at the same time. No change is lost.
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if the hall has no room for them; see [`resize`](Hall::resize).
+    /// Returns [`ResizeError`] if the new number is more than the limit of this hall; see [`resize`](Hall::resize).
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -120,7 +120,7 @@ impl Hall {
         })
     }
 
-    /// Takes `count` slots away from the hall, at once. Returns how many it has then.
+    /// Removes `count` slots from the hall, at once. Returns the new number of slots.
     ///
     /// Holders keep their passes; see [`resize`](Hall::resize).
     ///
@@ -131,7 +131,7 @@ impl Hall {
         self.change_slots(|k| k.checked_sub(count).ok_or(ResizeError { asked: 0, max }))
     }
 
-    /// Changes the number of slots to what `change` returns for the old number.
+    /// Changes the number of slots. `change` gets the old number and returns the new one.
     fn change_slots(
         &self,
         change: impl FnOnce(usize) -> Result<usize, ResizeError>,

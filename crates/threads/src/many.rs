@@ -1,4 +1,4 @@
-//! Getting several slots at once, blocking.
+//! Acquiring several slots at once from a thread.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,13 @@ use crate::{
     pass::{HeldSlots, Passes, Several},
 };
 
-/// Getting several slots at once, blocking.
+/// Acquiring several slots at once from a thread.
 impl Hall {
     /// Blocks until `m` slots are free, and takes all of them at once.
     ///
-    /// Requests for several slots wait in the same queue as requests for one, and nobody overtakes them:
-    /// while the first waiter needs more slots than are free, the free ones stay free for it. A caller that
-    /// needs several slots must ask for them in one call; asking one by one can deadlock.
+    /// Requests for several slots wait in the same queue as requests for one slot, and nobody overtakes them. While
+    /// the first waiter needs more slots than are free, the free slots stay free for it. A caller that needs several
+    /// slots must ask for all of them in one call; several calls can deadlock.
     ///
     /// A request for 0 slots succeeds at once.
     ///
@@ -169,7 +169,7 @@ impl Hall {
         Ok(m as u32)
     }
 
-    /// Returns the slots that a grant stands for.
+    /// Returns the slots of a grant.
     #[inline]
     pub(crate) fn slots_of(&self, take: Word) -> HeldSlots {
         if self.mode.is_wide() {
@@ -179,7 +179,7 @@ impl Hall {
         }
     }
 
-    /// Gives several slots back.
+    /// Frees several slots.
     #[inline]
     pub(crate) fn release_slots(&self, slots: &HeldSlots) {
         match slots {
@@ -198,7 +198,8 @@ impl Hall {
     }
 }
 
-/// Returns how many slots a request for `m` needs. No hall has the largest number that this returns.
+/// Converts the number of slots of a request to the type of the step machine. A number that is too large becomes
+/// one that no hall has.
 #[inline]
 pub(crate) fn clamp_need(m: usize) -> u32 {
     m.min(MAX_SLOTS + 1) as u32

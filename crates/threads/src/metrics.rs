@@ -9,31 +9,31 @@ use crate::{hall::Hall, instruments::Outcome};
 
 /// Counts of a hall's waiters, returned by [`Hall::metrics`].
 ///
-/// A caller is counted if it was willing to wait and did not get in at once. Calls that find a slot free are
-/// not counted, nor are [`try_acquire`](Hall::try_acquire) and the other methods that do not wait.
+/// A caller counts if it called a method that waits and did not get its slots at once. Calls that find a slot free do
+/// not count. [`try_acquire`](Hall::try_acquire) and the other methods that do not wait never count.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// How many callers joined the queue.
+    /// The number of callers that joined the queue.
     pub queued: u64,
-    /// How many of them got in.
+    /// The number of these callers that got their slots.
     pub granted: u64,
-    /// How many of them gave up at their deadline.
+    /// The number of these callers that gave up at their deadline.
     pub timed_out: u64,
-    /// How many of them were futures that were dropped.
+    /// The number of these callers that were futures and were dropped.
     pub cancelled: u64,
-    /// How many of them failed because the hall was closed.
+    /// The number of these callers that failed because the hall was closed.
     pub turned_away: u64,
-    /// The total time that these callers have waited, however the wait ended. Callers that still wait are not
-    /// included.
+    /// The total time that these callers have waited, however the wait ended. It does not include callers that still
+    /// wait.
     pub waited: Duration,
-    /// The longest time one of them has waited.
+    /// The longest time that one of these callers has waited.
     pub longest: Duration,
 }
 
 /// The counts of a hall.
 ///
-/// ORDERING: Relaxed, because people look at these counts and no code depends on them.
+/// ORDERING: Relaxed, because no code depends on these counts.
 pub(crate) struct Counters {
     queued: AtomicU64,
     /// The number of waits that have ended, by outcome.
@@ -66,10 +66,10 @@ impl Counters {
 }
 
 impl Hall {
-    /// Returns how many callers had to wait so far, how that ended, and how long it took.
+    /// Returns how many callers have had to wait, how their waits ended, and how long they took.
     ///
-    /// The counts are read one after another while other callers go on, so they need not add up; callers
-    /// that still wait are counted as queued only.
+    /// The counts are read one after another while other callers continue, so they may not add up. Callers that still
+    /// wait count only as queued.
     ///
     /// ```
     /// # use hallpass_threads::Hall;
@@ -92,7 +92,7 @@ impl Hall {
             turned_away: ended(Outcome::TurnedAway),
             waited: Duration::from_nanos(counters.waited.load(Relaxed)),
             longest: Duration::from_nanos(counters.longest.load(Relaxed)),
-            // Read last, so that it is at least the number of waits that have ended.
+            // This count is read last, so that it is at least the number of waits that have ended.
             queued: counters.queued.load(Relaxed),
         }
     }

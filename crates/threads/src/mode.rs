@@ -1,16 +1,16 @@
-//! The four ways in which a hall gives out slots.
+//! The four ways in which a hall assigns slots.
 
-/// How a hall gives out slots: the policy, and where it keeps the slot numbers.
+/// How a hall assigns slots: the policy, and where it keeps the slot numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// First in, first enabled; a bit of the word for each slot. Most halls are like this, and the fast
-    /// path is made for them.
+    /// First in, first enabled. Each slot is a bit of the word. Most halls have this mode, and the fast path is
+    /// optimised for it.
     Fair,
-    /// Newcomers may overtake waiters; a bit of the word for each slot.
+    /// Newcomers may overtake waiters. Each slot is a bit of the word.
     Barging,
-    /// First in, first enabled; the word counts free slots, their numbers are kept beside it.
+    /// First in, first enabled. The word counts free slots; the slot numbers are in other words.
     FairWide,
-    /// Newcomers may overtake waiters; the word counts free slots.
+    /// Newcomers may overtake waiters. The word counts free slots; the slot numbers are in other words.
     BargingWide,
 }
 
@@ -29,7 +29,7 @@ impl Mode {
     }
 }
 
-/// Calls a method that is generic over pool and policy, with those of this mode.
+/// Calls a method that is generic over pool and policy, with the pool and policy of this mode.
 macro_rules! by_mode {
     ($mode:expr, $object:ident . $method:ident ($($argument:expr),* $(,)?)) => {{
         use hallpass_algorithms::halls::threads::{Barging, Bits, Count, Fair};

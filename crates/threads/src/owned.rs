@@ -1,4 +1,4 @@
-//! Getting in with passes that own a reference to the hall, blocking.
+//! Acquiring passes that own a reference to the hall, from a thread.
 
 use std::{
     sync::Arc,
@@ -12,7 +12,7 @@ use crate::{
     pass::{One, OwnedPass, OwnedPasses, Several},
 };
 
-/// Getting in with passes that own a reference to the hall, blocking.
+/// Acquiring passes that own a reference to the hall, from a thread.
 impl Hall {
     /// Blocks until a slot is free, and takes it with a pass that owns a reference to the hall.
     ///
@@ -88,7 +88,7 @@ impl Hall {
     }
 }
 
-/// Getting several slots at once with passes that own a reference to the hall, blocking.
+/// Acquiring several slots at once from a thread, with passes that own a reference to the hall.
 impl Hall {
     /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
     ///

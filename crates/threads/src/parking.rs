@@ -1,16 +1,16 @@
 //! How a thread waits: it spins for a moment, yields, and then parks.
 //!
-//! Spinning is right if the holder runs on another core and is about to leave. Yielding is right if there
-//! are more runnable threads than cores: it hands the core on without the two system calls and the wake-up
-//! that parking costs. Both are bounded; a thread that still has to wait then sleeps.
+//! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
+//! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
+//! parking costs. Both are bounded. A thread that still has to wait after that sleeps.
 
 use std::time::{Duration, Instant};
 
 use crate::sync::{spin_loop, thread};
 
-/// How many times to look again at once.
+/// How many times a waiter looks again without a pause.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// How many times to yield before parking. With more, waiters only take turns with each other.
+/// How many times a waiter yields before it parks. With more yields, waiters would only take turns with each other.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 1 };
 
 /// How long a caller is willing to wait.
@@ -44,7 +44,7 @@ impl Deadline {
     }
 }
 
-/// Rests between two looks at a grant, longer each time.
+/// Rests between two looks at a grant. Each rest is longer than the last.
 pub(crate) struct Parker {
     rounds: u32,
     deadline: Deadline,
@@ -60,8 +60,8 @@ impl Parker {
         self.deadline.has_passed()
     }
 
-    /// Spins, yields or parks, depending on how often it was called. Returns whether there is any reason to
-    /// look again; a deadline that has passed is none.
+    /// Spins, yields or parks, depending on how often it was called. Returns whether the caller should look at its
+    /// grant again. It returns `false` if the deadline has passed.
     pub(crate) fn rest(&mut self) -> bool {
         self.rounds = self.rounds.saturating_add(1);
         if self.deadline.is_now() {
@@ -94,7 +94,7 @@ impl Parker {
     }
 }
 
-/// Waits for something that takes another thread a few accesses.
+/// Waits until another thread has made a few accesses.
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
@@ -109,8 +109,8 @@ impl Backoff {
         if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
     }
 
-    /// A second failed look adds no interleaving that a later arrival does not already show, so loom need
-    /// not explore it.
+    /// Under loom: a second failed look adds no interleaving that a later arrival does not already show. So loom does
+    /// not have to explore it.
     #[cfg(loom)]
     pub(crate) fn rest(&mut self) {
         self.0 += 1;

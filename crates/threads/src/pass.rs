@@ -12,7 +12,7 @@ pub(crate) struct One<H: AsHall> {
     pub(crate) slot: u32,
 }
 
-/// The slot of a pass that was forgotten: there is nothing to give back.
+/// The value of `slot` in a pass that was forgotten. Such a pass frees no slot.
 const FORGOTTEN: u32 = u32::MAX;
 
 /// Several slots, taken together from the hall behind `H`.
@@ -70,7 +70,7 @@ impl HeldSlots {
         mem::replace(self, HeldSlots::Bits(0))
     }
 
-    /// Takes the `count` largest slots out, of at least as many.
+    /// Takes the `count` largest slots out. There are at least `count` slots.
     fn split_off(&mut self, count: usize) -> Self {
         let kept = self.len() - count;
         match self {
@@ -92,7 +92,7 @@ impl HeldSlots {
     fn merge(&mut self, other: Self) {
         *self = match (self.take(), other) {
             (HeldSlots::Bits(one), HeldSlots::Bits(other)) => HeldSlots::Bits(one | other),
-            // A request for no slots is bits in every hall.
+            // A request for no slots returns `Bits` in every hall, so this `Bits` is empty.
             (HeldSlots::Bits(_), list) | (list, HeldSlots::Bits(_)) => list,
             (HeldSlots::List(one), HeldSlots::List(other)) => {
                 let mut all = one.into_vec();
@@ -134,10 +134,10 @@ macro_rules! one {
                 self.0.slot as usize
             }
 
-            /// Drops the pass without freeing its slot. The hall has one usable slot less, permanently.
+            /// Drops the pass without freeing its slot. The hall permanently has one usable slot less.
             ///
             /// [`Hall::resize`] treats the slot as held. If the hall shrinks so much that it no longer has this
-            /// slot, it waits for the slot forever: from then on all passes go through the queue instead of the
+            /// slot, it waits for the slot forever. From then on, all callers go through the queue instead of the
             /// fast path.
             ///
             /// ```
@@ -174,7 +174,7 @@ macro_rules! several {
                 self.0.slots.iter()
             }
 
-            /// Returns how many slots are held.
+            /// Returns the number of slots that are held.
             pub fn len(&self) -> usize {
                 self.0.slots.len()
             }
@@ -184,8 +184,8 @@ macro_rules! several {
                 self.len() == 0
             }
 
-            /// Takes the `count` largest slots out of these passes, and returns them. Returns `None` if fewer
-            /// are held.
+            /// Takes the `count` largest slots out of these passes, and returns them. Returns `None` if these passes
+            /// hold fewer than `count` slots.
             ///
             /// ```
             /// # use hallpass_threads::Hall;
@@ -205,7 +205,7 @@ macro_rules! several {
                 Some($name(Several { hall: Clone::clone(&self.0.hall), slots }))
             }
 
-            /// Adds the slots of other passes to these.
+            /// Adds the slots of `other` to these passes.
             ///
             /// # Panics
             /// Panics if the other passes are of another hall.
@@ -221,7 +221,7 @@ macro_rules! several {
             }
         }
 
-        /// Makes a pass of each slot, in ascending order.
+        /// Makes a separate pass for each slot, in ascending order.
         impl $(<$life>)? IntoIterator for $name $(<$life>)? {
             type Item = $one $(<$life>)?;
             type IntoIter = vec::IntoIter<Self::Item>;
@@ -257,7 +257,7 @@ macro_rules! several {
 one! {
     /// The guard that a holder owns: it holds one slot of a [`Hall`]. Dropping it frees the slot.
     ///
-    /// A pass is not bound to a thread: it can be sent to another one and dropped there.
+    /// A pass is not bound to a thread: it can be sent to another thread and dropped there.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

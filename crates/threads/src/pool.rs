@@ -18,10 +18,10 @@ use crate::{
     pass::Pass,
 };
 
-/// A pool of k items, such as connections, devices or buffers. Each item is used by one caller at a time.
+/// A pool of k items, such as connections, devices or buffers. Only one caller at a time uses an item.
 ///
-/// A caller gets the item of its slot. Slots are given out in the order of a [`Hall`]: first in, first enabled,
-/// and the smallest free slot first, so a few callers use only the first few items. There is no lock around the items,
+/// A caller gets the item of its slot. The pool assigns slots as a [`Hall`] does: first in, first enabled, and the
+/// smallest free slot first. So a few callers use only the first few items. There is no lock around the items,
 /// because no two callers have the same slot.
 ///
 /// ```
@@ -40,8 +40,8 @@ pub struct Pool<T> {
     init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
 
-// SAFETY: only the holder of a slot accesses its item, and the hall orders one holder after the other. So an
-// item is used by one thread at a time, as if it were sent from one to the next.
+// SAFETY: only the holder of a slot accesses its item, and each holder of a slot happens after the holder before
+// it. So only one thread at a time uses an item, as if each thread sent the item to the next.
 unsafe impl<T: Send> Sync for Pool<T> {}
 
 /// The item of a slot, on loan from a [`Pool`]. Dropping it gives the item back.
@@ -63,7 +63,7 @@ pub struct OwnedLease<T> {
     _item: PhantomData<*mut T>,
 }
 
-// SAFETY: a lease is like a mutable reference to its item, and its pool can be shared if items can be sent.
+// SAFETY: a lease is like a mutable reference to its item, and the pool is `Sync` if items are `Send`.
 unsafe impl<T: Send> Send for OwnedLease<T> {}
 // SAFETY: as above; a shared lease gives shared references to its item.
 unsafe impl<T: Send + Sync> Sync for OwnedLease<T> {}
@@ -81,7 +81,7 @@ impl<T> Pool<T> {
 
     /// Makes a pool of `k` items. `init` makes each item when it is first used; its argument is the slot.
     ///
-    /// If `init` panics, the panic reaches the caller that wanted the item, and the next caller calls `init` again.
+    /// If `init` panics, the caller that wanted the item panics, and the next caller calls `init` again.
     ///
     /// # Panics
     /// Panics if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
@@ -223,19 +223,19 @@ impl<T> Pool<T> {
     }
 }
 
-/// Looking at the pool and closing it.
+/// Inspecting the pool and closing it.
 impl<T> Pool<T> {
-    /// Returns how many items the pool has, made or not.
+    /// Returns the number of items of the pool, including items that are not made yet.
     pub fn slots(&self) -> usize {
         self.items.len()
     }
 
-    /// Returns the number of free items; a snapshot that may already be stale.
+    /// Returns the number of free items: a snapshot that may already be stale.
     pub fn available(&self) -> usize {
         self.hall.available()
     }
 
-    /// Returns the number of waiters; a snapshot that may already be stale.
+    /// Returns the number of waiters: a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
         self.hall.waiting()
     }
@@ -250,8 +250,8 @@ impl<T> Pool<T> {
         self.hall.is_closed()
     }
 
-    /// Consumes the pool and returns the items in the order of their slots. An item that was never used, or was
-    /// discarded, is missing.
+    /// Consumes the pool and returns the items in the order of their slots. Items that were never made, or were
+    /// discarded, are missing.
     pub fn into_items(self) -> Vec<T> {
         self.items.into_iter().filter_map(UnsafeCell::into_inner).collect()
     }
@@ -274,11 +274,11 @@ macro_rules! lease {
                 mem::replace(&mut **self, item)
             }
 
-            /// Gives the slot back without its item, and returns the item. The next holder of the slot makes a
-            /// new one.
+            /// Removes the item from the pool, frees the slot, and returns the item. The next holder of the slot
+            /// makes a new item.
             ///
             /// # Errors
-            /// Returns the lease if the pool was not made by [`with_init`](Pool::with_init), and so cannot make
+            /// Returns the lease if the pool was not made by [`with_init`](Pool::with_init). Such a pool cannot make
             /// another item.
             pub fn discard(self) -> Result<T, Self> {
                 if self.pool.init.is_none() {

@@ -65,7 +65,7 @@ impl Acquirer {
     }
 }
 
-/// A clone waits on its own: it does not share the position in the queue.
+/// A clone does not share the position in the queue. It joins the queue itself.
 impl Clone for Acquirer {
     fn clone(&self) -> Self {
         Acquirer::new(Arc::clone(&self.hall))

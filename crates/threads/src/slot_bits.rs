@@ -26,14 +26,14 @@ impl SlotBits {
         SlotBits((0..max.div_ceil(PER_WORD)).map(|_| AtomicI64::new(-1)).collect())
     }
 
-    /// Takes the smallest free number. The caller was let in, so there is one.
+    /// Takes the smallest free number. The hall has admitted the caller, so there is a free number.
     #[inline]
     pub(crate) fn take(&self) -> u32 {
         slot_bits::take(&mut &*self) as u32
     }
 
-    /// Takes `count` numbers, the smallest free ones, and returns them in ascending order. The caller was let in
-    /// for as many.
+    /// Takes the `count` smallest free numbers, and returns them in ascending order. The hall has admitted the caller
+    /// for `count` slots, so there are enough free numbers.
     pub(crate) fn take_many(&self, count: usize) -> Box<[u32]> {
         let mut numbers = Vec::with_capacity(count);
         slot_bits::take_many(&mut &*self, count, |slot| numbers.push(slot as u32));

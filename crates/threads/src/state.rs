@@ -5,8 +5,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::{lock::Lock, sync::UnsafeCell, waiter::Queue};
 
-/// The lock and the queue of the step machine. They have a cache line of their own, so that callers that
-/// queue do not slow down callers of the fast path.
+/// The lock and the queue of the step machine. They are on a separate cache line, so that callers that queue do not
+/// slow down callers on the fast path.
 #[repr(align(64))]
 pub(crate) struct QueueState {
     pub(crate) lock: Lock,
@@ -19,7 +19,7 @@ unsafe impl Send for QueueState {}
 // SAFETY: as above.
 unsafe impl Sync for QueueState {}
 
-// A call that unwinds leaves nothing half done, so there is nothing to poison.
+// A call that unwinds leaves no change half done, so there is no need to poison the hall.
 impl UnwindSafe for QueueState {}
 impl RefUnwindSafe for QueueState {}
 

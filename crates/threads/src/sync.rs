@@ -1,4 +1,4 @@
-//! Atomics and threads: those of the standard library, or those of loom when it checks this crate.
+//! Atomics and threads of the standard library, or of loom when loom checks this crate.
 
 #[cfg(loom)]
 pub(crate) use self::thread::Thread;
@@ -11,7 +11,8 @@ pub(crate) use std::{
     thread::{self, Thread},
 };
 
-/// The standard library's cell with loom's interface, so that loom sees every access.
+/// The standard library's cell with the interface of loom's cell. Under loom, this is loom's cell, so loom sees every
+/// access.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -27,8 +28,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Parking under loom. Loom's own parking loses the token of a thread that yields before it parks, and lets
-/// an unpark end a `join` (tokio-rs/loom#249).
+/// Parking under loom. Loom's own parking has two faults (tokio-rs/loom#249): a thread that yields before it parks
+/// loses its token, and an unpark can end a `join`.
 #[cfg(loom)]
 pub(crate) mod thread {
     use loom::sync::{Arc, Condvar, Mutex};

@@ -1,13 +1,15 @@
-//! The queue: nodes that stay where their owners wait.
+//! The queue. Its nodes are on the stacks of waiting threads and in futures. They do not move while they are in the
+//! queue.
 //!
-//! 1. Only the server (the holder of the machine's `lock`) touches the queue, and the links and wake handles
-//!    of nodes in it. Every caller may push its own node on the stack of newcomers (see `lock`), from which
-//!    the server takes them.
-//! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does
-//!    not leave before that: line L9 comes after a grant, which comes after S10; giving up ends after C3. The
-//!    node of a future is pinned, and dropping the future gives up.
-//! 3. After S11 has written the grant, only the owner touches the node: S10 took out what is needed to wake
-//!    the owner. The same holds for S19, except that the node stays in the queue: its owner serves next.
+//! 1. Only the server (the holder of the machine's `lock`) accesses the queue, and the links and wake handles of
+//!    nodes in the queue. Every caller may push its own node on the stack of newcomers (see `lock`). The server
+//!    moves the newcomers to the queue.
+//! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does not
+//!    leave before that: line L9 comes after a grant, and the grant comes after S10; a waiter that gives up leaves
+//!    after C3. The node of a future is pinned, and a future that is dropped gives up.
+//! 3. After S11 has written the grant, only the owner accesses the node. The server does not need it: S10 took out
+//!    the handle that wakes the owner. The same holds for S19, except that the node stays in the queue, because
+//!    its owner is the next server.
 #![allow(unsafe_code)]
 
 use std::{marker::PhantomPinned, mem, ptr::NonNull};
@@ -21,7 +23,7 @@ use crate::{
 pub(crate) struct Node {
     /// The grant of the waiter: the machine's `grant`.
     pub(crate) grant: AtomicI64,
-    /// How many slots the waiter asks for.
+    /// The number of slots that the waiter asks for.
     pub(crate) need: u32,
     links: UnsafeCell<Links>,
     _pinned: PhantomPinned,
@@ -44,11 +46,13 @@ impl Node {
         }
     }
 
+    /// Accesses the links of the node.
+    ///
     /// # Safety
     /// The caller is the server, or owns the node before L4.
     #[inline(always)]
     unsafe fn links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
-        // SAFETY: by 1, nobody else accesses them.
+        // SAFETY: by 1, no other thread accesses the links.
         self.links.with_mut(|links| f(unsafe { &mut *links }))
     }
 
@@ -75,8 +79,9 @@ impl Node {
         }
     }
 
-    /// Takes out the handle that wakes the owner. A thread keeps a copy: in a barging hall it may have to queue
-    /// again. The server neither wakes nor drops a task's handle: the code of a waker may call this hall.
+    /// Takes out the handle that wakes the owner. The handle of a thread stays in the node too, because in a
+    /// barging hall the thread may have to queue again. The server neither wakes nor drops the handle of a task,
+    /// because the code of a waker may call this hall.
     ///
     /// # Safety
     /// The caller is the server.
@@ -92,7 +97,7 @@ impl Node {
         }
     }
 
-    /// Replaces the handle that wakes the owner. Returns the old one, to be dropped when the caller is no
+    /// Replaces the handle that wakes the owner. Returns the old handle. The caller must drop it only when it is no
     /// longer the server.
     ///
     /// # Safety
@@ -113,7 +118,7 @@ impl Node {
     }
 }
 
-// SAFETY: only the server touches what is not atomic (1), and a handle may be used on any thread.
+// SAFETY: only the server accesses the fields that are not atomic (1), and a handle may be used on any thread.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -170,7 +175,7 @@ impl Queue {
         }
     }
 
-    /// Takes a node out. It keeps its handle.
+    /// Removes a node. The node keeps its handle.
     ///
     /// # Safety
     /// The caller is the server, and the node is in this queue.

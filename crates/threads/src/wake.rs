@@ -1,4 +1,4 @@
-//! How a waiter is woken.
+//! Handles that wake waiters.
 
 use std::{
     mem,
@@ -45,8 +45,8 @@ impl WakeList {
 
 /// Wakes a task.
 ///
-/// A waker is foreign code and may panic. The panic hook has reported that by now, and it goes no further: the
-/// caller may have a node in the queue, and may have grants to make.
+/// A waker is foreign code and may panic. The panic hook reports the panic, and this function then ends it. The panic
+/// must not unwind further, because the caller may have a node in the queue, and may have grants to make.
 fn wake(waker: Waker) {
     let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));
     woken.unwrap_or_else(mem::forget); // dropping the payload may panic again

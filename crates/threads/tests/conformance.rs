@@ -13,7 +13,7 @@ use hallpass_conformance::{
 };
 use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, Pass, Passes, TryAcquireError};
 
-/// The slots that fit into the word.
+/// The number of slots that fit into the word.
 const SLOTS_IN_WORD: usize = 32;
 
 fn refusal(error: impl Into<TryAcquireError>) -> Refusal {
@@ -148,6 +148,6 @@ mod wide {
 
 /// The largest hall takes seconds to fill, so this tests only one behaviour.
 #[test]
-fn the_largest_hall_hands_out_freed_slots_the_smallest_first() {
+fn the_largest_hall_assigns_the_smallest_freed_slot_first() {
     behaviours::slots::freed_slots_are_handed_out_again_the_smallest_first::<Largest>();
 }

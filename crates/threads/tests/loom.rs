@@ -1,24 +1,24 @@
-//! The layer around the step machine under [loom](https://docs.rs/loom): `environment`, `waiter`, `future` and
-//! `parking`, unchanged, on loom's atomics, cells and threads.
+//! Explores the code around the step machine under [loom](https://docs.rs/loom). The modules `environment`, `waiter`,
+//! `future` and `parking` run unchanged on loom's atomics, cells and threads.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom
 //! ```
 //!
 //! The lab explores all sequentially consistent runs of the step machine, with a queue and wake-ups that are
-//! correct by definition. Loom checks what the lab does not see:
+//! correct by definition. Loom checks the parts that the lab's model leaves out:
 //! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses its
 //!   cells, and each server sees what the server before it wrote (loom's cells check both).
-//! - A wake-up is a thread's `unpark` or a task's waker, which is taken out and replaced under the lock.
+//! - A wake-up is a thread's `unpark` or a task's waker. Wakers are taken out and replaced under the lock.
 //! - Futures may be dropped, or polled with another waker, at any time before, during or after a grant.
-//! - A release happens before the acquire that it lets in (again checked by cells).
+//! - A release happens before the next acquire of the slot (loom's cells check this too).
 //!
-//! Loom treats sequentially consistent accesses as acquire and release, which is weaker than what the code
-//! uses. So the results also hold for the code. A future recognises its waker by its address. Memory is freed
-//! before it is allocated again, but loom does not model this order, so the tests keep old wakers alive.
+//! Loom treats sequentially consistent accesses as acquire and release, which is weaker. So results under loom
+//! also hold for the code. A future recognises its waker by its address. In a real program, memory is freed before
+//! it is allocated again, but loom does not model this order. So the tests keep old wakers alive.
 //!
-//! Not covered: time limits (loom has no clock; giving up is tested with `try_acquire` and dropped futures), and
-//! runs with more preemptions than the bound.
+//! The tests do not cover time limits, because loom has no clock; they cover giving up with `try_acquire` and with
+//! dropped futures. They do not cover runs with more preemptions than the bound either.
 #![cfg(loom)]
 
 use std::{
@@ -55,12 +55,12 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 }
 
 /// A hall, and for each slot a cell that only its holder may access.
-struct Room {
+struct GuardedHall {
     hall: Arc<Hall>,
     cells: Vec<UnsafeCell<u32>>,
 }
 
-impl Room {
+impl GuardedHall {
     fn new(k: usize, max: usize) -> Arc<Self> {
         Self::of(Hall::builder(k).max_slots(max).build().unwrap())
     }
@@ -71,11 +71,11 @@ impl Room {
 
     fn of(hall: Hall) -> Arc<Self> {
         let cells = (0..hall.slots()).map(|_| UnsafeCell::new(0)).collect();
-        Arc::new(Room { hall: Arc::new(hall), cells })
+        Arc::new(GuardedHall { hall: Arc::new(hall), cells })
     }
 
     fn touch(&self, slot: usize) {
-        // SAFETY: the caller holds this slot, which is what loom checks.
+        // SAFETY: the caller holds this slot. Loom checks that no other thread accesses the cell.
         self.cells[slot].with_mut(|cell| unsafe { *cell += 1 });
     }
 
@@ -84,7 +84,7 @@ impl Room {
         self.touch(pass.slot());
     }
 
-    /// Returns how many times cells were accessed. Nobody is inside.
+    /// Returns how many times the cells were accessed. No other caller holds a slot.
     fn touched(&self) -> u32 {
         let hall = &self.hall;
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0));
@@ -94,44 +94,44 @@ impl Room {
     }
 }
 
-/// Runs `threads` threads, each of which gets in once.
-fn crowd(room: Arc<Room>, threads: u32) {
+/// Runs `threads` threads. Each of them acquires a slot once.
+fn crowd(guarded: Arc<GuardedHall>, threads: u32) {
     let others: Vec<_> = (1..threads)
         .map(|_| {
-            let room = Arc::clone(&room);
-            thread::spawn(move || room.pass())
+            let guarded = Arc::clone(&guarded);
+            thread::spawn(move || guarded.pass())
         })
         .collect();
-    room.pass();
+    guarded.pass();
     others.into_iter().for_each(|other| other.join().unwrap());
-    assert_eq!(room.touched(), threads);
+    assert_eq!(guarded.touched(), threads);
 }
 
 #[test]
 fn two_threads_one_slot() {
-    model(8, || crowd(Room::new(1, 1), 2));
-    model(8, || crowd(Room::new(1, 33), 2));
+    model(8, || crowd(GuardedHall::new(1, 1), 2));
+    model(8, || crowd(GuardedHall::new(1, 33), 2));
 }
 
 #[test]
 fn three_threads_one_slot() {
-    model(3, || crowd(Room::new(1, 1), 3));
+    model(3, || crowd(GuardedHall::new(1, 1), 3));
 }
 
 #[test]
 fn three_threads_two_slots() {
-    model(3, || crowd(Room::new(2, 2), 3));
-    model(3, || crowd(Room::new(2, 33), 3));
+    model(3, || crowd(GuardedHall::new(2, 2), 3));
+    model(3, || crowd(GuardedHall::new(2, 33), 3));
 }
 
 #[test]
 fn threads_that_barge() {
-    model(8, || crowd(Room::barging(1), 2));
-    model(3, || crowd(Room::barging(1), 3));
-    model(3, || crowd(Room::barging(2), 3));
+    model(8, || crowd(GuardedHall::barging(1), 2));
+    model(3, || crowd(GuardedHall::barging(1), 3));
+    model(3, || crowd(GuardedHall::barging(2), 3));
 }
 
-/// A waker whose wake-up a thread can wait for.
+/// A waker. A thread can wait until it is woken.
 #[derive(Default)]
 struct Alarm {
     rung: Mutex<bool>,
@@ -163,37 +163,37 @@ fn poll(future: &mut Pin<Box<AcquireOwned>>, alarm: &Arc<Alarm>) -> Polled {
     future.as_mut().poll(&mut Context::from_waker(&waker))
 }
 
-/// Polls with a new waker each time; only the last waker counts. Gives up after `polls` polls, or never if
-/// `polls` is `None`.
-fn task(room: &Room, polls: Option<usize>) {
-    let mut future = Box::pin(room.hall.acquire_owned_async());
+/// Polls a future with a new waker each time; only the last waker matters. Gives up after `polls` polls. If
+/// `polls` is `None`, it never gives up.
+fn task(guarded: &GuardedHall, polls: Option<usize>) {
+    let mut future = Box::pin(guarded.hall.acquire_owned_async());
     let mut alarm = Arc::<Alarm>::default();
     let mut old = Vec::new();
     for _ in 0..polls.unwrap_or(2) {
         old.push(mem::take(&mut alarm)); // see the notes on wakers at the top
         if let Poll::Ready(pass) = poll(&mut future, &alarm) {
-            return room.touch(pass.unwrap().slot());
+            return guarded.touch(pass.unwrap().slot());
         }
     }
     while polls.is_none() {
         alarm.wait();
         if let Poll::Ready(pass) = poll(&mut future, &alarm) {
-            return room.touch(pass.unwrap().slot());
+            return guarded.touch(pass.unwrap().slot());
         }
     }
 }
 
-/// A holder leaves while others arrive.
-fn meanwhile(room: &Arc<Room>, others: Vec<fn(&Room)>) {
-    let held = room.hall.acquire().unwrap();
+/// Runs `others` in threads while a holder leaves.
+fn meanwhile(guarded: &Arc<GuardedHall>, others: Vec<fn(&GuardedHall)>) {
+    let held = guarded.hall.acquire().unwrap();
     let others: Vec<_> = others
         .into_iter()
         .map(|other| {
-            let room = Arc::clone(room);
-            thread::spawn(move || other(&room))
+            let guarded = Arc::clone(guarded);
+            thread::spawn(move || other(&guarded))
         })
         .collect();
-    room.touch(held.slot());
+    guarded.touch(held.slot());
     drop(held);
     others.into_iter().for_each(|other| other.join().unwrap());
 }
@@ -201,63 +201,64 @@ fn meanwhile(room: &Arc<Room>, others: Vec<fn(&Room)>) {
 #[test]
 fn a_slot_is_handed_over() {
     model(3, || {
-        let room = Room::new(1, 1);
-        meanwhile(&room, vec![Room::pass, Room::pass]);
-        assert_eq!(room.touched(), 3);
+        let guarded = GuardedHall::new(1, 1);
+        meanwhile(&guarded, vec![GuardedHall::pass, GuardedHall::pass]);
+        assert_eq!(guarded.touched(), 3);
     });
 }
 
-/// The waker is replaced while the future is granted a pass.
+/// The waker is replaced while the future gets a grant.
 #[test]
-fn a_replaced_waker_against_a_grant() {
+fn a_waker_is_replaced_during_a_grant() {
     model(8, || {
-        let room = Room::new(1, 1);
-        meanwhile(&room, vec![|room| task(room, None)]);
-        assert_eq!(room.touched(), 2);
+        let guarded = GuardedHall::new(1, 1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, None)]);
+        assert_eq!(guarded.touched(), 2);
     });
 }
 
-/// A future is dropped while it is granted a pass; the thread behind it gets in.
+/// A future is dropped while it gets a grant. The thread behind it gets the slot.
 #[test]
-fn a_dropped_future_against_a_grant() {
+fn a_future_is_dropped_during_a_grant() {
     model(3, || {
-        let room = Room::new(1, 1);
-        meanwhile(&room, vec![|room| task(room, Some(1)), Room::pass]);
-        assert!(room.touched() >= 2);
+        let guarded = GuardedHall::new(1, 1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), GuardedHall::pass]);
+        assert!(guarded.touched() >= 2);
     });
 }
 
-/// A future is dropped while it is granted a pass, after its waker was replaced.
+/// A future is dropped while it gets a grant, after its waker was replaced.
 #[test]
-fn a_future_dropped_after_its_waker_was_replaced() {
+fn a_future_is_dropped_after_its_waker_was_replaced() {
     model(8, || {
-        let room = Room::new(1, 1);
-        meanwhile(&room, vec![|room| task(room, Some(2))]);
-        assert!(room.touched() >= 1);
+        let guarded = GuardedHall::new(1, 1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, Some(2))]);
+        assert!(guarded.touched() >= 1);
     });
 }
 
-/// In a barging hall, a future is only told to try again. If it is dropped instead, another waiter is told.
+/// In a barging hall, a future is only woken to try again. If it is dropped instead, another waiter is woken.
 #[test]
 fn futures_that_barge() {
     model(3, || {
-        let room = Room::barging(1);
-        meanwhile(&room, vec![|room| task(room, Some(1)), Room::pass]);
-        assert!(room.touched() >= 2);
+        let guarded = GuardedHall::barging(1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), GuardedHall::pass]);
+        assert!(guarded.touched() >= 2);
     });
     model(3, || {
-        let room = Room::barging(1);
-        meanwhile(&room, vec![|room| task(room, Some(1)), |room| task(room, None)]);
-        assert!(room.touched() >= 2);
+        let guarded = GuardedHall::barging(1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), |guarded| task(guarded, None)]);
+        assert!(guarded.touched() >= 2);
     });
     model(8, || {
-        let room = Room::barging(1);
-        meanwhile(&room, vec![|room| task(room, None)]);
-        assert_eq!(room.touched(), 2);
+        let guarded = GuardedHall::barging(1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, None)]);
+        assert_eq!(guarded.touched(), 2);
     });
 }
 
-/// Wakes its task, and then blocks in another hall. The parking there may consume a wake-up of this hall.
+/// A waker that wakes its task, and then blocks in another hall. The thread parks there, which may consume a
+/// wake-up of this hall.
 struct Blocks {
     alarm: Arc<Alarm>,
     other: Arc<Hall>,
@@ -270,24 +271,24 @@ impl Wake for Blocks {
     }
 }
 
-/// A thread that waits and has called a task runs the task's waker, which blocks.
+/// A thread that waits in the queue wakes a task, whose waker blocks.
 #[test]
-fn a_waker_that_blocks_against_a_call() {
+fn a_waiting_thread_runs_a_waker_that_blocks() {
     model(2, || {
-        let (room, other) = (Room::barging(2), Arc::new(Hall::new(1)));
+        let (guarded, other) = (GuardedHall::barging(2), Arc::new(Hall::new(1)));
         let both = thread::spawn({
-            let room = Arc::clone(&room);
-            move || drop(room.hall.acquire_many(2).unwrap())
+            let guarded = Arc::clone(&guarded);
+            move || drop(guarded.hall.acquire_many(2).unwrap())
         });
         let holder = thread::spawn({
             let other = Arc::clone(&other);
             move || drop(other.acquire().unwrap())
         });
-        let pass = room.hall.acquire();
+        let pass = guarded.hall.acquire();
         let alarm = Arc::<Alarm>::default();
         let blocks = Arc::new(Blocks { alarm: Arc::clone(&alarm), other: Arc::clone(&other) });
         let waker = Waker::from(blocks);
-        let mut future = Box::pin(room.hall.acquire_owned_async());
+        let mut future = Box::pin(guarded.hall.acquire_owned_async());
         let mut polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         drop(pass);
         while polled.is_pending() {
@@ -297,78 +298,78 @@ fn a_waker_that_blocks_against_a_call() {
         drop(polled);
         both.join().unwrap();
         holder.join().unwrap();
-        assert_eq!((room.hall.available(), room.hall.waiting()), (2, 0));
+        assert_eq!((guarded.hall.available(), guarded.hall.waiting()), (2, 0));
     });
 }
 
-/// Two futures that are dropped or let in: the first hands its grant to the second.
+/// Two futures are dropped or get slots. If the first is dropped after its grant, the second gets the slot.
 #[test]
-fn two_futures_against_a_grant() {
+fn two_futures_are_dropped_during_grants() {
     model(3, || {
-        let room = Room::new(1, 1);
-        meanwhile(&room, vec![|room| task(room, Some(1)), |room| task(room, None)]);
-        assert!(room.touched() >= 2);
+        let guarded = GuardedHall::new(1, 1);
+        meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), |guarded| task(guarded, None)]);
+        assert!(guarded.touched() >= 2);
     });
 }
 
 /// `try_acquire` joins the queue for a moment, if the free slot belongs to a waiter.
 #[test]
-fn an_attempt_against_a_waiter() {
+fn an_attempt_while_another_caller_waits() {
     model(4, || {
-        let room = Room::new(1, 1);
+        let guarded = GuardedHall::new(1, 1);
         meanwhile(
-            &room,
-            vec![Room::pass, |room| {
-                if let Ok(pass) = room.hall.try_acquire() {
-                    room.touch(pass.slot());
+            &guarded,
+            vec![GuardedHall::pass, |guarded| {
+                if let Ok(pass) = guarded.hall.try_acquire() {
+                    guarded.touch(pass.slot());
                 }
             }],
         );
-        assert!(room.touched() >= 2);
+        assert!(guarded.touched() >= 2);
     });
 }
 
 #[test]
-fn many_against_one() {
+fn a_request_for_many_slots_and_a_request_for_one() {
     model(4, || {
-        let room = Room::new(2, 2);
+        let guarded = GuardedHall::new(2, 2);
         meanwhile(
-            &room,
-            vec![Room::pass, |room| {
-                let both = room.hall.acquire_many(2).unwrap();
-                both.slots().for_each(|slot| room.touch(slot));
+            &guarded,
+            vec![GuardedHall::pass, |guarded| {
+                let both = guarded.hall.acquire_many(2).unwrap();
+                both.slots().for_each(|slot| guarded.touch(slot));
             }],
         );
-        assert_eq!(room.touched(), 4);
+        assert_eq!(guarded.touched(), 4);
     });
 }
 
 #[test]
-fn closing_against_a_waiter() {
+fn a_hall_is_closed_while_a_thread_waits() {
     model(8, || {
-        let room = Room::new(1, 1);
-        let held = room.hall.acquire().unwrap();
+        let guarded = GuardedHall::new(1, 1);
+        let held = guarded.hall.acquire().unwrap();
         let waiter = thread::spawn({
-            let room = Arc::clone(&room);
-            move || assert_eq!(room.hall.acquire().err(), Some(AcquireError::Closed))
+            let guarded = Arc::clone(&guarded);
+            move || assert_eq!(guarded.hall.acquire().err(), Some(AcquireError::Closed))
         });
-        room.hall.close();
+        guarded.hall.close();
         drop(held);
         waiter.join().unwrap();
-        assert_eq!((room.hall.available(), room.hall.waiting()), (1, 0));
+        assert_eq!((guarded.hall.available(), guarded.hall.waiting()), (1, 0));
     });
 }
 
 /// A future finds the hall closed while its waker is replaced.
 #[test]
-fn closing_against_a_future() {
+fn a_hall_is_closed_while_a_future_waits() {
     model(6, || {
-        let room = Room::new(1, 1);
-        let held = room.hall.acquire().unwrap();
+        let guarded = GuardedHall::new(1, 1);
+        let held = guarded.hall.acquire().unwrap();
         let waiter = thread::spawn({
-            let room = Arc::clone(&room);
+            let guarded = Arc::clone(&guarded);
             move || {
-                let mut future = Box::pin(room.hall.acquire_owned_async());
+                let mut future = Box::pin(guarded.hall.acquire_owned_async());
                 let old = Arc::<Alarm>::default();
                 let mut polled = poll(&mut future, &old);
                 let alarm = Arc::<Alarm>::default();
@@ -381,15 +382,15 @@ fn closing_against_a_future() {
                 assert!(matches!(polled, Poll::Ready(Err(AcquireError::Closed))));
             }
         });
-        room.hall.close();
+        guarded.hall.close();
         drop(held);
         waiter.join().unwrap();
-        assert_eq!((room.hall.available(), room.hall.waiting()), (1, 0));
+        assert_eq!((guarded.hall.available(), guarded.hall.waiting()), (1, 0));
     });
 }
 
 #[test]
-fn more_slots_against_a_waiter() {
+fn a_hall_grows_while_a_thread_waits() {
     model(8, || {
         let hall = Arc::new(Hall::builder(1).max_slots(2).build().unwrap());
         let held = hall.acquire().unwrap();

@@ -33,7 +33,7 @@ impl Visit for Line {
             "message" => write!(self.0, " {value:?}").unwrap(),
             "need" | "slots" => write!(self.0, " {field}={value:?}").unwrap(),
             "hall" | "waited" => {}
-            other => panic!("what is {other}?"),
+            other => panic!("unknown field `{other}`"),
         }
     }
 }
@@ -44,7 +44,7 @@ impl Subscriber for Notes {
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        unreachable!("there are events only")
+        unreachable!("hallpass reports events only, no spans")
     }
 
     fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
@@ -60,7 +60,7 @@ impl Subscriber for Notes {
     }
 }
 
-/// Does everything that is reported, with a hall of one slot.
+/// Causes every kind of event, with a hall of one slot.
 fn everything(hall: &Hall) {
     let held = hall.acquire().unwrap();
     assert!(hall.try_acquire().is_err());

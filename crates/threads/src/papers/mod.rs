@@ -1,4 +1,4 @@
-//! Halls that run an algorithm of the literature (feature `papers`).
+//! Halls that run a published algorithm (feature `papers`).
 
 use std::{
     fmt,
@@ -15,11 +15,11 @@ use crate::{error::BuildError, hall::Hall};
 mod native;
 use native::Native;
 
-/// A hall that runs an algorithm of the literature, returned by [`Hall::with`].
+/// A hall that runs a published algorithm, returned by [`Hall::with`].
 ///
-/// An algorithm for n processes identifies them by number. A caller takes the smallest free number from an
-/// inner [`Hall`]; caller n+1 waits there. A caller that waits inside the algorithm spins and yields: these
-/// algorithms use busy waiting, and do not wake waiters.
+/// An algorithm for n processes identifies them by number. A caller first takes the smallest free process number from
+/// an inner [`Hall`]; if all n numbers are taken, it waits there. Then it runs the algorithm. These algorithms do not
+/// wake waiters, so a caller that has to wait in the algorithm spins and yields.
 pub struct PaperHall {
     processes: Hall,
     algorithm: Box<dyn Passages>,
@@ -42,7 +42,7 @@ trait Passages: Send + Sync {
     fn leave(&self, p: Pid);
 }
 
-/// An algorithm, and for each process in the critical section the line at which its exit section begins. Only
+/// An algorithm, and for each process in its critical section the line at which its exit section begins. Only
 /// the process itself accesses its entry.
 struct Named<A: Algorithm> {
     native: Native<A>,
@@ -53,12 +53,12 @@ impl<A: Algorithm + Send + Sync> Passages for Named<A> {
     fn enter(&self, p: Pid) -> usize {
         let exit = self.native.enter(p);
         *self.exits[p].lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
-        self.native.algorithm().name(exit).expect("it was built with names")
+        self.native.algorithm().name(exit).expect("the algorithm was built with names")
     }
 
     fn leave(&self, p: Pid) {
         let exit = self.exits[p].lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.native.leave(p, exit.expect("it has entered"));
+        self.native.leave(p, exit.expect("the process has entered"));
     }
 }
 
@@ -75,12 +75,13 @@ impl Visitor for Hide {
     }
 }
 
-/// Algorithms of the literature (feature `papers`).
+/// Published algorithms (feature `papers`).
 impl Hall {
-    /// Makes a hall that runs a published algorithm for `n` threads, of which `k` may be inside.
+    /// Makes a hall that runs a published algorithm for `n` threads. At most `k` of them hold a slot at the same
+    /// time.
     ///
-    /// `hallpass lab list` shows the algorithms and their guarantees. None of them lets a waiter give up, so
-    /// such a hall has only [`acquire`](PaperHall::acquire).
+    /// `hallpass lab list` shows the algorithms and their guarantees. In none of them can a waiter give up, so such a
+    /// hall has only [`acquire`](PaperHall::acquire).
     ///
     /// # Errors
     /// Returns [`BuildError`] if there is no such algorithm, if it is wrong on purpose, or if it does not
@@ -115,7 +116,7 @@ impl PaperHall {
         Ok(PaperHall { processes, algorithm, k })
     }
 
-    /// Blocks until the algorithm lets the caller in.
+    /// Blocks until the caller enters the critical section of the algorithm.
     ///
     /// This cannot fail, because such a hall cannot be closed.
     pub fn acquire(&self) -> PaperPass<'_> {
@@ -126,7 +127,7 @@ impl PaperHall {
         PaperPass { hall, process: number, slot }
     }
 
-    /// Returns how many slots the hall has.
+    /// Returns the number of slots of the hall.
     pub fn slots(&self) -> usize {
         self.k
     }

@@ -5,8 +5,8 @@ use hallpass_algorithms::{Algorithm, Memory, Next, Op, Pid, Var, Word};
 
 use crate::{parking::Backoff, sync::AtomicI64};
 
-/// An algorithm and its shared variables, each on a cache line of its own, as the papers count. Every
-/// access is sequentially consistent, as in the checker. A waiter spins and yields.
+/// An algorithm and its shared variables. Each variable is on a separate cache line, as the papers assume when they
+/// count accesses. Every access is sequentially consistent, as in the checker. A waiter spins and yields.
 pub(super) struct Native<A> {
     algorithm: A,
     variables: Box<[CachePadded<AtomicI64>]>,
@@ -35,8 +35,8 @@ impl<A: Algorithm> Native<A> {
         &self.algorithm
     }
 
-    /// Gets `p` in, and returns the line where its exit section begins. Each process belongs to one thread
-    /// at a time.
+    /// Runs the entry section of `p`, and returns the line at which its exit section begins. At most one thread
+    /// may run as `p` at a time.
     ///
     /// # Panics
     /// Panics if the algorithm has no such process.
@@ -44,12 +44,12 @@ impl<A: Algorithm> Native<A> {
         self.steps(p, self.algorithm.begin(p)).expect("a passage enters before it leaves")
     }
 
-    /// Gets `p` out again.
+    /// Runs the exit section of `p`.
     pub(super) fn leave(&self, p: Pid, exit: A::State) {
         self.steps(p, exit);
     }
 
-    /// Executes lines from `at` until the process is inside, or back in its remainder.
+    /// Executes lines from `at` until the process is in its critical section, or back in its remainder.
     fn steps(&self, p: Pid, mut at: A::State) -> Option<A::State> {
         let mut backoff = Backoff::new();
         loop {

@@ -40,7 +40,7 @@ fn errors_implement_error() {
     error::<BuildError>();
 }
 
-/// A holder that panics frees its slot: there is no poisoning.
+/// A holder that panics frees its slot. The hall is not poisoned.
 #[test]
 fn halls_survive_panics() {
     fn safe<T: UnwindSafe + std::panic::RefUnwindSafe>() {}

@@ -7,7 +7,7 @@ use std::{
 
 use hallpass_threads::{AcquireError, Acquirer, Hall, TryAcquireError};
 
-use crate::support::{Task, assert_whole, halls};
+use crate::support::{Task, assert_all_slots_free, halls};
 
 /// A time limit that passes, and a deadline that has passed.
 fn soon() -> (Duration, Instant) {
@@ -15,7 +15,7 @@ fn soon() -> (Duration, Instant) {
 }
 
 #[test]
-fn every_method_with_a_time_limit_says_that_it_timed_out() {
+fn every_method_with_a_time_limit_returns_that_it_timed_out() {
     for hall in halls(2) {
         let held = hall.acquire_many(2).unwrap();
         let late = TryAcquireError::TimedOut;
@@ -31,7 +31,7 @@ fn every_method_with_a_time_limit_says_that_it_timed_out() {
         assert_eq!(hall.try_acquire_many_owned(2).unwrap_err(), TryAcquireError::NoPermits);
         assert_eq!(late.to_string(), "timed out while waiting for a slot");
         drop(held);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -43,7 +43,7 @@ fn every_method_with_a_time_limit_gets_free_slots() {
         assert_eq!(hall.try_acquire_many_until(2, soon().1).unwrap().len(), 2);
         assert_eq!(hall.try_acquire_many_owned_for(2, soon().0).unwrap().len(), 2);
         assert_eq!(hall.try_acquire_many_owned_until(2, soon().1).unwrap().len(), 2);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
         hall.close();
         let closed = TryAcquireError::Closed;
         assert_eq!(hall.try_acquire_owned_for(soon().0).unwrap_err(), closed);
@@ -69,7 +69,7 @@ fn passes_are_split_merged_and_taken_apart() {
             assert!(each.iter().map(|pass| pass.slot()).eq([0, k - 2, k - 1]));
             assert_eq!(hall.available(), k - 3);
             drop(each);
-            assert_whole(&hall);
+            assert_all_slots_free(&hall);
         }
     }
 }
@@ -87,12 +87,12 @@ static WIDE: Hall = Hall::builder(100).barging().build_const();
 #[test]
 fn a_static_hall_can_barge_and_have_many_slots() {
     assert_eq!(WIDE.acquire_many(100).unwrap().len(), 100);
-    assert_whole(&WIDE);
+    assert_all_slots_free(&WIDE);
 }
 
 /// An acquirer keeps its position in the queue from one poll to the next.
 #[test]
-fn an_acquirer_keeps_its_place() {
+fn an_acquirer_keeps_its_position() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut acquirer = Acquirer::new(Arc::clone(&hall));
@@ -111,7 +111,7 @@ fn an_acquirer_keeps_its_place() {
         drop(again); // leaves the queue
         assert_eq!(hall.waiting(), 0);
         drop(pass);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
         hall.close();
         let closed =
             Task::new(std::future::poll_fn(|context| acquirer.poll_acquire(context))).done();

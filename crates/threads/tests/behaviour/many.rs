@@ -2,7 +2,7 @@
 
 use hallpass_threads::{AcquireError, TryAcquireError};
 
-use crate::support::{Task, assert_whole, halls};
+use crate::support::{Task, assert_all_slots_free, halls};
 
 #[test]
 fn a_request_for_more_slots_than_there_are_names_both_numbers() {
@@ -20,11 +20,11 @@ fn a_request_for_more_slots_than_there_are_names_both_numbers() {
         let text = "cannot acquire 4 slots: the hall has only 3";
         assert_eq!((error.to_string(), try_error.to_string()), (text.into(), text.into()));
         assert_eq!(hall.acquire_many(usize::MAX).unwrap_err().to_string().len(), text.len() + 19);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// A request for 0 slots does not wait, and gives nothing back.
+/// A request for 0 slots does not wait, and frees no slot at its end.
 #[test]
 fn a_request_for_no_slots_is_granted_by_every_method() {
     for hall in halls(1) {
@@ -40,11 +40,11 @@ fn a_request_for_no_slots_is_granted_by_every_method() {
         assert_eq!((hall.available(), hall.waiting(), waiter.rung()), (0, 1, 0));
         drop(held);
         drop(waiter.done());
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// One release of several slots lets in as many waiters as fit.
+/// One release of several slots admits as many waiters as there are slots for.
 #[test]
 fn one_release_wakes_as_many_tasks_as_fit() {
     for k in [5, 50] {
@@ -67,14 +67,14 @@ fn one_release_wakes_as_many_tasks_as_fit() {
             drop(many);
             drop(last.done());
             drop(ones);
-            assert_whole(&hall);
+            assert_all_slots_free(&hall);
         }
     }
 }
 
 /// A hall may be resized between the call that makes a future and its first poll.
 #[test]
-fn a_request_for_many_was_judged_when_it_was_made() {
+fn a_request_for_many_slots_is_validated_at_its_first_poll() {
     for hall in halls(2) {
         let early = Task::new(hall.acquire_many_async(3));
         hall.resize(3).unwrap();
@@ -83,7 +83,7 @@ fn a_request_for_many_was_judged_when_it_was_made() {
         hall.resize(2).unwrap();
         let error = AcquireError::TooMany { asked: 3, slots: 2 };
         assert_eq!(late.done().unwrap_err(), error);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -97,7 +97,7 @@ fn a_request_for_too_many_slots_of_a_closed_hall_fails_as_closed() {
     }
 }
 
-/// Requests for many slots of a large hall take the smallest free numbers, in one pass over them.
+/// Requests for many slots of a large hall take the smallest free numbers.
 #[test]
 fn large_requests_get_the_smallest_slots_in_order() {
     let hall = halls(60_000).remove(0);

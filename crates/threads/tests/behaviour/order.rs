@@ -2,11 +2,11 @@
 
 use hallpass_threads::TryAcquireError;
 
-use crate::support::{Task, assert_whole, halls};
+use crate::support::{Task, assert_all_slots_free, halls};
 
-/// A slot that is given back belongs to the first waiter before the waiter wakes up.
+/// A slot that is freed belongs to the first waiter before the waiter wakes up.
 #[test]
-fn a_freed_slot_is_the_waiters_before_drop_returns() {
+fn a_freed_slot_belongs_to_the_waiter_before_drop_returns() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
@@ -16,6 +16,6 @@ fn a_freed_slot_is_the_waiters_before_drop_returns() {
         assert_eq!(hall.try_acquire_owned().unwrap_err(), TryAcquireError::NoPermits);
         assert_eq!(hall.try_acquire_many(1).unwrap_err(), TryAcquireError::NoPermits);
         assert_eq!(waiter.done().unwrap().slot(), 0);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }

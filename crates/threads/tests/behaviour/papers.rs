@@ -1,4 +1,4 @@
-//! Halls that run an algorithm of the literature.
+//! Halls that run a published algorithm.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},

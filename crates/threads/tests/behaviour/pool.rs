@@ -16,7 +16,7 @@ use hallpass_threads::{AcquireError, Lease, OwnedLease, Pool, TryAcquireError};
 use crate::support::Task;
 
 #[test]
-fn every_lease_has_an_item_of_its_own() {
+fn every_lease_has_its_own_item() {
     for k in [3, 60] {
         let pool = Pool::new((0..k).map(|slot| slot * 10));
         let leases: Vec<_> = (0..k).map(|_| pool.get().unwrap()).collect();
@@ -30,7 +30,7 @@ fn every_lease_has_an_item_of_its_own() {
     }
 }
 
-/// Items are not `Sync`, and nothing but the slot keeps threads apart.
+/// Items are not `Sync`. Only the slot keeps two threads from using the same item at once.
 #[test]
 fn threads_use_items_one_after_another() {
     let pool = Pool::new((0..2).map(|_| Cell::new(0)));
@@ -83,14 +83,14 @@ fn broken_items_are_replaced() {
     let pool = Pool::new(["broken"]);
     let mut lease = pool.get().unwrap();
     assert_eq!(lease.replace("new"), "broken");
-    let lease = lease.discard().unwrap_err(); // cannot make another
+    let lease = lease.discard().unwrap_err(); // the pool cannot make another item
     assert_eq!(format!("{lease:?}"), "Lease { slot: 0, item: \"new\" }");
     drop(lease);
     assert_eq!(pool.into_items(), ["new"]);
 }
 
 #[test]
-fn owned_leases_go_anywhere_and_keep_the_pool_alive() {
+fn owned_leases_can_be_sent_to_threads_and_keep_the_pool_alive() {
     let pool = Arc::new(Pool::new([String::new()]));
     let mut lease = pool.get_owned().unwrap();
     assert_eq!(pool.try_get_owned().unwrap_err(), TryAcquireError::NoPermits);

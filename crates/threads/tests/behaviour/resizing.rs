@@ -4,10 +4,10 @@ use std::thread;
 
 use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError};
 
-use crate::support::{Task, assert_whole, halls, queue};
+use crate::support::{Task, assert_all_slots_free, halls, queue};
 
 #[test]
-fn more_slots_are_the_waiters_before_resize_returns() {
+fn new_slots_belong_to_the_waiters_before_resize_returns() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let tasks: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
@@ -24,25 +24,25 @@ fn more_slots_are_the_waiters_before_resize_returns() {
         slots.sort_unstable();
         assert_eq!(slots, [1, 2, 3, 4, 5]);
         drop((held, passes, last));
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
 #[test]
-fn nobody_gets_in_before_fewer_than_k_are_in() {
+fn nobody_gets_a_slot_until_fewer_than_k_passes_are_held() {
     for hall in halls(4) {
         let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
         hall.resize(2).unwrap();
         assert!(held.iter().map(|pass| pass.slot()).eq(0..4));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (2, 0, 0));
-        // Two passes too many are held. Nobody gets in before two are dropped, whichever they are.
+        // Two passes too many are held. Nobody gets a slot before two of the passes are dropped.
         drop(held.remove(0));
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
         drop(held.remove(0));
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
-        // Slots 2 and 3 are held. When one is dropped, a caller gets in with a slot below 2.
+        // Slots 2 and 3 are held. When one of them is freed, a caller gets a slot below 2.
         drop(held.remove(0));
         assert_eq!(hall.available(), 1);
         let small = hall.acquire().unwrap();
@@ -51,7 +51,7 @@ fn nobody_gets_in_before_fewer_than_k_are_in() {
         held.clear();
         assert_eq!(hall.acquire().unwrap().slot(), 1);
         drop(small);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -72,14 +72,14 @@ fn a_hall_can_grow_again_while_removed_slots_are_held() {
         let rest = hall.acquire_many(2).unwrap();
         assert!(rest.slots().eq([1, 4]));
         drop((held, small, rest));
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
         hall.resize(2).unwrap();
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
 #[test]
-fn a_hall_cannot_grow_beyond_its_room() {
+fn a_hall_cannot_grow_beyond_its_limit() {
     let hall = Hall::new(2);
     let refused =
         |refused: Result<(), ResizeError>| refused.map_err(|error| (error.asked, error.max));
@@ -89,23 +89,23 @@ fn a_hall_cannot_grow_beyond_its_room() {
         "this hall can have 0 to 32 slots, got 33; use `Hall::builder(k).max_slots(m)` to make room for more"
     );
     hall.resize(32).unwrap();
-    assert_whole(&hall);
+    assert_all_slots_free(&hall);
     let hall = Hall::builder(2).max_slots(3).build().unwrap();
     assert_eq!(refused(hall.resize(4)), Err((4, 3)));
     hall.resize(3).unwrap();
-    assert_whole(&hall);
+    assert_all_slots_free(&hall);
     let hall = Hall::new(40);
     assert_eq!(refused(hall.resize(41)), Err((41, 40)));
     hall.resize(1).unwrap();
-    assert_whole(&hall);
+    assert_all_slots_free(&hall);
     let hall = Hall::builder(1).max_slots(MAX_SLOTS).build().unwrap();
     hall.resize(MAX_SLOTS).unwrap();
-    assert_whole(&hall);
+    assert_all_slots_free(&hall);
     hall.resize(1).unwrap();
-    assert_whole(&hall);
+    assert_all_slots_free(&hall);
 }
 
-/// With no slots, callers wait until the hall has some again.
+/// If the hall has no slots, callers wait until it has slots again.
 #[test]
 fn a_hall_with_no_slots_pauses() {
     for hall in halls(2) {
@@ -124,12 +124,12 @@ fn a_hall_with_no_slots_pauses() {
         drop(one.done());
         drop(other.done());
         hall.resize(2).unwrap();
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
 #[test]
-fn slots_are_added_and_removed_relatively() {
+fn a_number_of_slots_can_be_added_and_removed() {
     for hall in halls(3) {
         assert_eq!(hall.add_slots(2).unwrap(), 5);
         assert_eq!(hall.remove_slots(4).unwrap(), 1);
@@ -139,7 +139,7 @@ fn slots_are_added_and_removed_relatively() {
         let error = hall.add_slots(usize::MAX).unwrap_err();
         assert!(error.asked > error.max, "{error}");
         assert_eq!(hall.add_slots(3).unwrap(), 3);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -152,7 +152,7 @@ fn repeat(attempt: impl Fn() -> bool) {
     }
 }
 
-/// Changes at the same time add up, while other threads use the hall.
+/// Several threads change the number of slots at the same time, while other threads use the hall.
 #[test]
 fn no_change_of_the_number_of_slots_is_lost() {
     for hall in halls(3) {
@@ -164,6 +164,6 @@ fn no_change_of_the_number_of_slots_is_lost() {
             scope.spawn(|| repeat(|| hall.acquire().is_ok()));
         });
         assert_eq!(hall.slots(), 3);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }

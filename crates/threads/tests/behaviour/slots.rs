@@ -4,7 +4,7 @@ use std::{panic, sync::Arc, thread};
 
 use hallpass_threads::{Hall, MAX_SLOTS, TryAcquireError};
 
-use crate::support::{assert_whole, halls, queue, wait_until};
+use crate::support::{assert_all_slots_free, halls, queue, wait_until};
 
 #[test]
 fn a_hall_can_be_static() {
@@ -14,7 +14,7 @@ fn a_hall_can_be_static() {
     for hall in [&NARROW, &WIDE, &MANY[0], &MANY[1]] {
         let pass = thread::spawn(move || hall.acquire().unwrap().slot()).join().unwrap();
         assert_eq!(pass, 0);
-        assert_whole(hall);
+        assert_all_slots_free(hall);
     }
 }
 
@@ -107,9 +107,9 @@ fn debug_shows_slots_and_state() {
 
 /// A holder sees the plain, non-atomic writes of the holder before it.
 #[test]
-fn a_release_happens_before_the_acquire_it_lets_in() {
+fn a_release_happens_before_the_next_acquire_of_the_slot() {
     struct Plain(std::cell::UnsafeCell<u64>);
-    // SAFETY: only the holder of the only pass accesses it, which is what this tests.
+    // SAFETY: only the holder of the only pass accesses the value. This is what the test checks.
     #[allow(unsafe_code)]
     unsafe impl Sync for Plain {}
     for hall in halls(1) {
@@ -131,6 +131,6 @@ fn a_release_happens_before_the_acquire_it_lets_in() {
         });
         assert_eq!(plain.0.into_inner(), 20_000);
         wait_until("nobody waits", || hall.waiting() == 0);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }

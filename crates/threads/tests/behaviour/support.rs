@@ -19,7 +19,7 @@ use hallpass_threads::Hall;
 
 /// Makes halls with `k` slots, one of each kind that can have that many.
 pub fn halls(k: usize) -> Vec<Arc<Hall>> {
-    // A hall with room for more than 32 slots keeps their numbers beside the word.
+    // A hall that can have more than 32 slots keeps the slot numbers in other words.
     let wide = Hall::builder(k).max_slots(k.max(100)).build().unwrap();
     let narrow = (k <= 32).then(|| Arc::new(Hall::new(k)));
     narrow.into_iter().chain([Arc::new(wide)]).collect()
@@ -34,8 +34,8 @@ pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     }
 }
 
-/// Starts a thread, and waits until it sleeps in the queue. It is not enough that the thread is counted as a
-/// waiter, because that happens a few steps before it has joined the queue.
+/// Starts a thread, and waits until it sleeps in the queue. It does not suffice that the hall counts the thread as a
+/// waiter, because that happens a few steps before the thread joins the queue.
 pub fn queue<T: Send + 'static>(
     hall: &Arc<Hall>,
     f: impl FnOnce(&Arc<Hall>) -> T + Send + 'static,
@@ -52,7 +52,7 @@ pub fn queue<T: Send + 'static>(
     let name = told.recv().unwrap();
     wait_until("one more waiter", || hall.waiting() == before + 1);
     match name {
-        // Linux: a thread that is counted does not sleep before it parks.
+        // On Linux: after the hall has counted a thread, the thread does not sleep before it parks.
         Ok(name) => wait_until("the thread sleeps", || {
             let stat = fs::read_to_string(Path::new("/proc").join(&name).join("stat")).unwrap();
             stat.rsplit(") ").next().unwrap().starts_with('S')
@@ -63,7 +63,7 @@ pub fn queue<T: Send + 'static>(
 }
 
 /// Checks that every slot is free and can be taken, and that nobody waits.
-pub fn assert_whole(hall: &Hall) {
+pub fn assert_all_slots_free(hall: &Hall) {
     assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
     let all: Vec<_> = (0..hall.slots()).map(|_| hall.try_acquire().unwrap()).collect();
     for (i, pass) in all.iter().enumerate() {

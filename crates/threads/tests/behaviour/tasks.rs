@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use crate::support::{Alarm, Task, assert_whole, halls, wait_until};
+use crate::support::{Alarm, Task, assert_all_slots_free, halls, wait_until};
 
 #[test]
 fn every_kind_of_future_gets_a_free_slot_at_its_first_poll() {
@@ -24,12 +24,12 @@ fn every_kind_of_future_gets_a_free_slot_at_its_first_poll() {
         let many = Task::new(hall.acquire_many_owned_async(2)).done().unwrap();
         assert!(many.slots().eq([2, 3]));
         drop((one, owned, many));
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
 #[test]
-fn a_future_dropped_before_its_first_poll_keeps_nothing() {
+fn a_future_dropped_before_its_first_poll_holds_no_slot() {
     for hall in halls(1) {
         drop(Task::new(hall.acquire_async()));
         drop(Task::new(hall.acquire_owned_async()));
@@ -38,12 +38,12 @@ fn a_future_dropped_before_its_first_poll_keeps_nothing() {
         drop(Task::new(hall.acquire_many_owned_async(1)));
         drop(held);
         assert_eq!(Arc::strong_count(&hall), 1);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
 #[test]
-fn a_large_request_dropped_after_its_grant_hands_all_slots_on() {
+fn a_large_request_dropped_after_its_grant_passes_all_slots_on() {
     for hall in halls(3) {
         let held = hall.acquire_many(3).unwrap();
         let granted = Task::new(hall.acquire_many_async(3)).waits();
@@ -53,13 +53,13 @@ fn a_large_request_dropped_after_its_grant_hands_all_slots_on() {
         drop(granted);
         assert!(next.iter().all(|task| task.rung() == 1));
         drop(next);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// Dropping a large request lets in the waiters that it held back.
+/// When a large request is dropped, the waiters behind it get the free slots.
 #[test]
-fn a_large_request_dropped_in_the_queue_lets_in_those_behind_it() {
+fn a_large_request_dropped_in_the_queue_admits_the_waiters_behind_it() {
     for hall in halls(3) {
         let held = hall.acquire().unwrap();
         let many = Task::new(hall.acquire_many_async(3)).waits();
@@ -69,7 +69,7 @@ fn a_large_request_dropped_in_the_queue_lets_in_those_behind_it() {
         drop(held);
         assert!(next.iter().map(Task::rung).eq([1, 1, 1]));
         drop(next);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -85,7 +85,7 @@ fn a_replaced_waker_is_not_woken() {
         drop(held);
         assert_eq!((old.rung(), task.rung()), (0, 1));
         drop(task.done());
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -99,7 +99,7 @@ fn a_poll_with_a_new_waker_finds_an_earlier_grant() {
         let old = std::mem::replace(&mut task.alarm, Arc::new(Alarm::default()));
         assert_eq!(old.rung(), 1);
         assert_eq!(task.done().unwrap().slot(), 0);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -113,7 +113,7 @@ fn polling_after_the_future_has_returned_panics() {
         let text = catch_unwind(poll).unwrap_err();
         assert!(text.downcast_ref::<&str>().unwrap().contains("polled after it had returned"));
         drop((pass, task));
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -161,7 +161,7 @@ fn tasks_of_an_executor_and_threads_are_kept_apart() {
                 }
             });
             wait_until("nobody waits", || hall.waiting() == 0);
-            assert_whole(&hall);
+            assert_all_slots_free(&hall);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Wakers are foreign code. Each test is named after a bug that it has found.
+//! Wakers are foreign code. The name of each test describes a bug that the test has found.
 
 use std::{
     future::Future,
@@ -14,9 +14,9 @@ use std::{
 
 use hallpass_threads::{AcquireOwned, Hall};
 
-use crate::support::{Task, assert_whole, halls, queue, wait_until};
+use crate::support::{Task, assert_all_slots_free, halls, queue, wait_until};
 
-/// A waker that owns a future of the same hall, as the waker of a task that owns its futures does.
+/// A waker that owns a future of the same hall. This happens if a task owns its futures.
 struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
 impl Wake for Keeps {
@@ -31,7 +31,8 @@ impl Keeps {
     }
 }
 
-/// Dropping a waker may drop a future, which takes the queue's lock: the caller must not hold it.
+/// Dropping a waker may drop a future, and a dropped future takes the lock of the queue. So a caller must not drop a
+/// waker while it holds this lock.
 #[test]
 fn waker_was_dropped_with_the_lock_on_replacement() {
     for hall in halls(1) {
@@ -45,7 +46,7 @@ fn waker_was_dropped_with_the_lock_on_replacement() {
         assert_eq!(hall.waiting(), 1);
         drop(held);
         drop(outer.done());
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
@@ -60,11 +61,11 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
         drop(outer);
         assert_eq!(hall.waiting(), 0);
         drop(held);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// Drops its content when it is woken.
+/// A waker that drops its future when it is woken.
 struct LetsGo(Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
 impl Wake for LetsGo {
@@ -73,7 +74,7 @@ impl Wake for LetsGo {
     }
 }
 
-/// Waking may drop a future in the queue: the caller must not be the server.
+/// A waker may drop a future that is in the queue. So the server must not call wakers.
 #[test]
 fn waker_was_woken_by_the_server() {
     for hall in halls(1) {
@@ -91,7 +92,7 @@ fn waker_was_woken_by_the_server() {
     }
 }
 
-/// Panics when woken.
+/// A waker that panics when it is woken.
 struct Explodes(AtomicUsize);
 
 impl Wake for Explodes {
@@ -115,11 +116,11 @@ fn waker_that_panics_lost_the_grants_after_it() {
         drop(held);
         assert_eq!((explodes.0.load(SeqCst), second.rung(), third.rung()), (1, 1, 1));
         drop((first.done(), second.done(), third.done()));
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// Panics when it is cloned more often than is left.
+/// A waker that panics when it is cloned more than `LEFT` times.
 mod fussy {
     use std::{
         sync::atomic::{AtomicI64, Ordering::SeqCst},
@@ -149,7 +150,7 @@ mod fussy {
     }
 }
 
-/// A waker whose clone panics leaves the future as it was: the next poll registers its own.
+/// If cloning a waker panics, the future stays as it was, and the next poll registers the waker of that poll.
 #[test]
 fn waker_half_replaced_was_never_woken() {
     for hall in halls(1) {
@@ -168,12 +169,12 @@ fn waker_half_replaced_was_never_woken() {
         drop(held);
         assert_eq!((fussy::RUNG.load(SeqCst), task.rung()), (1, 0));
         drop(task.done());
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
     }
 }
 
-/// Records that it was woken, and then parks, as a send into a full channel does. The park consumes a wake-up
-/// of the thread that runs this waker.
+/// A waker that records that it was woken, and then parks. (A waker that sends into a full channel parks, for
+/// example.) The park consumes a wake-up of the thread that runs this waker.
 #[derive(Default)]
 struct Parks(AtomicUsize);
 
@@ -184,9 +185,9 @@ impl Wake for Parks {
     }
 }
 
-/// A called thread that does not get its slots calls the next waiter and queues again. If the next waiter is
-/// a task, the thread runs its waker. If that parks, it consumes the wake-up of the thread itself, which must
-/// look at its grant again before it sleeps.
+/// A thread that is woken to try again, and does not get its slots, wakes the next waiter and queues again. If the
+/// next waiter is a task, the thread runs its waker. A waker that parks consumes the wake-up of the thread itself.
+/// So the thread must look at its grant again before it sleeps.
 #[test]
 fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
     for _ in 0..20 {
@@ -197,18 +198,18 @@ fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
         let waker = Waker::from(Arc::clone(&parks));
         let mut task = Box::pin(hall.acquire_async());
         assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        hall.resize(5).unwrap(); // calls the thread
+        hall.resize(5).unwrap(); // wakes the thread to try again
         let newcomer = hall.try_acquire();
-        let first = newcomer.is_ok(); // and takes one of the slots of the thread before it wakes up
-        wait_until("the task is called", || parks.0.load(SeqCst) > 0);
+        let first = newcomer.is_ok(); // the newcomer takes a slot that the thread needs, before it wakes up
+        wait_until("the task is woken", || parks.0.load(SeqCst) > 0);
         let pass = match task.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(pass) => pass.unwrap(),
             Poll::Pending => panic!("a slot is free"),
         };
-        drop((pass, newcomer, held)); // calls the thread again, which runs the waker
+        drop((pass, newcomer, held)); // wakes the thread again, which runs the waker
         wait_until("the thread got its slots", || thread.is_finished());
         drop(task);
-        assert_whole(&hall);
+        assert_all_slots_free(&hall);
         if first {
             return;
         }

@@ -1,4 +1,4 @@
-//! Random passages of every kind, observed by a witness that does not depend on how a hall works.
+//! Makes random passages of every kind. A witness that does not depend on the code of the hall observes them.
 //!
 //! ```text
 //! cargo test -p hallpass-threads --test stress                          # a few seconds
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A failure prints its seed. The seed repeats the requests, but not how threads are scheduled.
-//! A run in which no thread gets in for a minute counts as a lost wake-up.
+//! If no thread gets a slot for a minute, the run counts as a lost wake-up.
 
 mod visit;
 mod witness;
@@ -38,7 +38,7 @@ struct Case {
     /// The smallest and the largest number of slots. If they differ, a thread keeps resizing the hall.
     min: usize,
     max: usize,
-    /// The limit for `resize`. Above 32, the hall is *wide*: slot numbers are kept beside the word.
+    /// The limit for `resize`. Above 32, the hall is *wide*: its slot numbers are in other words.
     room: usize,
     /// The largest request.
     many: usize,
@@ -69,7 +69,7 @@ fn hall(k: usize, room: usize, barging: bool) -> Hall {
     if barging { builder.barging() } else { builder }.build().unwrap()
 }
 
-/// One in this many passages is made by the test that closes halls.
+/// The test that closes halls makes one in this many passages.
 const CLOSED_SHARE: u64 = 20;
 
 fn number(name: &str) -> Option<u64> {
@@ -115,7 +115,7 @@ struct Run {
     witness: Witness,
     /// How many portions of passages are still to be made.
     left: AtomicU64,
-    /// How many portions were taken. It shows that the run makes progress.
+    /// The number of portions that were taken. While it grows, the run makes progress.
     taken: AtomicU64,
     over: AtomicBool,
 }
@@ -194,7 +194,7 @@ impl Run {
     }
 
     /// Checks that all slots are free and nobody waits.
-    fn assert_whole(&self) {
+    fn assert_all_slots_free(&self) {
         let hall = &self.hall;
         assert!(self.witness.nobody_is_in());
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
@@ -225,7 +225,7 @@ fn random_passages_keep_the_guarantees() {
                 .then(|| scope.spawn(|| run.resizer(case, seed.rng(case.threads))));
             run.watch(&seed, visitors, resizer);
         });
-        run.assert_whole();
+        run.assert_all_slots_free();
         println!("{}: {share} passages in {:.1?}", case.name, start.elapsed());
     }
 }
@@ -257,6 +257,6 @@ fn random_passages_until_closed() {
             run.watch(&seed, visitors, Some(closer));
         });
         assert!(run.hall.is_closed());
-        run.assert_whole();
+        run.assert_all_slots_free();
     }
 }

@@ -1,4 +1,4 @@
-//! One attempt to get in, of a random kind.
+//! One attempt to acquire slots, of a random kind.
 
 use std::{
     future::Future,
@@ -22,7 +22,7 @@ pub enum Visit {
     Closed,
 }
 
-/// Tries to get in, stays for a moment, and leaves.
+/// Tries to acquire slots, keeps them for a moment, and frees them.
 pub fn visit(hall: &Arc<Hall>, witness: &Witness, many: usize, random: &mut Rng) -> Visit {
     match attempt(hall, many, random) {
         Ok(held) => {
@@ -38,7 +38,7 @@ pub fn visit(hall: &Arc<Hall>, witness: &Witness, many: usize, random: &mut Rng)
     }
 }
 
-/// Stays for a moment, and now and then so long that others have to queue.
+/// Keeps the slots for a moment. From time to time, keeps them so long that others have to queue.
 fn stay(random: &mut Rng) {
     match random.u32(0..20_000) {
         0 => thread::sleep(Duration::from_micros(50)),
@@ -133,7 +133,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Polls a few times, with a new waker each time, and then drops the future, in the queue or with a grant.
+/// Polls a few times, with a new waker each time, and then drops the future. The future may be in the queue or have a
+/// grant.
 fn hesitate<'a, G: Into<Held<'a>>>(
     future: impl Future<Output = Result<G, AcquireError>>,
     random: &mut Rng,
@@ -148,7 +149,7 @@ fn hesitate<'a, G: Into<Held<'a>>>(
     Err(TryAcquireError::NoPermits)
 }
 
-/// Polls several futures at once, takes the first that gets in, and drops the others.
+/// Polls several futures at once, takes the first one that gets its slots, and drops the others.
 fn race(hall: &Arc<Hall>, m: usize) -> Attempt<'_> {
     let mut futures =
         [hall.acquire_many_async(m), hall.acquire_many_async(1), hall.acquire_many_async(m)]

@@ -1,11 +1,11 @@
-//! Counts holders from outside.
+//! Counts holders, independently of the hall.
 //!
-//! A holder is counted from after it was let in until before it leaves, so the witness never counts more holders
-//! than there are.
+//! The count of a holder begins after it has got its slots and ends before it frees them. So the witness never counts
+//! more holders than there are.
 //!
-//! After the hall was made smaller, the new bound holds once every caller that asked before that is out again.
-//! So each caller records how many times the hall had been made smaller when it asked, and the bound is lowered
-//! when no caller from before is left. The bound is raised before the hall is made larger.
+//! After the hall was made smaller, the new bound holds once every caller that asked for slots before that has left.
+//! So when a caller asks, it records how many times the hall has been made smaller. The witness lowers the bound when
+//! no caller from before the change is left. It raises the bound before the hall is made larger.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -20,7 +20,7 @@ pub struct Witness {
     asked: Box<[Padded]>,
 }
 
-/// A counter on a cache line of its own.
+/// A counter on a separate cache line.
 #[repr(align(128))]
 struct Padded(AtomicUsize);
 
@@ -51,16 +51,16 @@ impl Witness {
         self.asked[thread].0.store(self.smaller.load(SeqCst), SeqCst);
     }
 
-    /// Records, when the returned value is dropped, that `thread` no longer asks.
+    /// Returns a value. When it is dropped, it records that `thread` no longer asks.
     pub fn ends(&self, thread: usize) -> Ends<'_> {
         Ends(&self.asked[thread].0)
     }
 
-    /// Records that a caller was let in with these slots, and checks the bound.
+    /// Records that a caller has got these slots, and checks the bound.
     pub fn enter(&self, count: usize, slots: impl Iterator<Item = usize>) {
         let before = self.bound.load(SeqCst);
         let inside = self.inside.fetch_add(count, SeqCst) + count;
-        // The bound is not lowered twice during one passage, so one of the two values held all the time.
+        // The bound is not lowered twice during one passage, so the larger of the two values was valid all the time.
         let bound = before.max(self.bound.load(SeqCst));
         assert!(inside <= bound, "{inside} holders, but the bound is {bound}");
         let mut seen = 0;
