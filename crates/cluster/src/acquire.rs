@@ -16,7 +16,7 @@ use crate::{
     passage::{Held, Passage},
 };
 
-/// Resolves to a pass. Dropping it leaves the queue.
+/// A future that resolves to a pass. Dropping it leaves the queue.
 ///
 /// Returned by [`ClusterHall::acquire_async`].
 #[must_use = "a future does nothing until it is polled"]
@@ -25,9 +25,9 @@ pub struct Acquire {
     begun: Option<Begun>,
 }
 
-/// A passage on its way in.
+/// A passage in its entry section.
 struct Begun {
-    /// Dropping it makes the passage give up.
+    /// Dropping this sender makes the passage give up.
     _wanted: oneshot::Sender<()>,
     held: oneshot::Receiver<Result<Held, Error>>,
 }
@@ -70,11 +70,11 @@ impl Future for Acquire {
 
 impl Drop for Acquire {
     fn drop(&mut self) {
-        // This comes before the drop of `hall`, which may be the last handle: that waits until this passage has
-        // left the queue.
+        // This must happen before `hall` is dropped. `hall` may be the last handle, and dropping the last handle
+        // waits until this passage has left the queue.
         if let Some(mut begun) = self.begun.take() {
             begun.held.close();
-            // A pass that arrived too late is released.
+            // If the pass has just arrived, release it.
             if let Ok(Ok(held)) = begun.held.try_recv() {
                 drop(self.hall.pass(held));
             }

@@ -1,4 +1,4 @@
-//! A claim of this process: the lease that it is bound to, and when it was last seen in the store.
+//! A claim of this process: the lease to which it is bound, and the time at which it was last seen in the store.
 
 use std::{
     fmt,
@@ -29,8 +29,8 @@ pub enum Loss {
     OutOfTouch,
     /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
-    /// The cluster has lost the history in which the claim was made, as after a restore from a backup; or another
-    /// cluster answered.
+    /// The cluster has lost the history in which the claim was made, for example by a restore from a backup. Or
+    /// another cluster answered.
     HistoryLost,
     /// The pass was released.
     Released,
@@ -48,10 +48,10 @@ pub(crate) struct Claim {
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
-    /// The hall at some moment since this claim has a slot.
+    /// The hall at some moment since this claim got its slot.
     exit_hint: Mutex<Option<View>>,
     stage: Mutex<Stage>,
-    /// A request for this claim got no answer, so it may take effect later.
+    /// Whether a request for this claim got no answer. Such a request may take effect later.
     pub uncertain: AtomicBool,
 }
 
@@ -69,11 +69,11 @@ pub(crate) enum Stage {
 /// The last known state of a claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Health {
-    /// A moment at which the claim was certainly there.
+    /// A moment at which the claim certainly existed.
     pub proof: Duration,
-    /// Where it was then, or later.
+    /// The state of the claim at that moment or later.
     pub own: OwnClaim,
-    /// The newest revision in which it was seen.
+    /// The newest revision in which the claim was seen.
     revision: Revision,
     /// The reason why the claim is lost; `None` while it is not. A lost claim stays lost.
     pub lost: Option<Loss>,
@@ -89,7 +89,7 @@ impl Claim {
         owner: (u32, String),
         command: &str,
     ) -> Self {
-        // No other process has this lease, and COUNT distinguishes our claims on it.
+        // No other process has this lease, and COUNT distinguishes the claims of this process on it.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
         let health = Health { proof: clock.now(), own: OwnClaim::Outside, revision: 0, lost: None };
@@ -128,7 +128,7 @@ impl Claim {
     pub(crate) fn note(&self, asked: Duration, view: &View) {
         let (own, revision) = (view.own, view.revision);
         if self.stage() == Stage::Done {
-            return; // we are removing it ourselves
+            return; // the owner itself is removing the claim
         }
         self.health.send_if_modified(|health| match own {
             // A lost claim stays lost.
@@ -138,14 +138,14 @@ impl Claim {
                 true
             }
             OwnClaim::Outside | OwnClaim::Released if health.own == OwnClaim::Outside => false,
-            // An old answer that arrives late.
+            // This is an old answer that arrives late.
             OwnClaim::Outside | OwnClaim::Released if revision < health.revision => false,
             OwnClaim::Outside | OwnClaim::Released => {
                 health.lost = Some(Loss::Gone);
                 true
             }
-            // A claim inside never waits again. This one was made by a request that arrived late, after the claim
-            // was removed.
+            // A claim that has a slot never waits again. So a request that arrived late has made the claim anew,
+            // after it was removed.
             OwnClaim::Waiting { .. } if health.own.is_inside() && revision >= health.revision => {
                 health.lost = Some(Loss::Gone);
                 true
@@ -160,7 +160,7 @@ impl Claim {
         });
     }
 
-    /// Notes that a watch reported the claim inside. This does not prove when the claim was there.
+    /// Notes that a watch reported that the claim has a slot. This does not prove at which time the claim existed.
     pub(crate) fn note_entry(&self, own: OwnClaim) {
         let OwnClaim::Inside { token, .. } = own else { return };
         self.health.send_if_modified(|health| {
@@ -170,12 +170,12 @@ impl Claim {
         });
     }
 
-    /// Returns the time, by the clock, until which no other claim can have our slot.
+    /// Returns the time, by the clock, until which no other claim can have the slot of this claim.
     pub(crate) fn valid_until(&self) -> Duration {
         self.health().proof + self.ttl * 9 / 10
     }
 
-    /// Returns how long the claim is still valid: 0 once it is lost.
+    /// Returns how long the claim is still valid. Returns 0 once the claim is lost.
     pub(crate) fn valid_for(&self) -> Duration {
         match self.health().lost {
             Some(_) => Duration::ZERO,
@@ -203,19 +203,19 @@ impl Claim {
         *lock(&self.stage)
     }
 
-    /// Keeps a view in which we are inside: it names the head of the queue.
+    /// Keeps a view in which this claim has its slot. The view names the head of the queue.
     fn set_exit_hint(&self, view: View) {
         if view.own.is_inside() {
             *lock(&self.exit_hint) = Some(view);
         }
     }
 
-    /// Returns the hall at some moment since we got in, if we know one.
+    /// Returns a view of the hall from some moment since this claim got its slot, if there is one.
     pub(crate) fn take_exit_hint(&self) -> Option<View> {
         lock(&self.exit_hint).take()
     }
 
-    /// Finds the head of the queue while we are inside, so that leaving needs no extra request.
+    /// Finds the head of the queue while this claim has its slot, so that leaving needs no extra request.
     /// One look is enough, because the head of the queue rarely changes.
     pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<EtcdStore>) {
         let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
@@ -225,7 +225,7 @@ impl Claim {
         }
         let Ok(mut arrivals) = store.watch_arrivals().await else { return };
         if arrivals.since() > view.revision {
-            // A claim may have arrived meanwhile, and the member that we asked may not have it yet.
+            // In the meantime a claim may have joined the queue, and the member that answered may not show it yet.
             let Ok(now) = store.exit_view(self.reference()).await else { return };
             view = now;
         }
@@ -244,7 +244,7 @@ impl Claim {
         }
     }
 
-    /// Renews the lease and the proof that the claim is there, until the claim is lost.
+    /// Renews the lease, and the proof that the claim exists, until the claim is lost.
     pub(crate) async fn keep(self: Arc<Self>, store: Arc<EtcdStore>) {
         let every = self.ttl / 5;
         let mut pause = every;
@@ -295,7 +295,7 @@ impl fmt::Display for Loss {
             Loss::OutOfTouch => "etcd could not be reached for too long",
             Loss::Gone => "the claim is gone from etcd",
             Loss::HistoryLost => "etcd lost its history, as after a restore from a backup",
-            Loss::Released => "it was released",
+            Loss::Released => "the pass was released",
         })
     }
 }
@@ -329,20 +329,20 @@ mod tests {
     const INSIDE: OwnClaim = OwnClaim::Inside { slot: 0, token: 5 };
 
     #[test]
-    fn a_claim_inside_that_waits_again_is_lost() {
+    fn a_claim_with_a_slot_that_waits_again_is_lost() {
         let claim = claim();
         claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 3, 0));
         claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
-        // A late answer from before it got in.
+        // A late answer, from before the claim got its slot.
         claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 4, 0));
         assert_eq!(claim.health().lost, None);
         claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { made: 9 }, 9, 0));
         assert_eq!(claim.health().lost, Some(Loss::Gone));
-        assert_eq!(claim.health().proof, Duration::ZERO, "it proves nothing");
+        assert_eq!(claim.health().proof, Duration::ZERO, "a late answer proves nothing");
     }
 
     #[test]
-    fn a_claim_of_a_lost_history_is_lost_although_it_is_there() {
+    fn a_claim_of_a_lost_history_is_lost_although_the_store_shows_it() {
         let claim = claim();
         claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
         claim.note(Duration::from_secs(1), &view(INSIDE, 5, 1));

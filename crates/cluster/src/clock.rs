@@ -1,4 +1,4 @@
-//! Time as it passes on one machine.
+//! The clock of a machine.
 
 use std::{fmt, fs, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// Measures how much time has passed on one machine.
 ///
 /// Holders and waiters compare durations only, so the time of day does not matter. Rates may differ by up to a
-/// tenth between machines. The default clock goes on while the machine sleeps.
+/// tenth between machines. The default clock keeps running while the machine sleeps.
 ///
 /// ```
 /// use hallpass_cluster::Clock;
@@ -40,8 +40,8 @@ impl Clock {
         (self.now)()
     }
 
-    /// Returns the clock's identity: the boot id and the time namespace, which the processes of a machine share
-    /// unless they are in a container with a clock of its own.
+    /// Returns the identity of the clock: the boot id and the time namespace. All processes of a machine share them,
+    /// except processes in a container that has a separate clock.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -55,7 +55,7 @@ impl Default for Clock {
             Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
         });
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
-        // `time:[4026531834]`. A kernel without time namespaces has one clock.
+        // The link is like `time:[4026531834]`. A kernel without time namespaces has only one clock.
         let namespace = fs::read_link("/proc/self/ns/time").unwrap_or_default();
         let is_digit = |c: &char| c.is_ascii_digit();
         let namespace: String = namespace.to_string_lossy().chars().filter(is_digit).collect();

@@ -1,4 +1,4 @@
-//! A connection to a cluster, and the halls there.
+//! A connection to a cluster, and the halls on it.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -28,7 +28,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Reads the certificates and starts the thread that talks to the cluster. Does not use the network: the
+    /// Reads the certificates and starts the thread that talks to the cluster. This does not use the network. The
     /// first call on a hall shows whether the cluster can be reached.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Cluster {
     /// - [`Error::Slots`] if the hall has another number of slots.
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or this number of slots.
     /// - [`Error::Closed`] if the hall is closed.
-    /// - [`Error::Version`] or [`Error::Damaged`] if this version of hallpass cannot use it.
+    /// - [`Error::Version`] or [`Error::Damaged`] if this version of hallpass cannot use the hall.
     /// - [`Error::Unreachable`], [`Error::Denied`] or [`Error::Refused`] if the cluster does not answer or
     ///   rejects the request.
     ///
@@ -129,7 +129,7 @@ impl Cluster {
         self.runtime.wait(async move { engine.names().await })
     }
 
-    /// Blocks until all dropped passes are released and all cancelled waiters have left the queue, but at most
+    /// Blocks until all dropped passes are released and all cancelled waiters have left the queue. Blocks at most
     /// for [`command_timeout`](ClusterOptions::command_timeout). Dropping the last handle does the same.
     ///
     /// ```no_run
@@ -143,7 +143,7 @@ impl Cluster {
         self.runtime.settle(self.options.command_timeout);
     }
 
-    /// Measures how long it takes to write one small key: the unit in which the costs of a hall are stated.
+    /// Measures how long it takes to write one small key. The documentation states the costs of a hall in this unit.
     ///
     /// # Errors
     /// The errors of [`names`](Cluster::names).
@@ -161,9 +161,9 @@ impl Cluster {
 
     /// Removes the hall `name`.
     ///
-    /// With `force`, removes it even if it is in use: holders lose their passes, and waiters get
-    /// [`Error::Closed`]. If a hall of that name is created again, it does not assign a slot that was held before
-    /// the old holder's deadline.
+    /// With `force`, removes the hall even if it is in use: holders lose their passes, and waiters get
+    /// [`Error::Closed`]. If a hall of the same name is created again, it does not assign the slot of an old holder
+    /// before the deadline of this holder.
     ///
     /// # Errors
     /// [`Error::Missing`] if there is no such hall, [`Error::InUse`] if it is in use and `force` is not given,

@@ -1,9 +1,13 @@
 //! The state that the handles, passages and passes of one hall share.
 //!
-//! Calls go one way: [`hall`](crate::hall), [`cluster`](crate::cluster) and [`pass`](crate::pass) call
-//! [`passage`](crate::passage) and [`manage`](crate::manage); these use [`waiting`](crate::waiting) and this
-//! module; this module uses [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry) and
-//! [`retry`](crate::retry); and these use the [store](crate::etcd).
+//! The modules form layers. Each layer calls only the layers below it:
+//!
+//! 1. [`hall`](crate::hall), [`cluster`](crate::cluster) and [`pass`](crate::pass);
+//! 2. [`passage`](crate::passage) and [`manage`](crate::manage);
+//! 3. [`waiting`](crate::waiting);
+//! 4. this module;
+//! 5. [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry) and [`retry`](crate::retry);
+//! 6. the [store](crate::etcd).
 
 use std::{
     sync::{
@@ -34,21 +38,21 @@ pub(crate) struct Core {
     pub store: Arc<EtcdStore>,
     pub clock: Clock,
     pub ttl: Duration,
-    /// How long to try before the first answer.
+    /// How long a caller tries until the first answer arrives.
     pub first_contact: Duration,
     /// How long a waiter tolerates a cluster that does not answer.
     pub max_outage: Duration,
     pub expiries: ExpiryLog,
     pub leases: Leases,
-    /// The number of slots when we last read it.
+    /// The number of slots when the hall was last read.
     size: AtomicUsize,
     history: Mutex<History>,
-    /// The view with which the hall was opened, for the first passage. It may be old: a request takes effect
-    /// only if what it depends on is unchanged.
+    /// The view with which the hall was opened, for the first passage. The view may be old. This does no harm,
+    /// because a request takes effect only if the records that it depends on are unchanged.
     opening: Mutex<Option<View>>,
     current_error: CurrentError,
     command: Mutex<Option<String>>,
-    /// The process and user that claims name, for people.
+    /// The process and the user that claims contain, for display.
     owner: Mutex<(u32, String)>,
     handle: Handle,
     tasks: Tasks,
@@ -123,7 +127,7 @@ impl Core {
         &self.handle
     }
 
-    /// Announces background work that the end of the program waits for.
+    /// Announces background work. The end of the program waits for it.
     pub(crate) fn begin_task(&self) -> TaskGuard {
         self.tasks.begin()
     }
@@ -149,7 +153,7 @@ impl Core {
         }
     }
 
-    /// Updates the shared state from a view that has just arrived, and returns it.
+    /// Updates the shared state from a view that has just arrived, and returns the view.
     pub(crate) fn note(&self, view: View) -> View {
         *lock(&self.current_error) = None;
         self.size.store(view.size(), SeqCst);
@@ -166,13 +170,14 @@ impl Core {
         view
     }
 
-    /// Returns the smallest epoch in which tokens are larger than all that we have seen.
+    /// Returns the smallest epoch in which tokens are larger than all tokens that this process has seen.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }
 
-    /// Returns for how much longer no slot may be assigned, because the store lost history. A holder may exist
-    /// that the store does not show and that has not noticed the loss yet. `None` if there is no need to wait.
+    /// Returns for how much longer no slot may be assigned because the store lost history. In this time, there may
+    /// be a holder that the store does not show and that has not noticed the loss yet. Returns `None` if there is
+    /// no need to wait.
     pub(crate) fn until_trusted(&self, view: &View) -> Option<Duration> {
         let since = self.store.since_loss()?;
         let longest =
@@ -181,7 +186,7 @@ impl Core {
         (longest.saturating_mul(11) / 10).checked_sub(since).filter(|time| !time.is_zero())
     }
 
-    /// Reduces a view to what a line of the protocol needs.
+    /// Reduces a view to the parts that a line of the protocol needs.
     pub(crate) fn picture(&self, view: &View) -> Picture<Waiter> {
         let size = view.size();
         let trusted = self.until_trusted(view).is_none();
@@ -195,7 +200,7 @@ impl Core {
         }
     }
 
-    /// Makes a claim with a lease. It is not in the store yet.
+    /// Makes a claim with a lease. The claim is not in the store yet.
     pub(crate) async fn new_claim(&self, limit: Duration) -> Result<Arc<Claim>, Error> {
         let lease = self.leases.take(self.retry(limit)).await?;
         let own = lock(&self.command).clone();

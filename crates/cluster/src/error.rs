@@ -8,7 +8,7 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or there are waiters. With a time limit: the caller got no slot within it.
+    /// No slot is free, or there are waiters. With a time limit: the caller got no slot in time.
     NoPermits,
     /// The hall is closed or was removed.
     Closed,
@@ -25,7 +25,7 @@ pub enum Error {
         name: String,
         /// The number that was asked for.
         asked: usize,
-        /// The number of slots that it has.
+        /// The number of slots that the hall has.
         found: usize,
     },
     /// The hall was created by an incompatible version of hallpass.
@@ -57,7 +57,7 @@ pub enum Error {
     BadName {
         /// The name.
         name: String,
-        /// The rule that it breaks.
+        /// The rule that the name breaks.
         why: &'static str,
     },
     /// A hall cannot have this number of slots.
@@ -69,10 +69,10 @@ pub enum Error {
     BadOption {
         /// The option or variable.
         what: String,
-        /// The reason why it is invalid.
+        /// The reason why its value is invalid.
         why: String,
     },
-    /// No member of the cluster that has a leader answered in time.
+    /// No member of the cluster answered in time, or the members that answered have no leader.
     Unreachable {
         /// The members that were tried.
         endpoints: String,
@@ -89,7 +89,7 @@ pub enum Error {
         /// The reason that was given.
         why: String,
     },
-    /// The pass was lost before it was released: another process may have had the slot since.
+    /// The pass was lost before it was released. Another process may have had the slot in the meantime.
     Lost,
     /// The operating system rejected a request.
     System {

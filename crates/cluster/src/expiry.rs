@@ -1,8 +1,8 @@
-//! Which claims have expired, and since when.
+//! Records which claims have expired, and since when.
 //!
-//! A stale slot names a claim that no longer exists. Its holder may still use the slot for a while: it continues
-//! for nine tenths of its ttl after it last saw its claim. So a stale slot is reclaimable only when eleven tenths
-//! of that ttl have passed since this process, or another one on the same machine, noticed that the claim is gone.
+//! A *stale* slot names a claim that no longer exists. The holder of this claim may still use the slot for a while:
+//! it continues for nine tenths of its ttl after it last saw its claim. So a stale slot is *reclaimable* only when
+//! eleven tenths of that ttl have passed since a process on this machine noticed that the claim is gone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use crate::{
     view::{Revision, View},
 };
 
-/// A slot and the token of the claim that it was assigned to.
+/// A slot, and the token of the claim to which it was assigned.
 pub(crate) type Assignment = (usize, Revision);
 
 /// Remembers since when this process, or another one with the same clock, has known of each expired claim.
@@ -41,7 +41,7 @@ impl ExpiryLog {
         for assignment in stale {
             since.entry(assignment).or_insert(now);
         }
-        // If another process with the same clock saw the expiry earlier, its waiting time counts.
+        // If another process with the same clock noticed the expiry earlier, use the earlier time.
         for record in &view.expiries {
             if let (Some(at), Some(since)) =
                 (record.by(&self.clock), since.get_mut(&(record.slot, record.token)))
@@ -51,13 +51,13 @@ impl ExpiryLog {
         }
     }
 
-    /// Returns whether the view has an expiry that no process with our clock has recorded in the store.
+    /// Returns whether the view has an expiry that no process with this clock has recorded in the store.
     pub(crate) fn has_unrecorded_expiry(&self, view: &View) -> bool {
         self.unrecorded(view).next().is_some()
     }
 
     /// Records in the store when this process noticed expiries, for other processes with the same clock. Without
-    /// this record, a slot would never be reclaimed if processes come and go and none waits long enough.
+    /// this record, a slot would never be reclaimed if every process ends before it has waited long enough.
     pub(crate) async fn record_expiry(&self, store: &EtcdStore, view: &View) {
         for (slot, token) in self.unrecorded(view) {
             let Some(since) = lock(&self.since).get(&(slot, token)).copied() else { continue };
@@ -66,7 +66,7 @@ impl ExpiryLog {
         }
     }
 
-    /// Returns the smallest stale slot whose holder can no longer be inside.
+    /// Returns the smallest stale slot that its holder can no longer use.
     pub(crate) fn reclaimable(&self, view: &View) -> Option<usize> {
         let size = view.size();
         let mut over = self.remaining(view).filter(|(slot, left)| *slot < size && left.is_zero());
@@ -95,7 +95,7 @@ impl ExpiryLog {
         let now = self.clock.now();
         view.stale().filter_map(move |(slot, owner)| {
             let since = *lock(&self.since).get(&(slot, owner.token))?;
-            // The holder counts nine tenths of its ttl, from an earlier moment.
+            // The holder stops after nine tenths of its ttl, counted from an earlier moment.
             let until = since + Duration::from_millis(owner.record.ttl).saturating_mul(11) / 10;
             Some((slot, until.saturating_sub(now)))
         })
@@ -111,7 +111,7 @@ impl ExpiryLog {
     }
 }
 
-/// The stale slots of a view, with the tokens of their claims.
+/// Returns the stale slots of a view, with the tokens of their claims.
 pub(crate) fn assignments(view: &View) -> impl Iterator<Item = Assignment> {
     view.stale().map(|(slot, owner)| (slot, owner.token))
 }

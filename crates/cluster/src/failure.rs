@@ -1,27 +1,29 @@
-//! Why a request to the store failed: may it have taken effect, and is another attempt worthwhile?
+//! Failures of requests to the store. They show whether the request may have taken effect, and whether another
+//! attempt may help.
 
 use crate::Error;
 
 /// Why one attempt at the store failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Failure {
-    /// No answer, or an answer that does not say what happened: the request may have taken effect.
+    /// There was no answer, or the answer does not show what happened. The request may have taken effect.
     Unreachable(String),
     /// The revision to watch from has been compacted away.
     Compacted,
-    /// The lease does not exist: the request had no effect.
+    /// The lease does not exist. The request had no effect.
     LeaseGone,
-    /// The member that answered belongs to another cluster than an earlier one. The request may have taken effect
-    /// there.
+    /// The member that answered belongs to another cluster than a member that answered before. The request may have
+    /// taken effect there.
     OtherCluster(String),
-    /// Credentials or certificates were rejected: the request had no effect, and retrying does not help.
+    /// The cluster rejected the credentials or the certificate. The request had no effect, and another attempt
+    /// does not help.
     Denied(String),
-    /// The store rejected the request for any other reason: it had no effect.
+    /// The store rejected the request for another reason. The request had no effect.
     Refused(String),
 }
 
 impl Failure {
-    /// Converts the failure into the error that the user sees. `endpoints` are the addresses we tried.
+    /// Converts the failure into the error that the user sees. `endpoints` are the addresses that were tried.
     pub(crate) fn into_error(self, endpoints: &str) -> Error {
         match self {
             Failure::Unreachable(why) => Error::Unreachable { endpoints: endpoints.into(), why },
@@ -36,7 +38,7 @@ impl Failure {
 /// Why a request to the store has no result.
 #[derive(Debug)]
 pub(crate) enum StoreError {
-    /// The attempt failed; [`Retry`](crate::retry::Retry) decides whether to make another.
+    /// The attempt failed. [`Retry`](crate::retry::Retry) decides whether to make another attempt.
     Failed(Failure),
     /// The store answered, and the answer is an error that a retry does not fix.
     Invalid(Error),

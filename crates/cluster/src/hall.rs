@@ -18,7 +18,7 @@ use crate::{
     runtime::Runtime,
 };
 
-/// Time limits below this may be over before the first answer arrives.
+/// A time limit below this may be over before the first answer arrives.
 const SHORT: Duration = Duration::from_secs(1);
 
 /// A fair semaphore with slot numbers that machines share.
@@ -39,7 +39,7 @@ const SHORT: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Clone)]
 pub struct ClusterHall {
-    // Dropped first, so that the background work it starts is done before the thread ends.
+    // This field is dropped first. Its drop starts background work, which must be done before the thread ends.
     core: Arc<Core>,
     runtime: Arc<Runtime>,
 }
@@ -60,7 +60,7 @@ impl ClusterHall {
         &self.core.store.name
     }
 
-    /// Returns the number of slots when the hall was last read; 0 if it was closed or removed by then.
+    /// Returns the number of slots when the hall was last read. Returns 0 if the hall was closed or removed by then.
     ///
     /// This method does not contact the cluster; [`status`](ClusterHall::status) does.
     ///
@@ -97,7 +97,7 @@ impl ClusterHall {
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
-    /// println!("{} ahead of us", hall.waiting()?);
+    /// println!("{} callers wait", hall.waiting()?);
     /// # Ok(())
     /// # }
     /// ```
@@ -111,9 +111,9 @@ impl ClusterHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed or was removed.
-    /// - [`Error::Unreachable`] if the cluster does not answer: before the first answer, after
-    ///   [`command_timeout`](crate::ClusterOptions::command_timeout); later, after 6 times the
-    ///   [ttl](crate::ClusterOptions::ttl), and at least a minute.
+    /// - [`Error::Unreachable`] if the cluster does not answer. Until the first answer, the call waits for
+    ///   [`command_timeout`](crate::ClusterOptions::command_timeout). Later, it tolerates an outage of 6 times the
+    ///   [ttl](crate::ClusterOptions::ttl), or of a minute if that is longer.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
     ///
     /// ```no_run
@@ -151,8 +151,9 @@ impl ClusterHall {
 
     /// Blocks until a slot is free or `time` has passed.
     ///
-    /// A request that is under way when the time is over is finished first, so that no slot stays taken. If the
-    /// cluster does not answer, that takes up to a fifth of the [ttl](crate::ClusterOptions::ttl) longer.
+    /// If a request is under way when the time is over, the call first waits for its answer, so that no slot stays
+    /// taken. If the cluster does not answer, this takes up to a fifth of the [ttl](crate::ClusterOptions::ttl)
+    /// longer.
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be reached by
@@ -206,7 +207,7 @@ impl ClusterHall {
     fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
         if limit.remaining().is_some_and(|left| left < SHORT) {
             match self.try_acquire() {
-                // Too little time is left to join the queue.
+                // The time that is left is too short to join the queue.
                 Err(Error::NoPermits) if !limit.is_over() => {}
                 done => return done,
             }
@@ -216,7 +217,7 @@ impl ClusterHall {
 
     fn enter(&self, limit: Limit) -> Result<ClusterPass, Error> {
         let (mut wanted, given_up) = oneshot::channel();
-        // Dropping `wanted` makes the passage give up.
+        // Dropping `_wanted` makes the passage give up.
         let _wanted = match limit {
             Limit::Now | Limit::Never => Some(wanted),
             Limit::Until(deadline) => {
@@ -246,8 +247,8 @@ impl ClusterHall {
     /// Holders of removed slots keep them until they leave.
     ///
     /// # Errors
-    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall is closed or was
-    /// removed, [`Error::Unreachable`] if the cluster does not answer.
+    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall
+    /// is closed or was removed, [`Error::Unreachable`] if the cluster does not answer.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -329,10 +330,10 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::status(&core).await })
     }
 
-    /// Releases the slots of vanished holders, and returns how many there were.
+    /// Releases the slots of vanished holders, and returns their number.
     ///
-    /// Waiters do this on their own; call it to clean up a hall without waiters. It blocks as long as these
-    /// holders may still use their slots: up to 1.1 times their ttl.
+    /// Waiters do this by themselves. Call this function to clean up a hall without waiters. It blocks as long as
+    /// these holders may still use their slots: up to 1.1 times their ttl.
     ///
     /// # Errors
     /// [`Error::Unreachable`] if the cluster does not answer.

@@ -1,4 +1,4 @@
-//! Leases without a claim, kept for the next passage: granting one costs a write.
+//! Spare leases: leases without a claim, kept for the next passage, because granting a lease costs a write.
 
 use std::{
     sync::{Arc, Mutex},
@@ -22,7 +22,7 @@ pub(crate) struct Lease {
     pub renewed: Duration,
 }
 
-/// The spare leases of a hall. Dropping it ends them.
+/// The spare leases of a hall. Dropping this value ends them.
 pub(crate) struct Leases {
     store: Arc<EtcdStore>,
     clock: Clock,
@@ -45,7 +45,7 @@ impl Leases {
 
     /// Returns a spare lease that is young enough, or a new one.
     pub(crate) async fn take(&self, mut retry: Retry) -> Result<Lease, Error> {
-        // The youngest is on top. Leases that are too old end by themselves.
+        // The youngest lease is on top. Leases that are too old end by themselves.
         if let Some(lease) = lock(&self.spare).pop().filter(|lease| self.is_young(*lease)) {
             return Ok(lease);
         }
@@ -74,7 +74,7 @@ impl Leases {
         });
     }
 
-    /// Returns whether a lease lasts long enough for its next claim to be renewed.
+    /// Returns whether a lease lasts long enough that its next claim can be renewed in time.
     fn is_young(&self, lease: Lease) -> bool {
         self.clock.now().saturating_sub(lease.renewed) < self.ttl / 2
     }

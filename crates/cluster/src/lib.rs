@@ -1,7 +1,7 @@
 //! **At most k at once among machines, each with its own slot.** A [`ClusterHall`] is a fair counting semaphore
-//! for processes on any machines that can reach the same etcd cluster. A holder has a pass with a *slot*, a
-//! number from 0 to k-1 that no other holder has, and a *token*, a number that is larger than that of every
-//! earlier holder.
+//! for processes on any machines that can reach the same etcd cluster. A holder has a pass with a *slot* and a
+//! *token*. The slot is a number from 0 to k-1 that no other holder has. The token is a number that is larger than
+//! the tokens of all earlier holders of the same slot.
 //!
 //! ```no_run
 //! use hallpass_cluster::{Cluster, ClusterOptions};
@@ -24,38 +24,42 @@
 //!   when its pass is no longer [valid](ClusterPass::is_valid).
 //! - **First come, first served.** A waiter gets a slot before every waiter that joins the queue later.
 //!   [`try_acquire`](ClusterHall::try_acquire) fails while there are waiters.
-//! - **A pass states how long it is valid**, and this holds whatever happens to the cluster, the network and other
-//!   machines: no other process has the slot before that time is over. Passes are renewed in the background. A
-//!   pass that cannot be renewed is [lost](ClusterPass::lost), *before* another process can get the slot. Each
-//!   machine measures durations by its own clock: the time of day does not matter, and rates may differ by a
-//!   tenth either way.
-//! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most about
-//!   twice the [ttl](ClusterOptions::ttl): once until etcd ends its lease, and once more because etcd may end
-//!   leases early.
-//! - **Waiters survive faults.** When members die, leaders change, revisions are compacted, or the network is cut and
-//!   heals, waiters keep waiting, in their old position if their lease lasted. If the cluster stays down, they
-//!   get [`Error::Unreachable`], which names the members that were tried.
-//! - **No thundering herd.** However many wait, a release is reported to two or three of them, and costs one write.
+//! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the
+//!   cluster, the network and other machines. Passes are renewed in the background. A pass that cannot be renewed
+//!   is [lost](ClusterPass::lost), *before* another process can get the slot. Each machine measures durations by
+//!   its own clock: the time of day does not matter, and rates may differ by a tenth either way.
+//! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
+//!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until etcd ends the lease of the holder. The
+//!   second one is needed because etcd may end leases early.
+//! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
+//!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. If the cluster
+//!   stays down, they get [`Error::Unreachable`], which names the members that were tried.
+//! - **No thundering herd.** A release costs one write. etcd reports it to two or three waiters, however many wait.
 //!
 //! # Leases are only hints
 //!
-//! Distributed locks are often held as long as a lease lasts. But the cluster decides when a lease ends: a leader
-//! that was stuck may end leases that were meanwhile renewed at another member, and a deposed leader may confirm
-//! a renewal that has no effect. So in this crate the end of a lease is only a hint that its owner may have died.
-//! What counts is the last request to which etcd answered, *by consensus*, that the holder's claim exists. The
-//! holder stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although
-//! its slot was not released, waits for eleven tenths of that ttl before it reclaims the slot.
+//! Many distributed locks are held as long as a lease lasts. But the cluster decides when a lease ends. A leader
+//! that was stuck may end leases that another member has renewed, and a deposed leader may confirm a renewal that
+//! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
+//! counts from the last request to which etcd answered, *by consensus*, that the claim of the holder exists. It
+//! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
+//! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
 //!
-//! A process that is stopped with all its threads, or a virtual machine that is paused, cannot stop in time, and
-//! continues for a moment when it wakes up. The token protects against this: storage that remembers the largest
-//! token it has seen from each slot, and refuses smaller ones, is safe even then.
+//! If all threads of a process are stopped, or a virtual machine is paused, the process cannot stop in time. It
+//! continues for a moment when it wakes up. The token protects against this: let the storage remember the largest
+//! token that it has seen for each slot, and refuse smaller tokens.
 //!
 //! # What is stored in etcd
 //!
-//! All keys begin with [`prefix`](EtcdOptions::prefix)`/NAME/`. `door` has the number of slots; `queue/` and
-//! `inside/` have a key for each claim, bound to its lease; `slots/` has a record for each slot that is taken;
-//! `gone/` records when each machine first noticed that the holder of a slot had vanished. Values are JSON. A
-//! user of etcd needs read and write access to the prefix, and nothing else.
+//! All keys begin with [`prefix`](EtcdOptions::prefix)`/NAME/`. Values are JSON.
+//!
+//! - `door` has the number of slots.
+//! - `queue/` has a key for each claim that waits, and `inside/` for each claim that has a slot. These keys are
+//!   bound to the lease of the claim.
+//! - `slots/` has a record for each slot that is taken.
+//! - `gone/` records when each machine first noticed that the holder of a slot had vanished.
+//!
+//! The user of etcd needs only read and write access to the prefix.
 //!
 //! The protocol is a step machine, [`hallpass_algorithms::halls::cluster`], which the project's model checker
 //! explores in every interleaving, with crashes and with leases that end at any time. The same lines run here. A
@@ -63,16 +67,16 @@
 //!
 //! # Limits
 //!
-//! - [`try_acquire`](ClusterHall::try_acquire) does not take the slot of a vanished holder, unless a process on the
-//!   same machine noticed long enough ago that the holder had vanished. Waiters take such slots after that time,
-//!   and [`reap`](ClusterHall::reap) releases them.
+//! - [`try_acquire`](ClusterHall::try_acquire) takes the slot of a vanished holder only if a process on the same
+//!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
+//!   slot, and [`reap`](ClusterHall::reap) releases it.
 //! - After the cluster was restored from a backup, a new process cannot see holders that are not in the backup, until
-//!   a process that ran before the restore has noticed it. [`ClusterPass`] has the details.
+//!   a process that ran before the restore has noticed the restore. [`ClusterPass`] has the details.
 //! - If you delete keys below `slots/` with `etcdctl`, slots are reassigned while they are held. Their holders lose
 //!   their passes at the next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,
 //!   `slots` or `gone`.
-//! - After a fork, the child has none of its parent's passes, and must not use its handles.
+//! - After a fork, the child has none of the passes of its parent, and must not use the handles of its parent.
 //!
 //! # Features
 //!

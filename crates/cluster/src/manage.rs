@@ -1,10 +1,10 @@
-//! Operations on a hall without a claim: open it, change its door, list its participants, reclaim the
+//! Operations on a hall that need no claim: open it, change its door, list its holders and waiters, reclaim the
 //! slots of vanished holders, remove it.
 //!
-//! `resize`, `reap` and `reclaim_own` give slots to waiters themselves, which the step machine in
-//! [`hallpass_algorithms::halls::cluster`] leaves to the waiters. These transitions **are not checked** by the
-//! lab. They send the transactions of line E3, which take effect only while the slot is still free or stale
-//! and the receiver still waits.
+//! `resize`, `reap` and `reclaim_own` give slots to waiters. In the step machine
+//! ([`hallpass_algorithms::halls::cluster`]), the waiters take these slots themselves. So the lab **does not check**
+//! these transitions. They send the transactions of line E3, which take effect only while the slot is still free or
+//! stale and the receiver still waits.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -23,17 +23,17 @@ use crate::{
     view::{SeenDoor, View, Waiter},
 };
 
-/// How long opening a hall waits until all members have said which cluster they belong to.
+/// The time limit, when a hall is opened, for all members to answer which cluster they belong to.
 const MEMBERS_ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
-/// Returns the hall as it is. If it does not exist and `slots` is given, creates it.
+/// Returns the present state of the hall. If the hall does not exist and `slots` is given, creates it.
 pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Error> {
     let (done, checked) = oneshot::channel();
     let store = core.store.clone();
     core.spawn(async move { drop(done.send(store.check_members().await)) });
     let mut view = core.look().await?;
-    // A member that does not answer must not delay every call. If it belongs to another cluster, later requests
-    // fail.
+    // A member that does not answer must not delay every call. If such a member belongs to another cluster, later
+    // requests fail.
     if let Ok(Ok(Err(failure))) = timeout(MEMBERS_ANSWER_WITHIN, checked).await {
         return Err(failure.into_error(&core.store.endpoints()));
     }
@@ -70,7 +70,7 @@ pub(crate) async fn raise_epoch(core: &Core) -> Result<View, Error> {
 /// Changes the number of slots, and gives new slots to waiters.
 pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
     let mut view = change_door(core, |door| Door { slots, ..door }).await?;
-    // Waiters would also take the new slots on their own, a moment later.
+    // Waiters would also take the new slots themselves, a moment later.
     while let (Some(to), Some(slot), None) =
         (view.first.clone(), view.free(), core.until_trusted(&view))
     {
@@ -109,10 +109,10 @@ pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
     Ok(status)
 }
 
-/// Frees the slots that are stale now, or gives them to waiters. Returns how many there were.
+/// Frees the slots that are stale now, or gives them to waiters. Returns their number.
 pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     let mut view = core.look().await?;
-    // Claims that vanish meanwhile are left to the next call.
+    // The next call handles claims that vanish from now on.
     let found: HashSet<_> = assignments(&view).collect();
     let wait = |view: &View| core.expiries.until_all_reclaimable(view, &found);
     let wait = |view: &View| core.until_trusted(view).or(wait(view));
@@ -135,7 +135,7 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
 }
 
 /// If the claim `id` is gone, gives its slot to the next claim or frees it. Only the owner of the claim may call
-/// this, because it has left; other processes have to wait until that is certain.
+/// this, because only the owner knows that it no longer uses the slot. Other processes have to wait.
 pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     loop {
@@ -174,7 +174,7 @@ pub(crate) async fn free_stale(core: &Core, slot: usize, was: &View) -> Result<V
 /// Removes the hall.
 pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
-    // Whether a request was sent: it may have taken effect although no answer came.
+    // Whether a request was sent. It may have taken effect although no answer came.
     let mut asked = false;
     loop {
         match remove_once(core, force, &mut asked).await {
@@ -194,7 +194,7 @@ async fn remove_once(
     let Some(door) = store.door_revision().await? else {
         return Ok(if *asked { Ok(()) } else { Err(Error::Missing { name, place }) });
     };
-    // Records that cannot be read are of no use: remove them with the rest.
+    // If records cannot be read, remove them with the rest.
     let damaged = match store.view_with_queue().await {
         Err(StoreError::Invalid(Error::Damaged { .. })) => true,
         seen => seen.map(|_| false)?,

@@ -1,4 +1,4 @@
-//! How to reach a cluster, and how long a holder may be out of touch with it.
+//! Options: how to reach a cluster, and how long a holder may be out of touch with it.
 
 use std::{env, time::Duration};
 
@@ -20,24 +20,24 @@ const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Durati
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// Where the etcd cluster is, and how to log in there.
+    /// The addresses of the etcd cluster, and how to log in.
     pub etcd: EtcdOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder that is cut off from the cluster may continue: 2 s to 1 h. The default is 10 s. The slot
-    /// of a vanished holder is free after at most about twice this time.
+    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 10 s. The slot of a
+    /// vanished holder is free after at most about twice this time.
     pub ttl: Duration,
-    /// The clock that measures these times. The default is the machine's.
+    /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
 }
 
 impl ClusterOptions {
     /// Returns the options for the cluster at `etcd://HOST:PORT,HOST:PORT/PREFIX`, or at `etcds://...` for
     /// TLS. The default port is 2379, the default prefix `/hallpass`. Without a host, the members are those
-    /// of `ETCDCTL_ENDPOINTS`, or the one on this machine.
+    /// of `ETCDCTL_ENDPOINTS`, or the member on this machine.
     ///
-    /// The rest comes from the variables that `etcdctl` reads: `ETCDCTL_CACERT`, `ETCDCTL_CERT`,
-    /// `ETCDCTL_KEY` (any of which means TLS), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
+    /// The other options come from the variables that `etcdctl` reads: `ETCDCTL_CACERT`, `ETCDCTL_CERT`,
+    /// `ETCDCTL_KEY` (each of which turns TLS on), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
     /// `ETCDCTL_COMMAND_TIMEOUT`.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl ClusterOptions {
         Ok(options)
     }
 
-    /// Checks all values: the fields are public, so they may have been changed.
+    /// Checks all values. The fields are public, so the caller may have changed them.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.etcd.check()?;
         if !TTLS.contains(&self.ttl) {
@@ -93,8 +93,8 @@ impl ClusterOptions {
         self.check()
     }
 
-    /// Returns how much of the time `all` one attempt may take. A holder must be able to try other members
-    /// before its own time is over.
+    /// Returns the part of the time `all` that one attempt may take. A holder must be able to try other members
+    /// before its pass is lost.
     pub(crate) fn attempt_time(&self, all: Duration) -> Duration {
         all.min((self.ttl / 5).max(Duration::from_millis(250)))
     }

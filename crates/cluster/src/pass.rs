@@ -21,7 +21,7 @@ use crate::{
 
 /// A slot of a [`ClusterHall`](crate::ClusterHall), held until the pass is dropped or lost.
 ///
-/// hallpass renews the pass in the background, every `ttl / 5`. If it cannot, the pass is lost, *before* any
+/// hallpass renews the pass in the background, every `ttl / 5`. If the renewals fail, the pass is lost, *before* any
 /// other process can get the slot. So check [`is_valid`](ClusterPass::is_valid) between steps, or stop when
 /// [`lost`](ClusterPass::lost) resolves.
 ///
@@ -29,11 +29,12 @@ use crate::{
 ///
 /// A cluster that is restored from a backup, or wiped, forgets passes and repeats revisions. Every process that has
 /// seen a larger revision notices this with the next answer. A holder then loses its pass at once
-/// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the cluster may not show
-/// its holder. Before it takes one, it raises the epoch of the hall, which is the upper part of every token, so
-/// tokens keep growing. All this assumes that the processes of a hall use the same ttl.
+/// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the slot may
+/// have a holder that the cluster does not show. Before the waiter takes a slot, it raises the epoch of the hall. The
+/// epoch is the upper part of every token, so tokens keep growing. All this assumes that the processes of a hall use
+/// the same ttl.
 ///
-/// A process that starts after the restore cannot notice it. To be safe in that case too, restore with
+/// A process that starts after the restore cannot notice the restore. To be safe in that case too, restore with
 /// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
 ///
 /// ```no_run
@@ -49,7 +50,7 @@ use crate::{
 /// ```
 #[must_use = "dropping a pass releases the slot"]
 pub struct ClusterPass {
-    /// `None` once it is released.
+    /// `None` once the pass is released.
     held: Option<Held>,
     claim: Arc<Claim>,
     slot: usize,
@@ -64,7 +65,7 @@ impl ClusterPass {
         ClusterPass { held: Some(held), claim, slot, token, core, runtime }
     }
 
-    /// Returns the slot: a number below the number of slots that no other valid pass has.
+    /// Returns the slot: a number from 0 to k-1 that no other valid pass has.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -76,10 +77,10 @@ impl ClusterPass {
         self.slot
     }
 
-    /// Returns the token: a number larger than that of every earlier pass in the same slot.
+    /// Returns the token: a number that is larger than the tokens of all earlier passes in the same slot.
     ///
-    /// Storage that remembers the largest token it has seen from each slot can refuse the writes of a holder that
-    /// was paused for too long.
+    /// If the storage remembers the largest token that it has seen for each slot, it can refuse the writes of a
+    /// holder that was paused for too long.
     ///
     /// ```no_run
     /// # fn write_unless_newer(_slot: usize, _token: u64) {}
@@ -107,7 +108,8 @@ impl ClusterPass {
         !self.valid_for().is_zero()
     }
 
-    /// Returns how long the pass stays valid even if the cluster does not answer again: 0 once it is lost.
+    /// Returns how long the pass stays valid even if the cluster does not answer again. Returns 0 once the pass is
+    /// lost.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -125,7 +127,7 @@ impl ClusterPass {
     /// Returns the time until which the pass is valid, by the [clock](crate::Clock) of the
     /// [options](crate::ClusterOptions).
     ///
-    /// Unlike [`valid_for`](ClusterPass::valid_for), it does not become 0 when the pass is lost.
+    /// Unlike [`valid_for`](ClusterPass::valid_for), this time does not become 0 when the pass is lost.
     ///
     /// ```no_run
     /// use hallpass_cluster::Clock;
@@ -141,8 +143,8 @@ impl ClusterPass {
 
     /// Resolves when the pass is lost, with any executor.
     ///
-    /// From then on the caller has no pass. To stop *before* that, look at
-    /// [`valid_for`](ClusterPass::valid_for) and follow the renewals with [`watch`](ClusterPass::watch).
+    /// From then on the caller has no pass. To stop *before* that, check [`valid_for`](ClusterPass::valid_for) and
+    /// follow the renewals with [`watch`](ClusterPass::watch).
     ///
     /// ```no_run
     /// # async fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -173,13 +175,13 @@ impl ClusterPass {
         Renewals { health: self.claim.watch(), claim, handle: self.core.handle().clone() }
     }
 
-    /// Releases the slot, and blocks until the cluster has confirmed it. Dropping a pass releases it in the
-    /// background.
+    /// Releases the slot, and blocks until the cluster has confirmed the release. Dropping a pass releases the
+    /// slot in the background.
     ///
     /// # Errors
     /// - [`Error::Lost`] if the pass was lost before.
     /// - [`Error::Unreachable`] if the cluster does not answer. Then the slot becomes free some time after the
-    ///   claim's lease has ended: after at most about twice the [ttl](crate::ClusterOptions::ttl).
+    ///   lease of the claim has ended, after at most about twice the [ttl](crate::ClusterOptions::ttl).
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -235,8 +237,8 @@ pub struct Renewals {
 }
 
 impl Renewals {
-    /// Waits for the next renewal, and returns the time [until which](ClusterPass::valid_until) the pass is
-    /// valid now.
+    /// Waits for the next renewal, and returns the new time [until which](ClusterPass::valid_until) the pass is
+    /// valid.
     ///
     /// # Errors
     /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.

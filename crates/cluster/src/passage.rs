@@ -1,17 +1,18 @@
 //! A passage: the lines of the claim protocol, one transaction after the other.
 //!
-//! The lines E1 to X3, and where each leads, are those of the step machine in
-//! [`hallpass_algorithms::halls::cluster`], which the lab checks. This driver makes four transitions that the
-//! step machine does not have. **They are not checked.** Each is safe because its transaction takes effect only
-//! if the records that it depends on are unchanged:
+//! The lines E1 to X3 and their order are those of the step machine in [`hallpass_algorithms::halls::cluster`], which
+//! the lab checks. This driver makes four transitions that the step machine does not have. The lab **does not check**
+//! them. Each is safe because its transaction takes effect only if the records that it depends on are unchanged:
 //!
 //! - `Passage::frees_stale`: `try_acquire` frees a reclaimable slot while nobody waits, and starts over.
 //! - `Passage::go_out`: the answer to X1 may be an old view. If X2 or X3 then finds that the claim still has its
 //!   slot, the first such answer counts as a new answer to X1, and the passage continues from there.
-//! - `Passage::certify`: a passage that gets a slot, but whose claim is lost by then, starts over with a new claim.
+//! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
+//!   new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
 //!
-//! [`manage`](crate::manage) has two more: `resize` and `reap` hand slots to waiters.
+//! [`manage`](crate::manage) has two more transitions that are not checked: `resize` and `reap` give slots to
+//! waiters.
 
 use std::{
     future,
@@ -54,10 +55,10 @@ pub(crate) struct Passage {
     claim: Arc<Claim>,
     /// The task that renews the claim.
     keeper: AbortHandle,
-    /// The hall as we last saw it.
+    /// The last view of the hall.
     view: View,
     waiting_room: WaitingRoom,
-    /// How long to tolerate an unreachable cluster.
+    /// How long this passage tolerates an unreachable cluster.
     limit: Duration,
     /// Resolves when the caller gives up or drops the sender. `None` once it has resolved, and in the exit section.
     given_up: Option<oneshot::Receiver<()>>,
@@ -79,8 +80,8 @@ impl Passage {
         Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
 
-    /// Runs the entry section. A waiter gives up when `given_up` resolves, which the caller causes at its time
-    /// limit or by dropping the sender. A request that changes the hall is not interrupted, because its answer
+    /// Runs the entry section. A waiter gives up when `given_up` resolves. The caller resolves it at its time
+    /// limit, or by dropping the sender. A request that changes the hall is not interrupted, because its answer
     /// shows what has to be cleaned up.
     pub(crate) async fn enter(
         core: Arc<Core>,
@@ -98,7 +99,7 @@ impl Passage {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
-                // With more than one slot, another holder is likely to leave first and serve the head.
+                // If the hall has more than one slot, another holder will probably leave first and serve the head.
                 let successor_finder = (core.size() == 1).then(find);
                 let token = view.token(token);
                 Ok(Held { claim, slot, token, keeper, successor_finder, view })
@@ -156,8 +157,8 @@ impl Passage {
         }
     }
 
-    /// Frees a reclaimable slot for a caller that does not wait, if there are no waiters to give it to.
-    /// Returns whether the caller should try again.
+    /// Frees a reclaimable slot for a caller that does not wait, if nobody waits. Returns whether the caller
+    /// should try again.
     async fn frees_stale(&mut self, limit: Limit) -> Result<bool, Error> {
         let (Limit::Now, None) = (limit, &self.view.first) else { return Ok(false) };
         let Some(slot) = self.core.expiries.reclaimable(&self.view) else { return Ok(false) };
@@ -165,7 +166,7 @@ impl Passage {
         Ok(true)
     }
 
-    /// Returns our slot and token, if they are valid for long enough.
+    /// Returns the slot and the token of this passage, if the claim is valid for long enough.
     async fn certify(&mut self) -> Result<Option<(usize, Revision)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 {
             self.limit = self.core.first_contact;
@@ -199,7 +200,7 @@ impl Passage {
         self.keeper.abort();
         let lost_history = self.claim.health().lost == Some(Loss::HistoryLost);
         if lost_history || self.claim.uncertain.load(Relaxed) {
-            // A store that lost history, or that gets a request late, may have the claim again.
+            // The old claim may exist again, if the store lost history or a request arrives late.
             self.claim.enter_stage(Stage::Done);
             retire(&self.core, &self.claim, true);
         }
@@ -236,23 +237,24 @@ impl Passage {
             if let (Line::X2 { .. } | Line::X3 { .. }, ClaimState::Inside(_), false) =
                 (&line, picture.me, certain)
             {
-                // Our view was old, and nothing has happened: this answer serves as the answer to X1.
+                // The view was old, and the request had no effect. This answer counts as the answer to X1.
                 certain = true;
                 line = Line::X1 { slot };
             }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) | Next::Enter(line) => line,
                 Next::Leave if self.view.own == OwnClaim::Released => return Ok(()),
-                // A request without an answer may have released the claim, so we assume that it did.
+                // A request without an answer may have released the claim. Assume that it did.
                 Next::Leave if self.claim.uncertain.load(Relaxed) => return Ok(()),
                 Next::Leave => return Err(Error::Lost),
             };
         }
     }
 
-    /// Line X1. The answer may be old, as long as it is from a moment at which we were inside: we could have
-    /// asked then. The next request takes effect only if the answer is still true. With one slot, the head of
-    /// the queue rarely changes, and if the queue was empty, the successor finder watches for arrivals.
+    /// Line X1. The answer may be old, if it is from a moment at which this claim had its slot: the claim could
+    /// have made the request at that moment. The next request takes effect only if the answer is still true. With
+    /// one slot, the head of the queue rarely changes. If the queue was empty, the successor finder watches for
+    /// arrivals.
     async fn find_head(&mut self) -> Result<Picture<Waiter>, Error> {
         let known = self.claim.take_exit_hint().filter(|view| view.size() == 1);
         let view = match known {
@@ -264,12 +266,12 @@ impl Passage {
                 self.view = view;
                 Ok(self.core.picture(&self.view))
             }
-            // From before we got in, or the claim is gone: read by consensus.
+            // The answer is from before this claim got its slot, or the claim is gone. Read by consensus.
             _ => self.ask_to_the_end(Ask::Look).await,
         }
     }
 
-    /// Sends a request until there is an answer, even if the caller gives up meanwhile.
+    /// Sends a request until there is an answer, even if the caller gives up.
     async fn ask_to_the_end(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
         let given_up = self.given_up.take();
         let picture = self.ask(ask).await;
@@ -277,8 +279,8 @@ impl Passage {
         Ok(picture?.expect("nobody gives up"))
     }
 
-    /// Sends a request until there is an answer. Returns `None` if the caller gives up first: while it waits for
-    /// news, or between two attempts. An attempt under way is finished.
+    /// Sends a request until there is an answer. Returns `None` if the caller gives up first. A caller can give up
+    /// while it waits for news, or between two attempts. An attempt that is under way is not interrupted.
     async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Option<Picture<Waiter>>, Error> {
         let ask = match ask {
             Ask::Watch => {
@@ -310,11 +312,11 @@ impl Passage {
                 // The lease ended before the claim was in the store.
                 Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
                 Err(error) => {
-                    // The claim may be made later, when nobody renews it any more.
+                    // The request may make the claim later, when nobody renews it any more.
                     self.claim.uncertain.store(true, Relaxed);
                     tokio::select! {
                         biased;
-                        // First, because it also reports the error.
+                        // This branch comes first, because it also reports the error.
                         pause = retry.after(error) => pause?,
                         () = resolved(&mut self.given_up) => return Ok(None),
                     }
@@ -325,7 +327,7 @@ impl Passage {
 
     /// Notes the answer to a request that was sent at the time `asked`.
     fn note(&mut self, asked: Duration, view: View) -> Picture<Waiter> {
-        // The transaction that ended a passage did not read the hall.
+        // The transaction that ends a passage does not read the hall.
         if view.own != OwnClaim::Released {
             self.view = self.core.note(view);
             if self.core.expiries.has_unrecorded_expiry(&self.view) {
@@ -355,9 +357,9 @@ async fn resolved(given_up: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// Puts back the lease of a claim that is no longer needed. If a request for the claim may still take effect, ends
-/// the lease instead, so that no later request can create the claim. If the claim has got a slot by then, the slot
-/// is given to the next claim at once, because its owner has left.
+/// Returns the lease of a claim that is no longer needed to the spare leases. If a request for the claim may still
+/// take effect, this ends the lease instead, so that no later request can create the claim. If the claim has got a
+/// slot by then, the next claim gets this slot at once, because the owner has left.
 fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
     if !uncertain && !claim.uncertain.load(Relaxed) {
         return core.leases.put_back(claim.lease());

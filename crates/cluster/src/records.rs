@@ -17,8 +17,8 @@ pub(crate) struct Door {
     pub version: u32,
     pub slots: usize,
     pub closed: bool,
-    /// How often a client has noticed that the store lost history. It is the front part of tokens, so that tokens
-    /// grow although revisions start again.
+    /// How often a client has noticed that the store lost history. The epoch is the upper part of every token, so
+    /// that tokens grow although revisions start again.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
 }
@@ -41,7 +41,7 @@ impl Door {
 /// A claim. The same record is stored below `queue/`, `inside/` and `slots/`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ClaimRecord {
-    /// Identifies the claim; its keys end with it.
+    /// Identifies the claim. The keys of the claim end with it.
     #[serde(rename = "claim")]
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -52,12 +52,12 @@ pub(crate) struct ClaimRecord {
     pub pid: u32,
     pub user: String,
     pub command: String,
-    /// When the claim joined the queue, or got its slot: milliseconds since 1970, by the clock of the writer.
-    /// Only for display.
+    /// The time at which the claim joined the queue or got its slot, in milliseconds since 1970, by the clock of the
+    /// writer. It is only for display.
     pub since: u64,
 }
 
-/// When a machine first saw that the claim of a slot was gone.
+/// Records when a machine first noticed that the claim of a slot was gone.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ExpiryRecord {
     pub slot: usize,
@@ -71,24 +71,25 @@ pub(crate) struct ExpiryRecord {
     pub wall: u64,
 }
 
-/// Two readings come from the same clock only if it and the time of day agree on how long ago an event was, to
-/// within this many milliseconds. Clocks that differ by less are not told apart, so readers add this to the time.
+/// If a record comes from the same clock, the clock and the time of day agree on how long ago the event was, to
+/// within this many milliseconds. If they differ more, the record comes from another clock. Clocks that differ by
+/// less cannot be distinguished, so readers add this to the time.
 const TOLERANCE: u64 = 1000;
 
 impl ExpiryRecord {
-    /// Records an expiry that was seen at the time `since` of `clock`.
+    /// Makes the record of an expiry that was noticed at the time `since` of `clock`.
     pub(crate) fn since(slot: usize, token: i64, clock: &Clock, since: Duration) -> Self {
-        // Rounded up: a later time only prolongs the wait, an earlier one would make it unsafe.
+        // Round up: a later time only prolongs the wait, but an earlier time would be unsafe.
         let at = since.as_millis() as u64 + 1;
         let ago = clock.now().saturating_sub(since).as_millis() as u64;
         let wall = now().saturating_sub(ago);
         ExpiryRecord { slot, token, clock: clock.id().into(), at, wall }
     }
 
-    /// Returns a time by `clock` at which the claim was certainly seen to be gone, if `clock` is the one that the
-    /// expiry was recorded with. Each boot and each time namespace has its own identity, but a copied virtual
-    /// machine may have a clock with the same identity that shows another time. A difference of up to
-    /// [`TOLERANCE`] is harmless.
+    /// Returns a time by `clock` at which the claim was certainly gone. Returns `None` if the expiry was recorded
+    /// with another clock. Each boot and each time namespace has its own identity. But a copied virtual machine
+    /// may have a clock with the same identity that shows another time. A difference of up to [`TOLERANCE`] does
+    /// no harm.
     pub(crate) fn by(&self, clock: &Clock) -> Option<Duration> {
         let ago = (clock.now().as_millis() as u64).checked_sub(self.at)?;
         let ago_by_date = now().checked_sub(self.wall)?;
@@ -137,7 +138,7 @@ impl ClaimRecord {
 
 /// Writes a record as JSON.
 pub(crate) fn write(record: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(record).expect("records are plain numbers, strings and flags")
+    serde_json::to_vec(record).expect("records consist of numbers, strings and flags")
 }
 
 /// Reads a record from the value of `key`.
@@ -157,7 +158,8 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the user's name from the environment, which `sudo` and `su` set too; otherwise the user id.
+/// Returns the name of the user from the environment, where `sudo` and `su` set it too. If there is none, returns the
+/// user id.
 pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.is_empty());
@@ -173,14 +175,14 @@ mod tests {
         let real = Clock::default();
         let since = real.now().saturating_sub(Duration::from_secs(5));
         let expiry = ExpiryRecord::since(1, 7, &real, since);
-        let at = expiry.by(&real).expect("the same clock");
+        let at = expiry.by(&real).expect("the clock is the same");
         let tolerance = Duration::from_millis(TOLERANCE);
         assert!(at >= since && at < since + tolerance + Duration::from_millis(10));
         assert_eq!(expiry.by(&Clock::from_fn(|| Duration::from_secs(9))), None, "another identity");
         let earlier = ExpiryRecord { at: expiry.at - 5000, ..expiry.clone() };
-        assert_eq!(earlier.by(&real), None, "it disagrees with the time of day");
+        assert_eq!(earlier.by(&real), None, "the record disagrees with the time of day");
         let later = ExpiryRecord { at: expiry.at + 10_000, ..expiry };
-        assert_eq!(later.by(&real), None, "it is in the future");
+        assert_eq!(later.by(&real), None, "the record is in the future");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) type CurrentError = Arc<Mutex<Option<Error>>>;
 pub(crate) struct Retry {
     /// The addresses that error messages name.
     endpoints: String,
-    /// When to stop trying; `None` means never.
+    /// The time after which no attempt begins; `None` for no limit.
     end: Option<Instant>,
     pause: Duration,
     current_error: CurrentError,
@@ -44,7 +44,7 @@ impl Retry {
     /// Sleeps until the next attempt is due.
     ///
     /// # Errors
-    /// Returns the failure as an [`Error`] if no further attempt is worthwhile: only requests that got no
+    /// Returns the failure as an [`Error`] if there should be no further attempt. Only requests that got no
     /// answer are retried, and only until the limit.
     pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
         let failure = match failed.into() {
@@ -59,8 +59,8 @@ impl Retry {
         if !unreachable || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
             return Err(error);
         }
-        // A random time between half of the pause and all of it, so that clients that failed at the same moment
-        // do not retry at the same moment.
+        // Sleep for a random time between half of the pause and the whole pause, so that clients that failed at
+        // the same moment do not retry at the same moment.
         sleep(self.pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())

@@ -1,5 +1,5 @@
-//! The thread that talks to the store. Each connection has one, so that leases are renewed whatever the program
-//! does, with any executor or none.
+//! The thread that talks to the store. Each connection has such a thread, so that leases are renewed whatever the
+//! program does, with any executor or none.
 
 use std::{
     future::Future,
@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::Error;
 
-/// The thread. It ends when this is dropped, after the pending [tasks](Tasks) are done.
+/// The thread. It ends when this value is dropped, after the pending [tasks](Tasks) are done.
 pub(crate) struct Runtime {
     handle: Handle,
     /// The number of pending tasks.
@@ -26,7 +26,7 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the thread. Its end waits for pending tasks, at most for `limit`.
+    /// Starts the thread. Before it ends, it waits for pending tasks, at most for `limit`.
     pub(crate) fn start(limit: Duration) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::System {
             doing: "start the thread that talks to etcd",
@@ -51,7 +51,7 @@ impl Runtime {
         &self.handle
     }
 
-    /// Runs `work` on the thread, and blocks until its result is there.
+    /// Runs `work` on the thread, and blocks until it has a result.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -82,7 +82,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.end = None;
-        // The thread itself may drop the last handle.
+        // The thread itself may drop the last handle. It cannot wait for itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
@@ -91,11 +91,11 @@ impl Drop for Runtime {
     }
 }
 
-/// Counts the pending background tasks, which the end of the program waits for.
+/// Counts the pending background tasks. The end of the program waits for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tasks(watch::Sender<usize>);
 
-/// A pending background task. It is done when this is dropped.
+/// A pending background task. The task is done when this value is dropped.
 pub(crate) struct TaskGuard(watch::Sender<usize>);
 
 impl Tasks {

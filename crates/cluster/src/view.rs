@@ -9,7 +9,7 @@ use crate::records::{ClaimRecord, Door, ExpiryRecord};
 /// A number that the store gives to a transaction that writes. Later transactions get larger numbers.
 pub(crate) type Revision = i64;
 
-/// How many bits of a token the revision has. At a million revisions a second, they last for eight years.
+/// The number of bits of the revision in a token. At a million revisions a second, they last for eight years.
 const REVISION_BITS: u32 = 48;
 
 /// Returns the epoch of a token.
@@ -25,7 +25,7 @@ pub(crate) type LeaseId = i64;
 pub(crate) struct ClaimRef<'a> {
     pub record: &'a ClaimRecord,
     pub lease: LeaseId,
-    /// The slot that it had when it was last seen.
+    /// The slot that the claim had when it was last seen.
     pub slot: Option<usize>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Waiter {
     pub record: ClaimRecord,
 }
 
-/// The claim that a slot is assigned to.
+/// The claim to which a slot is assigned.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     /// The revision in which the slot was assigned.
@@ -50,10 +50,10 @@ pub(crate) struct Owner {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeenDoor {
     pub door: Door,
-    /// The revision in which it was made: it identifies the hall. A hall that is removed and made again has
-    /// another one.
+    /// The revision in which the door was created. It identifies the hall: if a hall is removed and created again,
+    /// its door has another revision.
     pub created: Revision,
-    /// The revision in which it was last written.
+    /// The revision in which the door was last written.
     pub modified: Revision,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct SeenDoor {
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub revision: Revision,
-    /// How often the store had lost its history by then, as far as we have noticed.
+    /// How often the store had lost its history by then, as far as this client has noticed.
     pub generation: u64,
     pub door: Option<SeenDoor>,
     pub slots: BTreeMap<usize, Owner>,
@@ -108,8 +108,9 @@ impl View {
         self.door.map_or(0, |seen| seen.door.size())
     }
 
-    /// Returns the token of a pass that was assigned in this revision: larger than those of earlier passes, even if
-    /// the store lost revisions meanwhile and [the hall's epoch](Door::epoch) was raised.
+    /// Returns the token of a pass that was assigned in this revision. It is larger than the tokens of earlier
+    /// passes. This holds even if the store lost revisions in the meantime, because [the epoch of the
+    /// hall](Door::epoch) was raised then.
     pub(crate) fn token(&self, revision: Revision) -> u64 {
         self.door.map_or(0, |seen| seen.door.epoch) << REVISION_BITS | revision.unsigned_abs()
     }
@@ -119,7 +120,7 @@ impl View {
         (0..self.size()).find(|slot| !self.slots.contains_key(slot))
     }
 
-    /// Iterates over the stale slots: those assigned to a claim that no longer exists.
+    /// Iterates over the stale slots. A stale slot is assigned to a claim that no longer exists.
     pub(crate) fn stale(&self) -> impl Iterator<Item = (usize, &Owner)> {
         let gone = |owner: &Owner| !self.inside.contains(&owner.record.id);
         self.slots.iter().filter(move |(_, owner)| gone(owner)).map(|(slot, owner)| (*slot, owner))

@@ -1,12 +1,17 @@
-//! The waiting room: a waiter is notified only of the changes that concern it.
+//! The waiting room. It notifies a waiter only of the changes that concern this waiter.
 //!
-//! A waiter watches three things: its key below `inside/`, which appears when it is given a slot; the door; and
-//! the claim right before it in the queue, because once that is gone, the waiter may be at the head. Only the head
-//! watches all claims below `inside/`, because one of them may vanish. So a release is reported to two or three
-//! waiters: the one that gets the slot, which is notified both as the head and by its own key, and the next one.
+//! A waiter watches three things:
 //!
-//! A watch reports the changes after a certain revision. If that is later than the revision in which the waiter
-//! decided what to watch, it may have missed a change, so it reads the hall once more.
+//! - its key below `inside/`, which appears when the waiter gets a slot;
+//! - the door;
+//! - the claim right before it in the queue. Once that claim is gone, the waiter may be at the head.
+//!
+//! Only the head watches all claims below `inside/`, because one of them may vanish. So etcd reports a release to two
+//! or three waiters: to the waiter that gets the slot, which is notified as the head and by its own key, and to the
+//! next waiter.
+//!
+//! A watch reports the changes after a certain revision. If this revision is later than the one in which the waiter
+//! decided which keys to watch, the waiter may have missed a change. Then it reads the hall once more.
 
 use std::{future, time::Duration};
 
@@ -20,11 +25,11 @@ use crate::{
     view::{OwnClaim, Revision, View},
 };
 
-/// Where a claim waits: behind another one, or at the head of the queue.
+/// The position of a claim: behind another claim, or at the head of the queue.
 struct Position {
-    /// The id of the claim right before ours.
+    /// The id of the claim right before this one; `None` at the head of the queue.
     predecessor: Option<String>,
-    /// The revision in which that was so.
+    /// The revision in which the claim had this position.
     seen: Revision,
     watch: Option<TurnWatch>,
 }
@@ -35,23 +40,23 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Waits for the changes that concern one claim in the queue.
 #[derive(Default)]
 pub(crate) struct WaitingRoom {
-    /// `None` until we know where in the queue we are.
+    /// `None` until the position is known.
     position: Option<Position>,
 }
 
 /// News for a waiter.
 pub(crate) enum News {
-    /// Where its claim is now.
+    /// The new state of its claim.
     Own(OwnClaim),
-    /// The hall, as a request saw it that was sent at the time `asked`.
+    /// A view of the hall, from a request that was sent at the time `asked`.
     Seen { asked: Duration, view: Box<View> },
-    /// Something changed that may concern the waiter, so it has to read the hall.
+    /// A change that may concern the waiter. The waiter has to read the hall.
     Changed,
 }
 
 impl WaitingRoom {
-    /// Waits until something may have changed for `claim`, whose owner last saw `view`. Tolerates an
-    /// unreachable cluster for `limit`.
+    /// Waits for a change that may concern `claim`, whose owner last saw `view`. Tolerates an unreachable cluster for
+    /// `limit`.
     pub(crate) async fn next(
         &mut self,
         core: &Core,
@@ -70,7 +75,7 @@ impl WaitingRoom {
                     Ok(watch) => {
                         let missed = watch.since() > position.seen;
                         let watch = position.watch.insert(watch);
-                        // A view read by consensus shows all that the watch does not report.
+                        // A view that is read by consensus shows all changes that the watch does not report.
                         if missed {
                             return self.find_position(core, claim, view, limit).await;
                         }
@@ -114,8 +119,8 @@ impl WaitingRoom {
         }
     }
 
-    /// Finds out which claim is right before this one, and reads the rest of the hall. Keeps the watch if it is
-    /// still the right one.
+    /// Finds out which claim is right before this one, and reads the rest of the hall. Keeps the present watch if the
+    /// claim before this one is still the same.
     async fn find_position(
         &mut self,
         core: &Core,

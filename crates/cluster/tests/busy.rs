@@ -1,4 +1,4 @@
-//! Busy halls, and handles that are dropped at the wrong time.
+//! Tests of busy halls, and of handles that are dropped at an unusual time.
 
 mod common;
 
@@ -20,13 +20,14 @@ fn a_waiting_task_may_be_the_last_handle() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let near = connect(&cluster).open("gpu", 1).expect("new");
-    let _pass = near.acquire().expect("free");
-    let mut waiting = Box::pin(connect(&cluster).open("gpu", 1).expect("there").acquire_async());
+    let _pass = near.acquire().expect("a slot is free");
+    let mut waiting =
+        Box::pin(connect(&cluster).open("gpu", 1).expect("the hall exists").acquire_async());
     assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     await_queue(&near, 1);
     let begun = Instant::now();
     drop(waiting);
-    // If it did not leave the queue, it would wait for the command timeout.
+    // If the task did not leave the queue, the drop would wait for the command timeout.
     assert!(begun.elapsed() < TIMEOUT / 2, "it took {:?}", begun.elapsed());
     assert_eq!(near.waiting().expect("reachable"), 0);
 }
@@ -44,16 +45,18 @@ fn waiters_of_a_busy_hall_get_the_slot_of_a_vanished_holder() {
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                while !seen.lock().expect("no panic").contains(&1) && begun.elapsed() < TIMEOUT {
-                    let pass = hall.acquire().expect("its turn comes");
-                    seen.lock().expect("no panic").push(pass.slot());
+                while !seen.lock().expect("the thread does not panic").contains(&1)
+                    && begun.elapsed() < TIMEOUT
+                {
+                    let pass = hall.acquire().expect("the waiter gets a slot");
+                    seen.lock().expect("the thread does not panic").push(pass.slot());
                     thread::sleep(Duration::from_millis(50));
-                    pass.release().expect("ours");
+                    pass.release().expect("the pass is valid");
                 }
             });
         }
     });
-    let seen = seen.into_inner().expect("no panic");
+    let seen = seen.into_inner().expect("the thread does not panic");
     assert!(seen.contains(&1), "slot 1 was not used in {} passages", seen.len());
 }
 
@@ -62,14 +65,19 @@ fn a_hall_removed_by_force_and_made_again_waits_for_the_old_holder() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let client = connect_with_short_ttl(&cluster);
-    let pass = client.open("gpu", 1).expect("new").acquire().expect("free");
+    let pass = client.open("gpu", 1).expect("new").acquire().expect("a slot is free");
     client.remove("gpu", true).expect("by force");
     assert_eq!(client.names().expect("reachable"), Vec::<String>::new());
-    let next = client.open("gpu", 1).expect("made again").acquire().expect("its turn comes");
+    let next = client
+        .open("gpu", 1)
+        .expect("the hall can be created again")
+        .acquire()
+        .expect("the waiter gets a slot");
     assert!(!pass.is_valid() && next.is_valid() && next.token() > pass.token());
 }
 
-/// Other halls change between the time a waiter reads its own and starts to watch it, so it reads again.
+/// Other halls change between the time at which a waiter reads its hall and the time at which it starts to watch
+/// it. So the waiter reads its hall again.
 #[test]
 fn waiters_keep_their_order_on_a_busy_cluster() {
     const WAITERS: usize = 8;
@@ -81,26 +89,26 @@ fn waiters_keep_their_order_on_a_busy_cluster() {
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(SeqCst) {
-                elsewhere.acquire().expect("free").release().expect("ours");
+                elsewhere.acquire().expect("a slot is free").release().expect("the pass is valid");
             }
         });
-        let first = hall.acquire().expect("free");
+        let first = hall.acquire().expect("a slot is free");
         let (hall, order) = (&hall, &order);
         let waiters = (0..WAITERS).map(|number| {
             let waiter = scope.spawn(move || {
-                let pass = hall.acquire().expect("its turn comes");
-                order.lock().expect("no panic").push(number);
-                pass.release().expect("ours");
+                let pass = hall.acquire().expect("the waiter gets a slot");
+                order.lock().expect("the thread does not panic").push(number);
+                pass.release().expect("the pass is valid");
             });
             await_queue(hall, number + 1);
             waiter
         });
         let waiters: Vec<_> = waiters.collect();
-        first.release().expect("ours");
+        first.release().expect("the pass is valid");
         for waiter in waiters {
-            waiter.join().expect("no panic");
+            waiter.join().expect("the thread does not panic");
         }
         over.store(true, SeqCst);
     });
-    assert_eq!(order.into_inner().expect("no panic"), Vec::from_iter(0..WAITERS));
+    assert_eq!(order.into_inner().expect("the thread does not panic"), Vec::from_iter(0..WAITERS));
 }

@@ -1,4 +1,4 @@
-//! The guarantees of every hall, for halls on etcd. All tests share one member.
+//! Runs the conformance suite on halls on etcd. All tests share one member of etcd.
 
 use std::{
     future::Future,
@@ -30,8 +30,8 @@ fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     CLUSTER.get_or_init(|| {
         let mut options = ClusterOptions::at(&EtcdCluster::shared().url()).expect("a valid URL");
-        // Limits that no busy machine exceeds. A slot that is freed only when its claim has expired comes back
-        // after the suite's deadline of a minute, so it counts as lost.
+        // Limits that even a busy machine does not exceed. If a slot became free only when its claim expires, this
+        // would be after the suite's deadline of a minute, so the slot would count as lost.
         (options.command_timeout, options.ttl) = (TIMEOUT, TIMEOUT);
         Cluster::connect(options).expect("valid options")
     })

@@ -1,5 +1,5 @@
-//! The guarantees of cluster halls alone, on one healthy member: tokens, validity, status and names. The
-//! guarantees of all halls are in the crate `hallpass-conformance`, which `tests/conformance.rs` runs.
+//! Tests of the guarantees that only halls on a cluster give, on one healthy member: tokens, validity, status and
+//! names. The crate `hallpass-conformance` tests the guarantees of all halls; `tests/conformance.rs` runs it.
 
 mod common;
 
@@ -22,25 +22,26 @@ use hallpass_testbed::{EtcdCluster, TIMEOUT, etcd};
 fn every_pass_has_a_larger_token_than_all_before() {
     let Some(()) = etcd() else { return };
     let hall = connect(EtcdCluster::shared()).open("tokens", 3).expect("new");
-    let mut passes: Vec<ClusterPass> = (0..3).map(|_| hall.try_acquire().expect("free")).collect();
+    let mut passes: Vec<ClusterPass> =
+        (0..3).map(|_| hall.try_acquire().expect("a slot is free")).collect();
     assert!(passes.is_sorted_by(|a, b| a.token() < b.token()));
     assert!(passes.iter().all(ClusterPass::is_valid));
     let before = passes[2].token();
-    passes.remove(1).release().expect("ours");
+    passes.remove(1).release().expect("the pass is valid");
     let again = hall.try_acquire().expect("one is free");
     assert!(again.token() > before);
-    // A pass that is handed over has a new token, too.
+    // A pass that is handed over also has a new token.
     thread::scope(|scope| {
-        let waiter = scope.spawn(|| hall.acquire().expect("its turn comes"));
+        let waiter = scope.spawn(|| hall.acquire().expect("the waiter gets a slot"));
         await_queue(&hall, 1);
         let before = again.token();
-        again.release().expect("ours");
-        assert!(waiter.join().expect("no panic").token() > before);
+        again.release().expect("the pass is valid");
+        assert!(waiter.join().expect("the thread does not panic").token() > before);
     });
 }
 
 #[test]
-fn processes_with_handles_of_their_own_are_kept_apart() {
+fn processes_with_separate_handles_have_distinct_slots() {
     let Some(()) = etcd() else { return };
     let inside = AtomicUsize::new(0);
     let slots: [AtomicBool; 3] = array::from_fn(|_| AtomicBool::new(false));
@@ -48,21 +49,22 @@ fn processes_with_handles_of_their_own_are_kept_apart() {
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                let hall = connect(EtcdCluster::shared()).open("crowd", 3).expect("there");
+                let hall =
+                    connect(EtcdCluster::shared()).open("crowd", 3).expect("the hall exists");
                 start.wait();
                 for _ in 0..25 {
-                    let pass = hall.acquire().expect("its turn comes");
+                    let pass = hall.acquire().expect("the waiter gets a slot");
                     assert!(inside.fetch_add(1, SeqCst) < 3);
                     assert!(!slots[pass.slot()].swap(true, SeqCst));
                     thread::yield_now();
                     slots[pass.slot()].store(false, SeqCst);
                     inside.fetch_sub(1, SeqCst);
-                    pass.release().expect("ours");
+                    pass.release().expect("the pass is valid");
                 }
             });
         }
     });
-    let hall = connect(EtcdCluster::shared()).open_existing("crowd").expect("there");
+    let hall = connect(EtcdCluster::shared()).open_existing("crowd").expect("the hall exists");
     let status = hall.status().expect("reachable");
     assert!(status.holders.is_empty() && status.waiters.is_empty(), "{status:?}");
 }
@@ -71,9 +73,9 @@ fn processes_with_handles_of_their_own_are_kept_apart() {
 fn a_pass_that_is_released_is_lost_as_released() {
     let Some(()) = etcd() else { return };
     let hall = connect(EtcdCluster::shared()).open("released", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     let lost = pass.lost();
-    pass.release().expect("ours");
+    pass.release().expect("the pass is valid");
     assert_eq!(wait(lost), Loss::Released);
 }
 
@@ -81,10 +83,10 @@ fn a_pass_that_is_released_is_lost_as_released() {
 fn a_pass_with_a_removed_slot_stays_valid() {
     let Some(()) = etcd() else { return };
     let hall = connect(EtcdCluster::shared()).open("shrunk", 2).expect("new");
-    let (first, second) = (hall.acquire().expect("free"), hall.acquire().expect("free"));
+    let (first, second) = (hall.acquire().expect("a slot is free"), hall.acquire().expect("free"));
     hall.resize(1).expect("open");
     assert!(first.is_valid() && second.is_valid());
-    second.release().expect("ours");
+    second.release().expect("the pass is valid");
 }
 
 #[test]
@@ -92,11 +94,11 @@ fn a_hall_is_removed_when_nobody_holds_a_slot() {
     let Some(()) = etcd() else { return };
     let cluster = connect(EtcdCluster::shared());
     let hall = cluster.open("removed", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     hall.close().expect("reachable");
     assert!(matches!(cluster.remove("removed", false), Err(Error::InUse { holders: 1, .. })));
-    pass.release().expect("ours");
-    cluster.remove("removed", false).expect("nobody is in");
+    pass.release().expect("the pass is valid");
+    cluster.remove("removed", false).expect("nobody holds a slot");
     assert!(matches!(cluster.remove("removed", false), Err(Error::Missing { .. })));
     assert!(!cluster.names().expect("reachable").contains(&"removed".into()));
 }
@@ -108,7 +110,7 @@ fn opening_a_hall_with_another_size_names_both_sizes() {
     options.etcd.prefix = "/elsewhere".into();
     let cluster = Cluster::connect(options).expect("valid options");
     cluster.open("gpu", 3).expect("new");
-    let error = cluster.open("gpu", 4).expect_err("it has three");
+    let error = cluster.open("gpu", 4).expect_err("the hall has three slots");
     assert!(matches!(error, Error::Slots { asked: 4, found: 3, .. }), "{error}");
     assert_eq!(cluster.names().expect("reachable"), ["gpu"]);
     assert!(matches!(cluster.open_existing("cpu"), Err(Error::Missing { .. })));
@@ -122,7 +124,7 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     let options = ClusterOptions { ttl: Duration::from_secs(6), ..options(&cluster.url()) };
     let hall = Cluster::connect(options).expect("valid options").open("status", 2).expect("new");
     hall.describe_as("python train.py");
-    let (first, second) = (hall.acquire().expect("free"), hall.acquire().expect("free"));
+    let (first, second) = (hall.acquire().expect("a slot is free"), hall.acquire().expect("free"));
     let mut third = Box::pin(hall.acquire_async());
     assert!(third.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     await_queue(&hall, 1);
@@ -139,9 +141,9 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     assert!(removed.expect("it runs").success());
     let status = hall.status().expect("reachable");
     assert!(status.holders.len() == 2 && status.holders.iter().all(|one| !one.alive));
-    assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)), "they may still be in");
+    assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)), "the holders may still use them");
     assert_eq!(hall.reap().expect("reachable"), 2);
-    assert!(!first.is_valid() && !second.is_valid(), "reaping waits for that");
+    assert!(!first.is_valid() && !second.is_valid(), "`reap` waits until both are invalid");
     assert_eq!(hall.available().expect("reachable"), 2);
 }
 
@@ -152,9 +154,9 @@ fn a_pass_whose_member_stops_answering_is_lost_before_the_slot_can_be_reclaimed(
     let ttl = Duration::from_secs(6);
     let options = ClusterOptions { ttl, ..options(&cluster.url()) };
     let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     thread::sleep(ttl + Duration::from_secs(1));
-    assert!(pass.is_valid(), "it is renewed beyond the ttl of a lease");
+    assert!(pass.is_valid(), "the pass is renewed beyond the ttl of a lease");
     cluster.member(0).pause();
     let begun = Instant::now();
     let loss = wait(pass.lost());
@@ -170,13 +172,13 @@ fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() 
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
     let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     let begun = Instant::now();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/deleted/inside/"]).status();
     assert!(removed.expect("it runs").success());
     assert_eq!(wait(pass.lost()), Loss::Gone);
     let next = hall.acquire().expect("the slot is free again after a while");
-    // The holder may have gone on for nine tenths of its ttl of three seconds.
+    // The holder may have continued for nine tenths of its ttl of three seconds.
     assert!(begun.elapsed() > Duration::from_millis(2700), "{:?}", begun.elapsed());
     assert!(next.token() > pass.token());
     assert!(matches!(pass.release(), Err(Error::Lost)));
@@ -189,7 +191,7 @@ fn a_cluster_that_is_down_is_an_error_within_the_timeout() {
     options.command_timeout = Duration::from_secs(1);
     let begun = Instant::now();
     let error = Cluster::connect(options).expect("valid options").open("gpu", 1);
-    let error = error.expect_err("nobody is there").to_string();
+    let error = error.expect_err("no member answers").to_string();
     assert!(error.contains("127.0.0.1:1,127.0.0.1:2"), "{error}");
     assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
 }

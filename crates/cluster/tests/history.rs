@@ -1,4 +1,4 @@
-//! Clusters that lose their history, that are not one cluster, and halls that lie below each other.
+//! Tests of clusters that lose their history, of members of different clusters, and of halls whose keys could mix.
 
 mod common;
 
@@ -24,10 +24,10 @@ fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
     let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
     cluster.member(0).back_up();
     cluster.await_health();
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     cluster.member(0).restore();
     cluster.await_health();
-    // Any answer shows it, not only that to the next renewal.
+    // Any answer shows the loss, not only the answer to the next renewal.
     hall.status().expect("reachable");
     let (sender, lost) = mpsc::channel();
     let waiting = pass.lost();
@@ -38,24 +38,24 @@ fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
 }
 
 #[test]
-fn a_waiter_that_knows_the_lost_history_waits_for_holders_that_it_cannot_see() {
+fn a_waiter_that_has_seen_the_lost_history_waits_for_holders_that_it_cannot_see() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
     let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
     let far = Cluster::connect(far).expect("valid options").open("gpu", 1).expect("new");
     let near = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let near = near.open("gpu", 1).expect("there");
+    let near = near.open("gpu", 1).expect("the hall exists");
     cluster.member(0).back_up();
     cluster.await_health();
-    let pass = far.acquire().expect("free");
+    let pass = far.acquire().expect("a slot is free");
     assert_eq!(near.available().expect("reachable"), 0);
-    // The holder does not hear of the restored cluster, in which its slot is free.
+    // The holder is cut off, so it does not notice the restored cluster, in which its slot is free.
     path.cut();
     cluster.member(0).restore();
     cluster.await_health();
-    let next = near.acquire().expect("its turn comes");
-    assert!(!pass.is_valid(), "both are inside");
+    let next = near.acquire().expect("the waiter gets a slot");
+    assert!(!pass.is_valid(), "both holders have the slot");
     assert!(next.token() > pass.token(), "{} after {}", next.token(), pass.token());
     assert!(matches!(near.try_acquire(), Err(Error::NoPermits)));
 }
@@ -76,19 +76,19 @@ fn tokens_grow_although_the_cluster_was_restored_from_a_backup() {
     let (cluster, hall) = backed_up_hall();
     let mut largest = 0;
     for _ in 0..10 {
-        largest = hall.acquire().expect("free").token();
+        largest = hall.acquire().expect("a slot is free").token();
     }
     cluster.member(0).restore();
     cluster.await_health();
-    let pass = hall.acquire().expect("its turn comes");
+    let pass = hall.acquire().expect("the waiter gets a slot");
     assert!(pass.token() > largest, "{} after {largest}", pass.token());
-    // Processes that did not see the lost history continue from there.
-    let fresh = connect(&cluster).open("gpu", 1).expect("there");
+    // Processes that did not see the lost history also get larger tokens.
+    let fresh = connect(&cluster).open("gpu", 1).expect("the hall exists");
     let shown = fresh.status().expect("reachable").holders[0].token;
     assert_eq!(shown, Some(pass.token()));
     let token = pass.token();
-    pass.release().expect("ours");
-    assert!(fresh.acquire().expect("free").token() > token);
+    pass.release().expect("the pass is valid");
+    assert!(fresh.acquire().expect("a slot is free").token() > token);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
     let hall = connect(cluster).open("record", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let pass = hall.acquire().expect("a slot is free");
     let removed = cluster.etcdctl(&["del", "/hallpass/record/slots/0000"]).status();
     assert!(removed.expect("it runs").success());
     let (sender, released) = mpsc::channel();
@@ -106,16 +106,16 @@ fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
 }
 
 #[test]
-fn removing_a_hall_leaves_halls_alone_whose_prefix_it_is() {
+fn removing_a_hall_does_not_remove_halls_whose_prefix_is_its_path() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
     let (builds, linux) = (below(cluster, "/builds"), below(cluster, "/builds/linux"));
     builds.open("linux", 1).expect("new");
     let arm = linux.open("arm", 1).expect("new");
-    let pass = arm.acquire().expect("free");
+    let pass = arm.acquire().expect("a slot is free");
     builds.remove("linux", false).expect("not in use");
     assert_eq!(arm.status().expect("it is still there").holders.len(), 1);
-    pass.release().expect("ours");
+    pass.release().expect("the pass is valid");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn names_and_prefixes_that_would_mix_halls_are_refused() {
         let error = Cluster::connect(options).expect_err("a reserved part");
         assert!(matches!(error, Error::BadOption { .. }), "{error}");
     }
-    assert!(below(cluster, "/slots/inside").open("hall", 1).is_ok(), "no hall lies there");
+    assert!(below(cluster, "/slots/inside").open("hall", 1).is_ok(), "no keys can mix there");
 }
 
 #[test]
@@ -153,12 +153,12 @@ fn members_of_two_clusters_in_one_url_are_refused() {
 }
 
 #[test]
-fn once_a_waiter_has_waited_for_lost_holders_a_caller_that_does_not_wait_gets_in() {
+fn once_a_waiter_has_waited_for_lost_holders_a_caller_that_does_not_wait_gets_a_slot() {
     let Some(()) = etcd() else { return };
     let (cluster, hall) = backed_up_hall();
-    drop(hall.acquire().expect("free"));
+    drop(hall.acquire().expect("a slot is free"));
     cluster.member(0).restore();
     cluster.await_health();
-    hall.acquire().expect("its turn comes").release().expect("ours");
-    hall.try_acquire().expect("free").release().expect("ours");
+    hall.acquire().expect("the waiter gets a slot").release().expect("the pass is valid");
+    hall.try_acquire().expect("a slot is free").release().expect("the pass is valid");
 }

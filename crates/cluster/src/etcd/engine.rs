@@ -35,7 +35,7 @@ impl EtcdEngine {
         &self.url
     }
 
-    /// Checks that the keys of a hall with this name do not lie among those of another hall.
+    /// Checks that the keys of a hall with this name do not mix with the keys of another hall.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), Error> {
         let why = "below a prefix of several parts, this name is reserved for the keys of halls";
         match keys::reserved_part(&self.prefix, name) {
@@ -44,7 +44,7 @@ impl EtcdEngine {
         }
     }
 
-    /// Returns the store of the hall `name`, which need not exist.
+    /// Returns the store of the hall `name`. The hall does not have to exist.
     pub(crate) fn store(&self, name: &str) -> EtcdStore {
         EtcdStore::new(self.client.clone(), &self.prefix, name, self.url.clone())
     }

@@ -2,8 +2,8 @@
 
 use super::{client::TxnResponse, view};
 
-/// Parses the answer of etcd to a transaction, and reads the records of a hall in it in every way that the
-/// crate does.
+/// Parses the answer of etcd to a transaction, and reads the records of a hall in this answer with every function
+/// that the crate has for this.
 pub fn transaction(bytes: &[u8]) {
     let Some(response) = TxnResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {

@@ -13,8 +13,8 @@ impl Keys {
         Keys { base: format!("{prefix}/{name}/") }
     }
 
-    /// Returns all ranges of the hall. Other keys may have the same beginning: those of halls whose prefix ends with
-    /// the name of this one.
+    /// Returns all key ranges of the hall. A range for the whole name would be wrong, because it could contain the
+    /// keys of other halls: those whose prefix is the path of this hall.
     pub(crate) fn everything(&self) -> [KeyRange; 5] {
         let door = KeyRange::one(self.door());
         [door, self.queue(), self.all_inside(), self.slots(), self.all_gone()]
@@ -46,8 +46,8 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// Since when the processes that share this clock have known that the claim with this slot and token is
-    /// gone.
+    /// The key of the record of when the processes with this clock first noticed that the claim with this slot and
+    /// token is gone.
     pub(crate) fn gone(&self, slot: usize, token: i64, clock: &str) -> String {
         format!("{}gone/{slot:04}/{token}/{clock}", self.base)
     }
@@ -60,7 +60,7 @@ impl Keys {
         KeyRange::prefix(format!("{}gone/", self.base))
     }
 
-    /// Padded with zeros, so that the order of the keys is the order of the slots.
+    /// The key of a slot. The number is padded with zeros, so that the keys have the order of the slots.
     pub(crate) fn slot(&self, slot: usize) -> String {
         format!("{}slots/{slot:04}", self.base)
     }
@@ -70,24 +70,24 @@ impl Keys {
     }
 }
 
-/// The parts of keys below the name of a hall. No hall has such a name, and no prefix such a part where it could lie
-/// below a hall: otherwise the keys of one hall would lie among those of another.
+/// The parts that follow the name of a hall in its keys. If the path of another hall contained such a part at this
+/// position, the keys of the two halls would mix. So halls and prefixes must not have these names there.
 const RESERVED: [&str; 5] = ["door", "queue", "inside", "slots", "gone"];
 
-/// Returns the part of a hall's path by which its keys would lie among those of another hall. A hall has at least
-/// two parts, a prefix and a name, before those of [`RESERVED`].
+/// Returns the part of a hall's path that would mix its keys with the keys of another hall, if there is one. The
+/// path of a hall has at least two parts, a prefix and a name, so only the third and later parts can do this.
 pub(crate) fn reserved_part<'a>(prefix: &'a str, name: &'a str) -> Option<&'a str> {
     let parts = prefix.split('/').skip(1).chain([name]);
     parts.skip(2).find(|part| RESERVED.contains(part))
 }
 
-/// Returns what comes after the last slash.
+/// Returns the part after the last slash.
 pub(crate) fn last(key: &[u8]) -> String {
     let name = key.rsplit(|&byte| byte == b'/').next().unwrap_or(key);
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Returns the name of the hall whose door has this key; `None` if it is another key.
+/// Returns the name of the hall whose door has this key; `None` if this is not the key of a door.
 pub(crate) fn hall_of_door(prefix: &str, key: &[u8]) -> Option<String> {
     let rest = std::str::from_utf8(key).ok()?.strip_prefix(prefix)?.strip_prefix('/')?;
     let name = rest.strip_suffix("/door")?;

@@ -1,4 +1,4 @@
-//! Where an etcd cluster is, and how to log in there.
+//! The addresses of an etcd cluster, and how to log in.
 
 mod duration;
 mod url;
@@ -10,17 +10,17 @@ use crate::{
     options::{bad, check_timeout},
 };
 
-/// Where an etcd cluster is, and how to log in there.
-/// [`ClusterOptions::at`](crate::ClusterOptions::at) reads it from a URL and the environment.
+/// The addresses of an etcd cluster, and how to log in.
+/// [`ClusterOptions::at`](crate::ClusterOptions::at) reads them from a URL and the environment.
 #[derive(Clone)]
 pub struct EtcdOptions {
     /// The members as `host:port`, in the order in which they are tried; at least one.
     pub endpoints: Vec<String>,
-    /// Uses TLS.
+    /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,
     /// User and password, if etcd requires them.
     pub user: Option<(String, String)>,
-    /// How long a connection may take to be made. The default is 2 s.
+    /// The time limit for making a connection. The default is 2 s.
     pub dial_timeout: Duration,
     /// The prefix of the keys of all halls.
     pub prefix: String,
@@ -29,11 +29,11 @@ pub struct EtcdOptions {
 /// Files for TLS, as etcd clients have them. Certificates are always verified.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tls {
-    /// The trusted certificates. The default are those of the system.
+    /// The trusted certificates. The default is the certificates of the system.
     pub cacert: Option<PathBuf>,
-    /// The client's certificate and key.
+    /// The certificate and the key of the client.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// The name that the members' certificates must have. The default is the host of the endpoint.
+    /// The name that the certificates of members must have. The default is the host of the endpoint.
     pub server_name: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl EtcdOptions {
 }
 
 impl fmt::Debug for EtcdOptions {
-    /// Leaves out the password.
+    /// Shows the options without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EtcdOptions")
             .field("endpoints", &self.endpoints)
@@ -101,7 +101,7 @@ type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 fn tls(wanted: bool, variable: &Variables) -> Result<Option<Tls>, Error> {
     const SKIP: &str = "ETCDCTL_INSECURE_SKIP_TLS_VERIFY";
-    // The values that Go parses as false.
+    // These are the values that Go parses as false.
     if variable(SKIP)
         .is_some_and(|value| !["0", "f", "F", "false", "FALSE", "False"].contains(&&*value))
     {

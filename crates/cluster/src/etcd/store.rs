@@ -37,17 +37,17 @@ impl EtcdStore {
         EtcdStore { name: name.into(), url, client, keys: Keys::new(prefix, name) }
     }
 
-    /// Returns how often we have noticed that the store lost history.
+    /// Returns how often this client has noticed that the store lost history.
     pub(crate) fn generation(&self) -> u64 {
         self.client.generation()
     }
 
-    /// Waits until we notice once more than `generation` times that the store lost history.
+    /// Waits until this client has noticed more than `generation` times that the store lost history.
     pub(crate) async fn await_loss(&self, generation: u64) {
         self.client.await_loss(generation).await;
     }
 
-    /// Returns how long ago we noticed that the store lost history; `None` if it never did.
+    /// Returns how long ago this client noticed that the store lost history; `None` if it never did.
     pub(crate) fn since_loss(&self) -> Option<Duration> {
         self.client.since_loss()
     }
@@ -62,8 +62,8 @@ impl EtcdStore {
         self.client.endpoints()
     }
 
-    /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if what `was` shows
-    /// and the request depends on is still so. Returns the hall after it.
+    /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if the records that it
+    /// depends on are still as `was` shows them. Returns the hall after the transaction.
     pub(crate) async fn perform(
         &self,
         ask: Ask<Waiter>,
@@ -100,11 +100,11 @@ impl EtcdStore {
                 let then = vec![Op::delete(self.keys.waiting(&own.record.id))];
                 self.transact(Txn { then, ..Txn::default() }, Some(own)).await
             }
-            // The other requests are about a claim, and there is none.
+            // The other requests are about a claim. Without a claim, only read the hall.
             (Ask::Look | Ask::Watch, own) | (_, own @ None) => self.view(own).await,
         };
         match done {
-            // The waiter that was to get the slot has gone.
+            // The waiter that should have got the slot is gone.
             Err(StoreError::Failed(Failure::LeaseGone)) => self.view(own).await,
             done => done,
         }
@@ -115,14 +115,15 @@ impl EtcdStore {
         self.transact(Txn::default(), own).await
     }
 
-    /// Reads what a holder needs to leave from one member, without consensus: fast, but perhaps outdated.
+    /// Reads the records that a holder needs to leave, from one member without consensus. This is fast, but the
+    /// answer may be outdated.
     pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let ops = view::ops_to_leave(&self.keys, own).into_iter();
         let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
         Ok(view::read_to_leave(&self.client.txn(txn).await?)?)
     }
 
-    /// Reads what a holder needs to leave by consensus. This also proves whether its claim is there.
+    /// Reads the records that a holder needs to leave, by consensus. This also proves whether its claim exists.
     pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let then = view::ops_to_leave(&self.keys, own);
         let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
@@ -139,7 +140,7 @@ impl EtcdStore {
         Ok((view, queue))
     }
 
-    /// Reads the hall, and the id of the claim right before the one that was made in revision `made`.
+    /// Reads the hall, and the id of the claim right before the claim that was made in revision `made`.
     pub(crate) async fn view_with_predecessor(
         &self,
         own: ClaimRef<'_>,
@@ -152,7 +153,7 @@ impl EtcdStore {
         Ok((view, before.map(|kv| self.keys.waiting_id(&kv.key))))
     }
 
-    /// Watches what concerns the waiter `id` behind `predecessor`, or at the head of the queue.
+    /// Watches the records that concern the waiter `id`, which is behind `predecessor` or at the head of the queue.
     pub(crate) async fn watch_turn(
         &self,
         predecessor: Option<&str>,
@@ -181,8 +182,8 @@ impl EtcdStore {
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Frees a stale slot. If `counts`, which says that the slot is below the hall's size, it does so only
-    /// while nobody waits.
+    /// Frees a stale slot. `counts` says whether the slot is below the size of the hall. If so, this frees the
+    /// slot only while nobody waits.
     pub(crate) async fn free_stale(
         &self,
         slot: usize,
@@ -197,7 +198,7 @@ impl EtcdStore {
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Records that a slot is stale, if it still is and no process with the same clock has recorded it.
+    /// Records that a slot is stale, if it is still stale and no process with the same clock has recorded this.
     pub(crate) async fn record_expiry(
         &self,
         expiry: &ExpiryRecord,
@@ -219,8 +220,9 @@ impl EtcdStore {
     }
 
     /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
-    /// no waiters. With `force`, the slot records stay, so that a new hall of that name does not assign these slots
-    /// before their old holders' deadlines; `all` removes them too. Returns whether the hall is gone.
+    /// no waiters. With `force`, the slot records stay, so that a new hall of the same name does not assign these
+    /// slots before the deadlines of their old holders. With `all`, the slot records are removed too. Returns
+    /// whether the hall is gone.
     pub(crate) async fn remove(
         &self,
         door: Revision,
@@ -228,7 +230,7 @@ impl EtcdStore {
         all: bool,
     ) -> Result<bool, StoreError> {
         let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
-        // A request that arrives late must not remove a hall that was created meanwhile.
+        // A request that arrives late must not remove a hall that was created in the meantime.
         let mut when = vec![When::modified(self.keys.door(), door)];
         when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
         let slots = self.keys.slots();
@@ -247,12 +249,13 @@ impl EtcdStore {
         Ok(self.client.grant(ttl.as_millis().div_ceil(1000) as i64).await?.id)
     }
 
-    /// Renews a lease; `false` means that it no longer exists.
+    /// Renews a lease. Returns `false` if the lease no longer exists.
     pub(crate) async fn keep_lease_alive(&self, lease: LeaseId) -> Result<bool, Failure> {
         self.client.keep_alive(lease).await
     }
 
-    /// Ends a lease, with one more attempt if the first gets no answer. Returns whether it has certainly ended.
+    /// Ends a lease, with a second attempt if the first gets no answer. Returns whether the lease has certainly
+    /// ended.
     pub(crate) async fn revoke_lease(&self, lease: LeaseId) -> bool {
         match self.client.revoke(lease).await {
             Err(Failure::Unreachable(_)) => self.client.revoke(lease).await.is_ok(),
@@ -263,7 +266,7 @@ impl EtcdStore {
     fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
         let id = &own.record.id;
         let Some(door) = was.door else { return Txn::default() };
-        // A request that arrives late must not make a claim in a hall that was created meanwhile.
+        // A request that arrives late must not make a claim in a hall that was created in the meantime.
         let same_hall = || When::created(self.keys.door(), door.created);
         let absent = || [self.keys.waiting(id), self.keys.inside(id)].map(When::absent);
         let new = || absent().into_iter().chain([same_hall()]).collect::<Vec<_>>();
@@ -276,13 +279,13 @@ impl EtcdStore {
         let join = Txn { when: new(), then: vec![put], ..Txn::default() };
         let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
         if slot >= was.size() {
-            // As far as we know the hall has no such slot, so the claim can only join the queue.
+            // In this view the hall has no such slot, so the claim can only join the queue.
             return Txn { then: otherwise, ..Txn::default() };
         }
         Txn { when, then: self.assign(slot, own.record, own.lease), otherwise }
     }
 
-    /// Gives a slot to a waiter if `conditions` hold, and then does `besides` too.
+    /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operations `besides`.
     fn give(
         &self,
         slot: usize,
@@ -314,7 +317,7 @@ impl EtcdStore {
         let mine = [self.keys.slot(slot), self.keys.inside(&own.record.id)];
         let mut then: Vec<_> = mine.map(Op::delete).into();
         if anyway && slot < was.size() {
-            // Rewrites the door unchanged: all waiters watch it and look when it is written.
+            // Write the door again, unchanged. All waiters watch the door, and read the hall when it is written.
             let there = vec![When::present(self.keys.door())];
             let touch = vec![Op::touch(self.keys.door())];
             then.push(Op::nested(Txn { when: there, then: touch, ..Txn::default() }));
@@ -338,8 +341,8 @@ impl EtcdStore {
         }
     }
 
-    /// The conditions that the slot is still ours; `None` if it was not. The token alone does not show that: a
-    /// cluster that lost its history repeats revisions.
+    /// Returns the conditions that the slot still belongs to `own`, or `None` if it did not belong to it in `was`.
+    /// The token alone is not enough, because a cluster that lost its history repeats revisions.
     fn is_mine(&self, slot: usize, own: ClaimRef<'_>, was: &View) -> Option<Vec<When>> {
         match was.own {
             OwnClaim::Inside { token, .. } => Some(vec![
@@ -350,7 +353,7 @@ impl EtcdStore {
         }
     }
 
-    /// The conditions that the slot is still stale; `None` if it was not assigned.
+    /// Returns the conditions that the slot is still stale, or `None` if the slot was not assigned in `was`.
     fn is_stale(&self, slot: usize, was: &View) -> Option<Vec<When>> {
         let owner = was.slots.get(&slot)?;
         Some(vec![

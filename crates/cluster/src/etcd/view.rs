@@ -1,4 +1,4 @@
-//! Views as transactions of etcd: what to read, and how to interpret the answer.
+//! Views as transactions of etcd: the operations that read a view, and the interpretation of the answer.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::{
     view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter},
 };
 
-/// Reads all that a view contains. `id` is the claim that makes the request.
+/// Returns the operations that read a whole view. `id` is the claim that makes the request.
 pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
     let mut ops = vec![
         Op::get(keys.door()),
@@ -40,7 +40,7 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
     };
     let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
     let own = match read_own(own)? {
-        // Another process has removed or replaced the record of our slot.
+        // Another process has removed or replaced the record of the slot of this claim.
         OwnClaim::Inside { slot, token }
             if slots.get(&slot).is_none_or(|own| own.token != token) =>
         {
@@ -55,7 +55,7 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
         slots,
         inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
         first: first.first().map(read_waiter).transpose()?,
-        // An unreadable expiry record only means that we wait as if nobody had seen the expiry.
+        // An expiry record that cannot be read is ignored. The process then waits as if nobody had seen the expiry.
         expiries: expiries
             .kvs()
             .iter()
@@ -65,7 +65,8 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
     })
 }
 
-/// Reads the part of a view that a holder needs to leave: the door, the head of the queue, its claim, its slot.
+/// Returns the operations that read the records that a holder needs to leave: the door, the head of the queue, its
+/// claim and its slot.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
     let slot = own.slot.map(|slot| Op::get(keys.slot(slot)));
@@ -82,7 +83,7 @@ pub(super) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
     if let (OwnClaim::Inside { token, .. }, Some(slot)) = (own, slot.first())
         && slot.first().is_none_or(|record| record.mod_revision != token)
     {
-        // Another process has removed or replaced the record of our slot.
+        // Another process has removed or replaced the record of the slot of this claim.
         own = OwnClaim::Outside;
     }
     Ok(View {
@@ -103,14 +104,14 @@ pub(super) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
     Ok(Waiter { made: kv.create_revision, lease: kv.lease, record })
 }
 
-/// Reads a claim inside from its key.
+/// Reads a claim that has a slot from its key.
 pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
     let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
     Ok(OwnClaim::Inside { slot, token: kv.create_revision })
 }
 
-/// Reads where the claim `id` is.
+/// Returns the operations that read the state of the claim `id`.
 fn own_ops(keys: &Keys, id: &str) -> [Op; 2] {
     [Op::get(keys.waiting(id)), Op::get(keys.inside(id))]
 }
@@ -137,5 +138,5 @@ fn damaged(kv: &KeyValue, why: &str) -> Error {
 }
 
 fn too_short() -> Error {
-    Error::Refused { why: "it answered less than it was asked".into() }
+    Error::Refused { why: "etcd sent an answer with too few parts".into() }
 }

@@ -1,4 +1,4 @@
-//! The two watches that a hall needs: a waiter's turn, and arrivals in an empty queue.
+//! The two watches that a hall needs: one for the turn of a waiter, and one for arrivals in an empty queue.
 
 use super::{
     client::{Event, KeyRange, Watch},
@@ -21,18 +21,18 @@ pub(crate) struct TurnWatch {
 struct TurnKeys {
     /// The key of the claim right before the waiter in the queue; `None` for the head of the queue.
     predecessor: Option<String>,
-    /// The key that appears when the waiter is given a slot.
+    /// The key that appears when the waiter gets a slot.
     inside: String,
 }
 
 /// The meaning of a change to a waiter.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TurnChange {
-    /// The waiter's claim is inside now.
+    /// The claim of the waiter has a slot now.
     Inside(OwnClaim),
-    /// Something changed that may concern the waiter.
+    /// A change that may concern the waiter.
     Other,
-    /// The predecessor is gone, or the watch has ended: find out again what to watch.
+    /// The predecessor is gone, or the watch has ended. The waiter has to find out again which keys to watch.
     NewPredecessor,
 }
 
@@ -52,8 +52,8 @@ impl TurnWatch {
     }
 }
 
-/// Returns the ranges that show a waiter its turn. Only the head of the queue watches all claims inside, so
-/// each release is reported to few waiters.
+/// Returns the ranges that show a waiter its turn. Only the head of the queue watches all claims that have a slot. So
+/// etcd reports each release to only a few waiters.
 pub(super) fn turn_ranges(keys: &Keys, predecessor: Option<&str>, id: &str) -> Vec<KeyRange> {
     let door = KeyRange::one(keys.door());
     match predecessor {
@@ -76,7 +76,7 @@ impl TurnKeys {
         seen: Revision,
     ) -> Result<TurnChange, Error> {
         let Ok(events) = events else { return Ok(TurnChange::NewPredecessor) };
-        // A member that lags behind may report changes that we have seen already: compare revisions.
+        // A member that lags behind may report changes that this waiter has seen already, so compare revisions.
         let own =
             |event: &&Event| event.is_put_after(seen) && event.kv.key == self.inside.as_bytes();
         if let Some(event) = events.iter().find(own) {
@@ -126,7 +126,7 @@ mod tests {
         for old in [event("queue/a", true, 10), event("inside/b", false, 10)] {
             assert_eq!(change(old).expect("a plain event"), TurnChange::Other);
         }
-        // A new key is read as a claim inside; this one has no value to read.
+        // A new key is read as a claim that has a slot. This key has no value to read.
         assert!(change(event("inside/b", false, 11)).is_err());
     }
 }

@@ -12,10 +12,10 @@ use std::{
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions};
 use hallpass_testbed::{EtcdCluster, TIMEOUT};
 
-/// The ttl of passes and waiters that are to expire, short so that tests are.
+/// The ttl of passes and waiters that have to expire. It is short, so that the tests are short.
 pub const SHORT_TTL: Duration = Duration::from_secs(3);
 
-/// Options with timeouts that no busy machine exceeds.
+/// Returns options with timeouts that even a busy machine does not exceed.
 pub fn options(url: &str) -> ClusterOptions {
     let mut options = ClusterOptions::at(url).expect("a valid URL");
     options.command_timeout = TIMEOUT;
@@ -27,7 +27,7 @@ pub fn with_short_ttl(url: &str) -> ClusterOptions {
     ClusterOptions { ttl: SHORT_TTL, ..options(url) }
 }
 
-/// Connects with a ttl that no busy machine exceeds.
+/// Connects with a ttl that even a busy machine does not exceed.
 pub fn connect(cluster: &EtcdCluster) -> Cluster {
     Cluster::connect(options(&cluster.url())).expect("valid options")
 }

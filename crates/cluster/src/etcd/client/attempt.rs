@@ -34,7 +34,8 @@ impl Client {
         .await
     }
 
-    /// Makes one attempt at the current member. If it cannot be reached, the next attempt is at the next one.
+    /// Makes one attempt at the current member. If this member cannot be reached, the next attempt goes to the next
+    /// member.
     pub(super) async fn attempt<T, F>(&self, call: impl Fn(Line) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
@@ -44,7 +45,8 @@ impl Client {
         self.judge(&line, outcome)
     }
 
-    /// Moves on to the next member if this one could not be reached. Returns the outcome, explained.
+    /// Switches to the next member if this one could not be reached. Returns the outcome, with an explanation for the
+    /// user if it is a failure.
     pub(super) fn judge<T>(&self, line: &Line, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let members = &self.shared.members;
         match outcome {
@@ -59,7 +61,8 @@ impl Client {
         }
     }
 
-    /// Makes the call with our token, if there is one, and again with a new token if that is rejected.
+    /// Makes the call with the client's token, if there is one. If etcd rejects the token, makes the call again
+    /// with a new token.
     pub(super) async fn logged_in<T, F>(
         &self,
         line: &Line,
@@ -73,8 +76,8 @@ impl Client {
         };
         let token = self.in_time(login.token(line)).await?;
         let outcome = self.in_time(call(line.with(&token))).await;
-        // Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied", so any such
-        // answer is worth an attempt with a new token.
+        // Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied". So after every such
+        // answer, try again with a new token.
         let Err(Failure::Denied(_)) = outcome else { return outcome };
         login.forget(&token).await;
         let token = self.in_time(login.token(line)).await?;
@@ -110,8 +113,8 @@ impl Line {
         Ok(answer.into_inner())
     }
 
-    /// Opens a stream of messages to the member and of answers back. Messages are still sent while answers are
-    /// read.
+    /// Opens a stream of messages to the member and a stream of its answers. Messages can still be sent while answers
+    /// are read.
     pub(super) async fn stream<M, R>(
         &self,
         path: &'static str,
@@ -127,7 +130,8 @@ impl Line {
     }
 
     async fn ready(&self) -> Result<Grpc<Channel>, Failure> {
-        // etcd limits the size of requests, but an answer is as long as the hall has participants.
+        // etcd limits the size of requests. But the size of an answer grows with the number of holders and
+        // waiters, so it has no limit here.
         let mut grpc = Grpc::new(self.channel.clone()).max_decoding_message_size(usize::MAX);
         grpc.ready().await.map_err(|error| of_connection(&error))?;
         Ok(grpc)
@@ -135,7 +139,8 @@ impl Line {
 
     fn request<M>(&self, message: M) -> Request<M> {
         let mut request = Request::new(message);
-        // Asks a member without a leader to say so, also later in a stream, instead of waiting for one.
+        // With this header, a member without a leader reports an error, also later in a stream. Without it, the
+        // member would wait for a leader.
         request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
         if let Some(token) = &self.token {
             request.metadata_mut().insert("token", token.clone());

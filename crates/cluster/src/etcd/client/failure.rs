@@ -1,4 +1,4 @@
-//! Translates what etcd and the connection report into a [`Failure`].
+//! Translates errors of etcd and of the connection into a [`Failure`].
 
 use std::error::Error as _;
 
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {
-        // A status with a source was made on our side: the connection failed.
+        // The client itself made a status that has a source: the connection failed.
         if status.source().is_some() {
             return of_connection(&status);
         }
@@ -24,14 +24,15 @@ impl From<Status> for Failure {
                 | Code::OutOfRange
                 | Code::ResourceExhausted
                 | Code::Unimplemented => Failure::Refused(text),
-                // No leader, stopped, timed out, and errors for which etcd has no code.
+                // There is no leader, the member was stopped, the request timed out, or etcd has no code for the
+                // error.
                 _ => Failure::Unreachable(text),
             }
         })
     }
 }
 
-/// Recognises failures by the text of etcd; all others are told apart by their code.
+/// Recognises failures by the text of etcd. Returns `None` for failures that have a code.
 pub(super) fn of_text(text: &str) -> Option<Failure> {
     let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
     if says(&["requested lease not found"]) {
@@ -41,7 +42,7 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
     } else if says(&["too many requests", "auth store is old", "leader changed"]) {
         Some(Failure::Unreachable(text.into()))
     } else if says(&["grpc-status header missing"]) {
-        // tonic reports this for a server that speaks HTTP but not gRPC, for instance a proxy.
+        // tonic reports this for a server that speaks HTTP but not gRPC, for example a proxy.
         Some(Failure::Unreachable(format!("the server there is not etcd: {text}")))
     } else if says(&[
         "authentication failed",
@@ -63,7 +64,8 @@ pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failur
         cause = deeper;
     }
     let text = cause.to_string();
-    // TLS rejects their certificate with the former text, and reports an alert if they reject ours.
+    // The first text means that TLS rejects the certificate of the member. An alert means that the member rejects the
+    // certificate of this client.
     if text.contains("invalid peer certificate")
         || text.contains("fatal alert") && text.to_lowercase().contains("certificate")
     {

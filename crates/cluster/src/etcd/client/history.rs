@@ -1,8 +1,9 @@
 //! The history of the cluster, as far as this client has seen it.
 //!
 //! A cluster that is restored from a backup, or wiped, counts revisions again from an earlier one. An answer by
-//! consensus shows all that was acknowledged before the request was sent. So a revision that is smaller than one
-//! that we had seen by then proves that history was lost. Members of another cluster have another identity.
+//! consensus shows everything that was acknowledged before the request was sent. So if the revision of an answer is
+//! smaller than a revision that this client had seen when it sent the request, history was lost. Members of another
+//! cluster have another identity.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -28,15 +29,15 @@ struct Seen {
     generation: u64,
     /// The largest revision of this generation.
     revision: i64,
-    /// When we noticed that history was lost.
+    /// The time at which this client noticed that history was lost.
     lost: Option<Instant>,
-    /// The reason why the members do not belong to one cluster; `None` as long as they seem to.
+    /// The reason why the members do not belong to one cluster; `None` while no such reason is known.
     mixed: Option<String>,
     /// Whether all members were asked which cluster they belong to.
     checked: bool,
 }
 
-/// What a client had seen when it sent a request.
+/// The history that a client had seen when it sent a request.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
     generation: u64,
@@ -44,7 +45,7 @@ pub(super) struct Sent {
 }
 
 impl History {
-    /// Returns what we have seen, for a request that is about to be sent.
+    /// Returns the history seen so far, for a request that is about to be sent.
     pub(super) fn sent(&self) -> Sent {
         let seen = self.lock();
         Sent { generation: seen.generation, revision: seen.revision }
@@ -53,7 +54,7 @@ impl History {
     /// Notes the identity of the cluster that a member belongs to.
     ///
     /// # Errors
-    /// If another member belongs to another cluster.
+    /// Returns an error if another member belongs to another cluster.
     pub(super) fn note_cluster(&self, cluster: u64) -> Result<(), Failure> {
         let mut seen = self.lock();
         let first = *seen.cluster.get_or_insert(cluster);
@@ -66,7 +67,7 @@ impl History {
         self.check()
     }
 
-    /// Returns whether this was asked before.
+    /// Returns whether all members were asked before, and records that they are asked now.
     fn is_checked(&self) -> bool {
         std::mem::replace(&mut self.lock().checked, true)
     }
@@ -76,12 +77,12 @@ impl History {
         self.lock().mixed.clone().map_or(Ok(()), |why| Err(Failure::OtherCluster(why)))
     }
 
-    /// Notes an answer by consensus, and returns its generation. A request that wrote something has a revision of
-    /// its own.
+    /// Notes an answer by consensus, and returns its generation. A request that wrote something has got a new
+    /// revision.
     pub(super) fn note(&self, sent: Sent, revision: i64, wrote: bool) -> u64 {
         let mut seen = self.lock();
         if sent.generation != seen.generation {
-            // The loss was noticed meanwhile; the answer is from before or after it.
+            // The loss was noticed while the request was under way. The answer may be from before or after it.
             return sent.generation;
         }
         if revision < sent.revision + i64::from(wrote) {
@@ -100,13 +101,13 @@ impl History {
         self.lock().generation
     }
 
-    /// Waits until history is lost once more than `generation` times.
+    /// Waits until history was lost more than `generation` times.
     pub(super) async fn await_loss(&self, generation: u64) {
         // The sender lives as long as this future.
         let _ = self.generation.subscribe().wait_for(|now| *now > generation).await;
     }
 
-    /// Returns how long ago we noticed that history was lost; `None` if it never was.
+    /// Returns how long ago this client noticed that history was lost; `None` if it was never lost.
     pub(super) fn since_loss(&self) -> Option<Duration> {
         self.lock().lost.map(|lost| lost.elapsed())
     }
@@ -117,10 +118,10 @@ impl History {
 }
 
 impl Client {
-    /// Asks all members, once, which cluster they belong to. `key` is one that we may read.
+    /// Asks all members, once, which cluster they belong to. `key` is a key that this user may read.
     ///
     /// # Errors
-    /// If they belong to different clusters. A member that does not answer is not one of them.
+    /// Returns an error if the members that answer belong to different clusters.
     pub(crate) async fn check_members(&self, key: String) -> Result<(), Failure> {
         if self.shared.members.count() == 1 || self.shared.history.is_checked() {
             return Ok(());
@@ -154,10 +155,10 @@ mod tests {
         let before = history.sent();
         assert_eq!(history.note(history.sent(), 9, false), 1);
         assert!(history.since_loss().is_some());
-        // The same loss is noticed once, and revisions count from there.
+        // The same loss is noticed only once, and revisions are compared from there on.
         assert_eq!(history.note(before, 9, false), 0);
         assert_eq!(history.note(history.sent(), 9, false), 1);
-        // A write that has no revision of its own overwrites lost history.
+        // A write whose revision is not larger than the largest one seen shows that history was lost.
         assert_eq!(history.note(history.sent(), 9, true), 2);
     }
 

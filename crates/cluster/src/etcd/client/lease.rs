@@ -16,7 +16,7 @@ const KEEP_ALIVE: &str = "/etcdserverpb.Lease/LeaseKeepAlive";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
     pub id: i64,
-    /// In seconds. etcd may grant more than was asked for.
+    /// The ttl in seconds. etcd may grant a longer ttl than was asked for.
     pub ttl: i64,
 }
 
@@ -32,9 +32,10 @@ impl Client {
         }
     }
 
-    /// Renews a lease. Returns `false` if it no longer exists.
+    /// Renews a lease. Returns `false` if the lease no longer exists.
     pub(crate) async fn keep_alive(&self, id: i64) -> Result<bool, Failure> {
-        // Each call opens a stream: this costs as much as a plain call, and leaves no stream that may break.
+        // Each call opens a new stream. This costs as much as a plain call, and no open stream remains that may
+        // break.
         self.attempt(|line| async move {
             let once = tokio_stream::once(LeaseKeepAliveRequest { id });
             let mut answers = line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, once).await?;
@@ -46,7 +47,7 @@ impl Client {
         .await
     }
 
-    /// Ends a lease. Succeeds if it is gone already.
+    /// Ends a lease. Also succeeds if the lease is gone already.
     pub(crate) async fn revoke(&self, id: i64) -> Result<(), Failure> {
         match self.unary::<_, LeaseRevokeResponse>(REVOKE, LeaseRevokeRequest { id }).await {
             Ok(_) | Err(Failure::LeaseGone) => Ok(()),

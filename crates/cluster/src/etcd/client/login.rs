@@ -1,4 +1,4 @@
-//! Users with a password: it is exchanged for a token, which all further calls present.
+//! Users with a password. The client exchanges the password for a token, which all further calls present.
 
 use tokio::sync::Mutex;
 use tonic::metadata::AsciiMetadataValue;
@@ -13,11 +13,12 @@ const AUTHENTICATE: &str = "/etcdserverpb.Auth/Authenticate";
 
 type Token = AsciiMetadataValue;
 
-/// A user, and the token that we have got.
+/// A user, and the token that etcd has issued.
 pub(super) struct Login {
     name: String,
     password: String,
-    /// Locked while a token is requested: checking a password is slow in etcd, and one token is enough.
+    /// The lock is held while a token is requested, so that only one token is requested at a time. etcd is slow at
+    /// checking passwords, and one token is enough.
     token: Mutex<Option<Token>>,
 }
 

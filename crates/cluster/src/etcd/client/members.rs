@@ -19,21 +19,21 @@ use crate::{ClusterOptions, Error, etcd::Tls};
 const PING_EVERY: Duration = Duration::from_secs(6);
 const PING_ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The members of the cluster, one of which we are connected to.
+/// The members of the cluster. The client is connected to one of them.
 pub(super) struct Members {
     names: Vec<String>,
     endpoints: Vec<Endpoint>,
     current: Mutex<Current>,
     /// Whether any member has ever answered.
     heard: AtomicBool,
-    /// A hint for the user if none has.
+    /// A hint for the user if no member has ever answered.
     hint: &'static str,
 }
 
 /// The current connection.
 #[derive(Default)]
 struct Current {
-    /// How many times we have moved on to the next member.
+    /// How many times the client has switched to the next member.
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
@@ -50,11 +50,11 @@ impl Members {
             current: Mutex::default(),
             heard: AtomicBool::new(false),
             hint: match &options.etcd.tls {
-                None => "does it want TLS, by etcds://?",
+                None => "does it need TLS? Then use etcds://",
                 Some(Tls { identity: None, .. }) => {
-                    "does it speak TLS, and want a certificate of ours, by ETCDCTL_CERT?"
+                    "does it support TLS, and does it need a client certificate (ETCDCTL_CERT)?"
                 }
-                Some(_) => "does it speak TLS, and take our certificate?",
+                Some(_) => "does it support TLS, and does it accept the client certificate?",
             },
         })
     }
@@ -75,7 +75,7 @@ impl Members {
     /// Returns a new connection to each member.
     pub(super) fn lines(&self) -> Vec<Line> {
         let line = |(name, endpoint): (&String, &Endpoint)| {
-            // No turn of the current connection has this number.
+            // The current connection never has this turn.
             Line::new(u64::MAX, name.clone(), endpoint.connect_lazy())
         };
         self.names.iter().zip(&self.endpoints).map(line).collect()
@@ -86,8 +86,8 @@ impl Members {
         self.names.len()
     }
 
-    /// Moves on to the next member. With a single member, this makes a new connection: the old one may be dead
-    /// although it is open. A late report about an earlier connection has no effect.
+    /// Switches to the next member. With a single member, this makes a new connection, because the old one may be
+    /// dead although it is open. A late report about an earlier connection has no effect.
     pub(super) fn leave(&self, turn: u64) {
         let mut current = self.lock();
         if current.turn == turn {
@@ -101,8 +101,8 @@ impl Members {
         self.heard.store(true, Relaxed);
     }
 
-    /// Explains why a member could not be reached. A member that closes the connection gives no reason; if no
-    /// member has ever answered, our TLS options may be wrong.
+    /// Explains why a member could not be reached. A member that closes the connection gives no reason. In this case,
+    /// if no member has ever answered, the TLS options may be wrong, so the explanation contains a hint.
     pub(super) fn explain(&self, member: &str, why: String) -> String {
         let hung_up =
             ["closed", "broken pipe", "reset", "eof"].iter().any(|word| why.contains(word));
@@ -158,8 +158,8 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig, Error> {
 const CERTIFICATE: &str = "CERTIFICATE-----";
 const KEY: &str = "PRIVATE KEY-----";
 
-/// Reads a file in PEM format that has at least one such block. Without one, TLS would only fail later, with an
-/// error that does not name the file.
+/// Reads a file in PEM format, and checks that it has at least one block of this kind. Without this check, TLS would
+/// fail later, with an error that does not name the file.
 fn read(file: &Path, block: &str) -> Result<String, Error> {
     let bad = |why: String| Error::BadOption { what: file.display().to_string(), why };
     let text = fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! The messages of etcd's `rpc.proto` and `kv.proto`, reduced to the messages and fields that we use. Names and tags
-//! are etcd's.
+//! The messages of etcd's `rpc.proto` and `kv.proto`, reduced to the messages and fields that hallpass uses. Names
+//! and tags are those of etcd.
 
 use prost::{Enumeration, Message, Oneof};
 
@@ -42,7 +42,7 @@ pub(super) enum SortTarget {
     Create = 2,
 }
 
-/// Linearizable, unless it is `serializable`.
+/// A read. It is linearizable, unless `serializable` is set.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RangeRequest {
     #[prost(bytes = "vec", tag = "1")]

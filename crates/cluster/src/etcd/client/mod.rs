@@ -1,8 +1,8 @@
 //! A client of etcd: the part of its gRPC interface that a hall needs.
 //!
-//! We wrote our own on top of tonic, with the messages declared by hand. The existing crate generates them
-//! with `protoc`, which everyone who builds hallpass would have to install. The JSON gateway can be switched
-//! off, does not support users by certificate, and costs an extra hop.
+//! The client uses tonic and declares etcd's messages by hand. The existing client crate generates the messages with
+//! `protoc`, so everyone who builds hallpass would have to install `protoc`. etcd's JSON gateway can be switched off,
+//! does not support users by certificate, and adds an extra hop.
 //!
 //! Each call makes one attempt at one member, for a bounded time. Callers that may repeat a request use a
 //! [`Retry`](crate::retry::Retry).
@@ -66,7 +66,7 @@ impl Client {
         self.shared.history.generation()
     }
 
-    /// Waits until this client notices once more than `generation` times that the cluster lost history.
+    /// Waits until this client has noticed more than `generation` times that the cluster lost history.
     pub(crate) async fn await_loss(&self, generation: u64) {
         self.shared.history.await_loss(generation).await;
     }

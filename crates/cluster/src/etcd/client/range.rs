@@ -4,7 +4,7 @@
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeyRange {
     pub key: Vec<u8>,
-    /// Empty for a single key; one zero byte for no end.
+    /// The first key after the range. Empty for a single key; one zero byte for a range without end.
     pub end: Vec<u8>,
 }
 
@@ -17,14 +17,14 @@ impl KeyRange {
     pub(crate) fn prefix(prefix: impl Into<Vec<u8>>) -> KeyRange {
         let mut key = prefix.into();
         let mut end = key.clone();
-        // The first key after the range: increments the last byte that is not 255.
+        // To get the first key after the range, drop trailing bytes 255 and increment the last byte.
         while end.pop_if(|last| *last == 255).is_some() {}
         match end.last_mut() {
             Some(last) => *last += 1,
             None => end.push(0),
         }
         if key.is_empty() {
-            // etcd does not accept an empty key; this is the smallest one.
+            // etcd does not accept an empty key. This is the smallest key.
             key.push(0);
         }
         KeyRange { key, end }

@@ -10,7 +10,7 @@ use crate::retry::Retry;
 use hallpass_testbed::TIMEOUT;
 use server::{Server, free_port, wait};
 
-/// With a long ttl and timeout, so that a single attempt has time enough on a busy machine too.
+/// Returns options with a long ttl and timeout, so that a single attempt has enough time even on a busy machine.
 fn options(server: &Server) -> ClusterOptions {
     let options = ClusterOptions::at(&format!("etcd://127.0.0.1:{}", server.port)).unwrap();
     ClusterOptions { ttl: Duration::from_secs(300), command_timeout: TIMEOUT, ..options }
@@ -242,20 +242,21 @@ fn a_dead_member_is_skipped() {
             matches!(&failure, Failure::Unreachable(why) if why.starts_with(&dead)),
             "{failure:?}"
         );
-        // The next attempt is at the next member, also for clones.
+        // The next attempt goes to the next member. This also holds for clones.
         client.clone().txn(put("a", 0)).await.unwrap();
 
         let client = Client::new(&options).unwrap();
         let started = Instant::now();
         let lease = retrying(&client, TIMEOUT, async || client.grant(5).await).await;
         assert_eq!(lease.unwrap().ttl, 5);
-        // Connections are refused at once; waiting for the end of an attempt would take longer.
+        // The operating system refuses connections at once. If the client waited for a time limit, this would take
+        // longer.
         assert!(started.elapsed() < TIMEOUT / 4, "{:?}", started.elapsed());
     });
 }
 
 #[test]
-fn several_failures_of_one_connection_move_on_once() {
+fn several_failures_of_one_connection_switch_to_the_next_member_only_once() {
     let dead = || format!("127.0.0.1:{}", free_port());
     let mut options = ClusterOptions::at("etcd://h").unwrap();
     options.etcd.endpoints = vec![dead(), dead(), dead()];
@@ -301,7 +302,7 @@ fn a_killed_member_ends_its_watches() {
             server.kill();
         });
         let Err(Failure::Unreachable(why)) = outcome else { panic!("{outcome:?}") };
-        // The closed connection ends the watch. Pings without an answer would do so too, but later.
+        // The closed connection ends the watch. Unanswered pings would end it too, but later.
         assert!(!why.contains("timed out"), "{why}");
         assert!(matches!(client.grant(5).await, Err(Failure::Unreachable(_))));
     });
@@ -316,7 +317,7 @@ fn a_silent_member_is_noticed() {
         let lease = client.grant(600).await.unwrap();
         let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
         server.signal("STOP");
-        // Its threads do not all stop at the same moment.
+        // The threads of the member do not all stop at the same moment.
         while client.keep_alive(lease.id).await.is_ok() {}
         let started = Instant::now();
         for outcome in

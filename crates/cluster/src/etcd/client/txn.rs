@@ -12,7 +12,8 @@ use super::{
 
 const TXN: &str = "/etcdserverpb.KV/Txn";
 
-/// Does all of `then` if all of `when` holds, and all of `otherwise` if not, atomically.
+/// A transaction. If all conditions in `when` hold, it performs all operations in `then`, otherwise all operations in
+/// `otherwise`. It is atomic.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Txn {
     pub when: Vec<When>,
@@ -31,11 +32,11 @@ pub(crate) struct Op(Request);
 /// The result of a transaction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TxnResponse {
-    /// The revision of the store after it.
+    /// The revision of the store after the transaction.
     pub revision: i64,
-    /// How often the store had lost its history by then, as far as the client has noticed. 0 in nested ones.
+    /// How often the store had lost its history by then, as far as the client has noticed. 0 in nested transactions.
     pub generation: u64,
-    /// Whether all of `when` held.
+    /// Whether all conditions in `when` held.
     pub succeeded: bool,
     /// The results of `then`, or of `otherwise`.
     pub answers: Vec<Answer>,
@@ -47,7 +48,7 @@ pub(crate) enum Answer {
     Put,
     /// The number of deleted keys.
     Deleted(i64),
-    /// The keys that were asked for, and the number of keys in the whole range.
+    /// The keys that were read, and the number of keys in the whole range.
     Range {
         kvs: Vec<KeyValue>,
         count: i64,
@@ -91,7 +92,8 @@ impl Client {
 }
 
 impl Txn {
-    /// Returns whether the members have to agree on the answer: unless it only reads, without consensus.
+    /// Returns whether the members have to agree on the answer. They have to, unless the transaction consists only of
+    /// reads without consensus.
     fn needs_consensus(&self) -> bool {
         let is_local = |op: &Op| matches!(&op.0, Request::Range(request) if request.serializable);
         !self.when.is_empty() || !self.then.iter().all(is_local)
@@ -107,12 +109,12 @@ impl When {
         When::create(CompareResult::Greater, KeyRange::one(key), 0)
     }
 
-    /// The key exists, and was created in that revision.
+    /// Holds if the key exists and was created in that revision.
     pub(crate) fn created(key: impl Into<Vec<u8>>, revision: i64) -> When {
         When::create(CompareResult::Equal, KeyRange::one(key), revision)
     }
 
-    /// The key exists, and was last written in that revision.
+    /// Holds if the key exists and was last written in that revision.
     pub(crate) fn modified(key: impl Into<Vec<u8>>, revision: i64) -> When {
         When(Compare {
             result: CompareResult::Equal.into(),
@@ -123,7 +125,8 @@ impl When {
         })
     }
 
-    /// None of these keys exists. etcd compares every key that exists, and none was created in revision 0.
+    /// Holds if none of these keys exists. etcd checks the condition for every existing key, and no key was
+    /// created in revision 0.
     pub(crate) fn empty(range: KeyRange) -> When {
         When::create(CompareResult::Equal, range, 0)
     }
@@ -187,7 +190,7 @@ impl Op {
         })
     }
 
-    /// Makes a read that one member answers from its own state: faster, but the answer may be outdated.
+    /// Makes this a read that one member answers from its own state. This is faster, but the answer may be outdated.
     pub(crate) fn without_consensus(mut self) -> Op {
         if let Request::Range(request) = &mut self.0 {
             request.serializable = true;
@@ -236,7 +239,7 @@ impl TxnResponse {
         TxnResponse::new(prost::Message::decode(bytes).ok()?, 1).ok()
     }
 
-    /// Converts the answer of etcd. Only the outermost transaction has a revision there.
+    /// Converts the answer of etcd. In this answer, only the outermost transaction has a revision.
     fn new(raw: Raw, revision: i64) -> Result<TxnResponse, Failure> {
         let answers = raw.responses.into_iter().map(|op| match op.response {
             Some(Response::Put(_)) => Ok(Answer::Put),
@@ -246,13 +249,13 @@ impl TxnResponse {
             }
             Some(Response::Txn(raw)) => TxnResponse::new(raw, revision).map(Answer::Txn),
             // The transaction may have taken effect.
-            None => Err(Failure::Unreachable("its answer cannot be understood".into())),
+            None => Err(Failure::Unreachable("etcd sent an answer of an unknown form".into())),
         });
         let answers = answers.collect::<Result<_, _>>()?;
         Ok(TxnResponse { revision, generation: 0, succeeded: raw.succeeded, answers })
     }
 
-    /// Returns whether the transaction certainly made a new revision. Deleting may have found nothing to delete.
+    /// Returns whether the transaction certainly made a new revision. A deletion that found no key makes none.
     fn has_written(&self) -> bool {
         self.answers.iter().any(|answer| match answer {
             Answer::Put => true,

@@ -17,8 +17,8 @@ use super::{
 const NOW: i64 = 0;
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 
-/// Reports the changes in its ranges. Changes of one range are in order; those of several ranges may overtake each
-/// other. Dropping it ends the watch.
+/// Reports the changes in its ranges. The changes of one range arrive in order. Changes of different ranges may
+/// overtake each other. Dropping this value ends the watch.
 pub(crate) struct Watch {
     client: Client,
     line: Line,
@@ -27,8 +27,8 @@ pub(crate) struct Watch {
     pub since: i64,
     /// Events that arrived before all ranges were acknowledged.
     early: Vec<Event>,
-    /// Keeps the stream of requests open. etcd ends the watches when it closes; it does not notice when nobody
-    /// reads the answers any more.
+    /// Keeps the stream of requests open. When this stream closes, etcd ends the watches. (etcd would not notice that
+    /// nobody reads its answers any more.)
     _requests: mpsc::Sender<WatchRequest>,
 }
 
@@ -53,16 +53,16 @@ impl Event {
 }
 
 impl Client {
-    /// Watches all ranges in one stream, from the latest revision that the server knows. Returns once the server
-    /// has acknowledged all ranges.
+    /// Watches all ranges in one stream, from the latest revision of the server. Returns once the server has
+    /// acknowledged all ranges.
     ///
-    /// A watch from an earlier revision may be silent for a tenth of a second, because etcd serves those in
-    /// rounds. Watches for future changes only are served at once.
+    /// etcd serves watches from earlier revisions only every tenth of a second. It serves watches for future
+    /// changes at once.
     pub(crate) async fn watch(&self, ranges: Vec<KeyRange>) -> Result<Watch, Failure> {
         self.watch_from(ranges, NOW).await
     }
 
-    /// Watches from this revision on (inclusive). Tests use it with earlier revisions.
+    /// Watches changes from this revision on (inclusive). Tests call this with earlier revisions.
     pub(super) async fn watch_from(
         &self,
         ranges: Vec<KeyRange>,

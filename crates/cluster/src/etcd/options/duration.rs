@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The units, longer ones before those that they begin with.
+/// The units. If one unit begins with another, the longer one comes first.
 const UNITS: [(&str, f64); 7] = [
     ("ns", 1e-9),
     ("us", 1e-6),

@@ -50,7 +50,7 @@ impl Address {
     }
 }
 
-/// Returns the members in `ETCDCTL_ENDPOINTS`, or the one on this machine, and whether they ask for TLS.
+/// Returns the members in `ETCDCTL_ENDPOINTS`, or the member on this machine, and whether the members need TLS.
 fn of_environment(variable: &Variables) -> Result<(bool, Vec<String>), Error> {
     const NAME: &str = "ETCDCTL_ENDPOINTS";
     let Some(list) = variable(NAME) else {
@@ -131,7 +131,7 @@ pub(super) fn check_prefix(prefix: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns the text without anything before an `@`, which may be a password.
+/// Returns the text without the part before an `@`, which may contain a password.
 fn shown(text: &str) -> String {
     let text = match text.rsplit_once('@') {
         Some((_, after)) => format!("...@{after}"),

@@ -8,7 +8,7 @@ use hallpass_testbed::{EtcdCluster, TIMEOUT};
 use super::*;
 use crate::{ClusterOptions, etcd::EtcdEngine};
 
-/// Runs a test on a hall of its own, with one slot.
+/// Runs a test on a new hall with one slot.
 fn with_hall<F: Future<Output = ()>>(test: impl FnOnce(EtcdStore) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
     if hallpass_testbed::etcd().is_none() {
@@ -62,7 +62,7 @@ fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
         let claim = Ask::Claim { slot: 0, wait: true };
         let held = store.perform(claim, Some(holder), &empty).await.expect("reachable");
         assert!(held.own.is_inside());
-        // The stranger remembers a view from a cluster that was wiped since, and revisions repeat.
+        // The stranger has a view from before the cluster was wiped, and revisions repeat.
         let free = Ask::Free { slot: 0, anyway: false };
         store.perform(free, Some(stranger), &held).await.expect("reachable");
         let now = store.view(Some(holder)).await.expect("reachable");

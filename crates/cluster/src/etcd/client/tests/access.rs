@@ -38,7 +38,7 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
         // Without authentication, the cluster accepts the call without a token.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         server.etcdctl(&["auth", "enable"]);
-        // With authentication, the client gets a token on its own.
+        // With authentication, the client requests a token by itself.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
         let lease = joe.grant(60).await.unwrap();
         let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
@@ -57,7 +57,7 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
             assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
         }
 
-        // After the token has expired, each kind of call gets a new one on its own. etcd looks for expired tokens
+        // After the token has expired, each kind of call requests a new token by itself. etcd removes expired tokens
         // once a second.
         let clients = [(); 3].map(|()| user("joe", "joepw"));
         for client in &clients {
@@ -108,8 +108,8 @@ fn certificates_of_members_and_clients_are_verified() {
             matches!(&failure, Failure::Denied(why) if why.contains("not valid for name")),
             "{failure:?}"
         );
-        // Without a certificate, and with one from another authority. Sometimes the connection is closed before
-        // the reason arrives.
+        // A client without a certificate, and a client with a certificate from another authority. Sometimes the
+        // connection is closed before the reason arrives.
         let stranger = Some((pki.path("other.pem"), pki.path("other.key")));
         for identity in [None, stranger] {
             loop {
@@ -138,7 +138,7 @@ fn tls_to_a_member_without_tls_fails_with_a_hint() {
     wait(async {
         let failure = Client::new(&options).unwrap().grant(5).await.unwrap_err();
         assert!(
-            matches!(&failure, Failure::Unreachable(why) if why.contains("speak TLS")),
+            matches!(&failure, Failure::Unreachable(why) if why.contains("support TLS")),
             "{failure:?}"
         );
     });
@@ -175,7 +175,7 @@ fn members_with_tls_may_be_ipv6_addresses() {
 struct Pki(TempDir);
 
 impl Pki {
-    /// Creates them. Returns `None` if the tools are not installed.
+    /// Creates the certificates. Returns `None` if the tools are not installed.
     fn new() -> Option<Pki> {
         hallpass_testbed::etcd()?;
         let pki = Pki(tempfile::tempdir().unwrap());

@@ -10,7 +10,7 @@ use std::{
 use hallpass_testbed::{TIMEOUT, etcd, free_ports};
 use tempfile::TempDir;
 
-/// A cluster of one member, which ends when this is dropped.
+/// A cluster of one member. Dropping this value ends the member.
 pub(super) struct Server {
     pub(super) port: u16,
     /// Further flags for etcdctl.
@@ -20,12 +20,13 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts it. Returns `None` and prints a note if etcd is not installed; panics if `HALLPASS_NEED_ETCD` is set.
+    /// Starts the member. If etcd is not installed, returns `None` and prints a note, or panics if
+    /// `HALLPASS_NEED_ETCD` is set.
     pub(super) fn start() -> Option<Server> {
         Server::start_with("http", &[], Vec::new())
     }
 
-    /// Starts it with this scheme, `more` flags for etcd and `flags` for etcdctl.
+    /// Starts the member with this scheme, the flags `more` for etcd and the flags `flags` for etcdctl.
     pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
         etcd()?;
         let ports = free_ports(2);
@@ -95,6 +96,6 @@ pub(super) fn free_port() -> u16 {
 pub(super) fn wait(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        tokio::time::timeout(4 * TIMEOUT, test).await.expect("a test that hangs");
+        tokio::time::timeout(4 * TIMEOUT, test).await.expect("the test does not hang");
     });
 }
