@@ -78,6 +78,9 @@ fn main() -> ExitCode {
     if let Some(descriptors) = keeper::called() {
         return keeper::run(descriptors);
     }
+    if let Some(pair) = run::waker::called() {
+        return run::waker::run(pair);
+    }
     // `hallpass run` may be called thousands of times for short commands, and building the parser for all
     // subcommands would take longer than the rest of the call.
     if let Some(args) = run::Args::of_command_line() {

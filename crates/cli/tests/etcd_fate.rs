@@ -13,6 +13,8 @@ use common::{
 use hallpass_testbed::{EtcdCluster, Proxy};
 use rustix::process::Signal;
 
+/// The exit status if the slot was lost and the command was stopped half-way.
+const STOPPED: i32 = 123;
 /// For a slot that is to be lost soon.
 const SHORT: [&str; 4] = ["--ttl", "3", "--grace", "0.4"];
 /// For a command that needs some time between SIGTERM and SIGKILL.
@@ -61,7 +63,7 @@ fn start_successor(halls: &Halls, pid: i32) -> Running {
 
 fn assert_lost(holder: Running) {
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(125), "{said}");
+    assert_eq!(code, Some(STOPPED), "{said}");
     assert!(said.contains("x: the pass was lost (") && said.contains("was stopped"), "{said}");
 }
 
@@ -127,7 +129,7 @@ fn without_its_keeper(cluster: &EtcdCluster, test: &str) {
     let mut successor = start_successor(&halls, holder.command_pid);
     send(holder.keeper(), Signal::KILL);
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(125));
+    assert_eq!(code, Some(STOPPED));
     let expected =
         "hallpass: x: the pass was lost (its keeper has died): the command was stopped\n";
     assert_eq!(said, expected);
@@ -246,7 +248,7 @@ fn a_command_that_is_cut_off_gets_sigterm_first() {
     assert_eq!(holder.line(), "in");
     path.cut();
     assert_eq!(holder.line(), "asked");
-    assert_eq!(end_of(holder).0, Some(125), "whatever the command's status is");
+    assert_eq!(end_of(holder).0, Some(STOPPED), "whatever the command's status is");
 }
 
 #[test]
@@ -278,7 +280,21 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     path.cut();
     eventually("the command is killed", || state(command).is_none());
     holder.send(Signal::CONT);
-    assert_eq!(end_of(holder).0, Some(125));
+    assert_eq!(end_of(holder).0, Some(STOPPED));
+}
+
+#[test]
+fn a_stopped_command_that_is_continued_alone_is_guarded_again() {
+    let (_, halls) = halls!("continued");
+    let mut holder = halls.hold(&[&ENDLESS[..], &["-k", "1"]].concat(), "x");
+    send(holder.command_pid, Signal::STOP);
+    eventually("hallpass stops", || state(holder.pid()) == Some('T'));
+    send(holder.command_pid, Signal::CONT);
+    eventually("hallpass continues", || state(holder.pid()) != Some('T'));
+    holder.say("on\n");
+    assert_eq!(holder.line(), "on");
+    assert_eq!(holder.leave().0, Some(0));
+    assert!(halls.is_free("x"));
 }
 
 #[test]
@@ -287,7 +303,7 @@ fn a_hall_that_is_removed_by_force_stops_the_command() {
     let holder = halls.hold(&["--ttl", "6", "-k", "1"], "x");
     halls.prints("rm", &["--force", "x"]);
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(125));
+    assert_eq!(code, Some(STOPPED));
     assert!(said.contains("the pass was lost (the claim is gone from etcd)"), "{said}");
 }
 

@@ -155,6 +155,33 @@ fn hallpass_stops_with_the_command_and_continues_it_when_continued() {
 }
 
 #[test]
+fn hallpass_continues_when_the_command_alone_is_continued() {
+    let halls = Halls::new();
+    let mut running = hold_in_a_group(&halls);
+    for signal in [Signal::STOP, Signal::TSTP, Signal::STOP] {
+        send(running.command_pid, signal);
+        eventually("hallpass stops", || state(running.pid()) == Some('T'));
+        send(running.command_pid, Signal::CONT);
+        eventually("hallpass continues", || state(running.pid()) != Some('T'));
+        running.say("on\n");
+        assert_eq!(running.line(), "on");
+    }
+    assert_eq!(running.leave().0, Some(0));
+    assert!(halls.is_free("x"));
+}
+
+#[test]
+fn a_stopped_command_that_is_killed_frees_its_slot() {
+    let halls = Halls::new();
+    let running = hold_in_a_group(&halls);
+    send(running.command_pid, Signal::STOP);
+    eventually("hallpass stops", || state(running.pid()) == Some('T'));
+    send(running.command_pid, Signal::KILL);
+    eventually("the slot is free", || halls.is_free("x"));
+    assert_eq!(running.leave().0, Some(128 + 9));
+}
+
+#[test]
 fn every_stop_sent_to_hallpass_stops_the_command_too() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);

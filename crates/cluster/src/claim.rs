@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -39,7 +39,8 @@ pub enum Loss {
 /// A claim of this process.
 pub(crate) struct Claim {
     pub record: ClaimRecord,
-    lease: LeaseId,
+    /// The lease. If it ends early, the claim gets a new one.
+    lease: AtomicI64,
     /// How often the store had lost its history when the claim was made.
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
@@ -50,7 +51,7 @@ pub(crate) struct Claim {
     health: watch::Sender<Health>,
     /// The hall at some moment since this claim got its slot.
     exit_hint: Mutex<Option<View>>,
-    stage: Mutex<Stage>,
+    stage: watch::Sender<Stage>,
     /// Whether a request for this claim got no answer. Such a request may take effect later.
     pub uncertain: AtomicBool,
 }
@@ -75,6 +76,8 @@ pub(crate) struct Health {
     pub own: OwnClaim,
     /// The newest revision in which the claim was seen.
     revision: Revision,
+    /// The [hall](View::hall) in which the claim had a slot.
+    hall: Option<Revision>,
     /// The reason why the claim is lost; `None` while it is not. A lost claim stays lost.
     pub lost: Option<Loss>,
 }
@@ -92,17 +95,18 @@ impl Claim {
         // No other process has this lease, and COUNT distinguishes the claims of this process on it.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("{:x}-{}", lease.id, COUNT.fetch_add(1, Relaxed));
-        let health = Health { proof: clock.now(), own: OwnClaim::Outside, revision: 0, lost: None };
+        let (proof, own) = (clock.now(), OwnClaim::Outside);
+        let health = Health { proof, own, revision: 0, hall: None, lost: None };
         Claim {
             record: ClaimRecord::of(owner, command, id, ttl),
-            lease: lease.id,
+            lease: AtomicI64::new(lease.id),
             generation,
             renewed: Mutex::new(lease.renewed),
             ttl,
             clock,
             health: watch::Sender::new(health),
             exit_hint: Mutex::default(),
-            stage: Mutex::new(Stage::Entering),
+            stage: watch::Sender::new(Stage::Entering),
             uncertain: AtomicBool::new(false),
         }
     }
@@ -113,7 +117,7 @@ impl Claim {
             OwnClaim::Inside { slot, .. } => Some(slot),
             _ => None,
         };
-        ClaimRef { record: &self.record, lease: self.lease, slot }
+        ClaimRef { record: &self.record, lease: self.lease_id(), slot }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -127,9 +131,11 @@ impl Claim {
     /// Notes a view that is the answer to a request sent at the time `asked`.
     pub(crate) fn note(&self, asked: Duration, view: &View) {
         let (own, revision) = (view.own, view.revision);
-        if self.stage() == Stage::Done {
-            return; // the owner itself is removing the claim
-        }
+        let held = match self.stage() {
+            Stage::Done => return, // the owner itself is removing the claim
+            Stage::Held => true,
+            Stage::Entering => false,
+        };
         self.health.send_if_modified(|health| match own {
             // A lost claim stays lost.
             _ if health.lost.is_some() => false,
@@ -137,10 +143,20 @@ impl Claim {
                 health.lost = Some(Loss::HistoryLost);
                 true
             }
-            OwnClaim::Outside | OwnClaim::Released if health.own == OwnClaim::Outside => false,
+            OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. }
+                if health.own == OwnClaim::Outside =>
+            {
+                false
+            }
             // This is an old answer that arrives late.
-            OwnClaim::Outside | OwnClaim::Released if revision < health.revision => false,
-            OwnClaim::Outside | OwnClaim::Released => {
+            OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. }
+                if revision < health.revision =>
+            {
+                false
+            }
+            // The holder makes its claim again, unless the hall was removed.
+            OwnClaim::Detached { .. } if held && view.hall() == health.hall => false,
+            OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. } => {
                 health.lost = Some(Loss::Gone);
                 true
             }
@@ -153,6 +169,7 @@ impl Claim {
             _ => {
                 if revision >= health.revision {
                     (health.own, health.revision) = (own, revision);
+                    health.hall = view.hall().or(health.hall);
                 }
                 health.proof = health.proof.max(asked);
                 true
@@ -160,12 +177,14 @@ impl Claim {
         });
     }
 
-    /// Notes that a watch reported that the claim has a slot. This does not prove at which time the claim existed.
-    pub(crate) fn note_entry(&self, own: OwnClaim) {
-        let OwnClaim::Inside { token, .. } = own else { return };
+    /// Notes that a watch reported that the claim has a slot, in this hall. This does not prove at which time the claim
+    /// existed.
+    pub(crate) fn note_entry(&self, own: OwnClaim, hall: Option<Revision>) {
+        let OwnClaim::Inside { version, .. } = own else { return };
         self.health.send_if_modified(|health| {
             let changed = health.own != own;
-            (health.own, health.revision) = (own, health.revision.max(token));
+            (health.own, health.revision) = (own, health.revision.max(version));
+            health.hall = health.hall.or(hall);
             changed
         });
     }
@@ -192,15 +211,20 @@ impl Claim {
     }
 
     pub(crate) fn lease(&self) -> Lease {
-        Lease { id: self.lease, renewed: *lock(&self.renewed) }
+        Lease { id: self.lease_id(), renewed: *lock(&self.renewed) }
+    }
+
+    fn lease_id(&self) -> LeaseId {
+        // ORDERING: Relaxed, because a request that names the old lease has no effect.
+        self.lease.load(Relaxed)
     }
 
     pub(crate) fn enter_stage(&self, stage: Stage) {
-        *lock(&self.stage) = stage;
+        self.stage.send_replace(stage);
     }
 
     fn stage(&self) -> Stage {
-        *lock(&self.stage)
+        *self.stage.borrow()
     }
 
     /// Keeps a view in which this claim has its slot. The view names the head of the queue.
@@ -244,48 +268,84 @@ impl Claim {
         }
     }
 
+    /// Returns the time between two renewals. A holder's time runs out, a waiter's does not, and there may be
+    /// hundreds of waiters. But a waiter that gets a slot must have a proof that is not too old.
+    fn renewal_interval(&self) -> Duration {
+        match self.stage() {
+            Stage::Held => self.ttl / 10,
+            // Random, so that waiters that came together do not renew their leases together.
+            Stage::Entering | Stage::Done => (self.ttl / 3).mul_f64(1.0 + fastrand::f64() / 10.0),
+        }
+    }
+
     /// Renews the lease, and the proof that the claim exists, until the claim is lost.
     pub(crate) async fn keep(self: Arc<Self>, store: Arc<EtcdStore>) {
-        let every = self.ttl / 5;
-        let mut pause = every;
+        let mut stage = self.stage.subscribe();
+        let mut last = self.clock.now();
+        let mut failed = false;
         while self.health().lost.is_none() {
+            let pause = match failed {
+                // Try again long before it is too late, but not at once, and not all holders together.
+                true => (self.ttl / 50).mul_f64(0.5 + fastrand::f64()),
+                false => (last + self.renewal_interval()).saturating_sub(self.clock.now()),
+            };
             tokio::select! {
                 () = sleep(pause.min(self.slack())) => {}
+                // The next renewal may be due earlier.
+                Ok(()) = stage.changed(), if !failed => continue,
                 () = store.await_loss(self.generation) => return self.lose(Loss::HistoryLost),
             }
             if self.slack().is_zero() {
                 return self.lose(Loss::OutOfTouch);
             }
-            let renewed = tokio::select! {
+            last = self.clock.now();
+            failed = !tokio::select! {
                 renewed = self.renew(&store) => renewed,
                 () = sleep(self.slack()) => false,
             };
-            // After a failure, try again long before it is too late, but not at once.
-            pause = if renewed { every } else { every / 10 };
         }
     }
 
     /// Returns whether both the lease and the proof were renewed.
     async fn renew(&self, store: &EtcdStore) -> bool {
         let asked = self.clock.now();
-        let look = async {
-            let view = match store.exit_view(self.reference()).await {
-                Err(StoreError::Failed(Failure::OtherCluster(_))) => {
-                    self.lose(Loss::HistoryLost);
-                    return None;
-                }
-                view => view.ok()?,
-            };
-            self.note(asked, &view);
-            self.set_exit_hint(view);
-            Some(())
-        };
-        let (kept, seen) = tokio::join!(store.keep_lease_alive(self.lease), look);
+        let (kept, view) = tokio::join!(
+            store.keep_lease_alive(self.lease_id()),
+            store.exit_view(self.reference())
+        );
         let kept = matches!(kept, Ok(true));
         if kept {
             *lock(&self.renewed) = asked;
         }
-        seen.is_some() && kept
+        let view = match view {
+            Err(StoreError::Failed(Failure::OtherCluster(_))) => {
+                self.lose(Loss::HistoryLost);
+                return false;
+            }
+            Err(_) => return false,
+            Ok(view) => view,
+        };
+        self.note(asked, &view);
+        if let (OwnClaim::Detached { .. }, Stage::Held) = (view.own, self.stage()) {
+            return self.attach(store, view.own).await;
+        }
+        self.set_exit_hint(view);
+        kept
+    }
+
+    /// Makes the claim again, with a new lease. Its own lease has ended, because the store ends leases early at times,
+    /// but the slot is still assigned to the claim. Returns whether it is there again.
+    async fn attach(&self, store: &EtcdStore, was: OwnClaim) -> bool {
+        let Health { hall: Some(hall), lost: None, .. } = self.health() else { return false };
+        let renewed = self.clock.now();
+        let Ok(lease) = store.grant_lease(self.ttl).await else { return false };
+        // ORDERING: Relaxed, as where it is read.
+        self.lease.store(lease, Relaxed);
+        *lock(&self.renewed) = renewed;
+        let asked = self.clock.now();
+        let Ok(view) = store.attach(self.reference(), hall, was).await else { return false };
+        self.note(asked, &view);
+        view.own.is_inside()
     }
 }
 
@@ -302,8 +362,6 @@ impl fmt::Display for Loss {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, HashSet};
-
     use super::*;
 
     fn claim() -> Claim {
@@ -314,19 +372,10 @@ mod tests {
     }
 
     fn view(own: OwnClaim, revision: Revision, generation: u64) -> View {
-        View {
-            revision,
-            generation,
-            door: None,
-            slots: BTreeMap::new(),
-            inside: HashSet::new(),
-            first: None,
-            expiries: Vec::new(),
-            own,
-        }
+        View::of_claim(own, revision, generation)
     }
 
-    const INSIDE: OwnClaim = OwnClaim::Inside { slot: 0, token: 5 };
+    const INSIDE: OwnClaim = OwnClaim::Inside { slot: 0, version: 5, token: 5 };
 
     #[test]
     fn a_claim_with_a_slot_that_waits_again_is_lost() {
@@ -339,6 +388,20 @@ mod tests {
         claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { made: 9 }, 9, 0));
         assert_eq!(claim.health().lost, Some(Loss::Gone));
         assert_eq!(claim.health().proof, Duration::ZERO, "a late answer proves nothing");
+    }
+
+    #[test]
+    fn a_holder_without_a_claim_has_its_slot_but_no_new_proof() {
+        let detached = OwnClaim::Detached { slot: 0, version: 5, token: 5 };
+        let claim = claim();
+        claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
+        claim.enter_stage(Stage::Held);
+        claim.note(Duration::from_secs(1), &view(detached, 6, 0));
+        assert_eq!((claim.health().lost, claim.health().proof), (None, Duration::ZERO));
+        // While the caller does not have the pass yet, the claim is simply gone.
+        claim.enter_stage(Stage::Entering);
+        claim.note(Duration::from_secs(1), &view(detached, 6, 0));
+        assert_eq!(claim.health().lost, Some(Loss::Gone));
     }
 
     #[test]

@@ -40,8 +40,6 @@ pub(crate) struct Core {
     pub ttl: Duration,
     /// How long a caller tries until the first answer arrives.
     pub first_contact: Duration,
-    /// How long a waiter tolerates a cluster that does not answer.
-    pub max_outage: Duration,
     pub expiries: ExpiryLog,
     pub leases: Leases,
     /// The number of slots when the hall was last read.
@@ -83,7 +81,6 @@ impl Core {
             clock,
             ttl,
             first_contact: options.command_timeout,
-            max_outage: (ttl * 6).max(Duration::from_secs(60)),
             leases,
             size: AtomicUsize::new(0),
             history: Mutex::default(),
@@ -164,7 +161,7 @@ impl Core {
             history.epoch = epoch(history.largest) + 1;
         }
         if view.generation == history.generation && view.door.is_some() {
-            history.largest = history.largest.max(view.token(view.revision));
+            history.largest = history.largest.max(view.largest_token());
         }
         drop(history);
         view

@@ -18,7 +18,7 @@ use crate::{
     view::{Revision, View},
 };
 
-/// A slot, and the token of the claim to which it was assigned.
+/// A slot, and its [version](crate::view::Owner::version), which identifies the claim that it was assigned to.
 pub(crate) type Assignment = (usize, Revision);
 
 /// Remembers since when this process, or another one with the same clock, has known of each expired claim.
@@ -85,8 +85,8 @@ impl ExpiryLog {
         view: &View,
         of: &HashSet<Assignment>,
     ) -> Option<Duration> {
-        let token = |slot: &usize| view.slots.get(slot).map(|owner| owner.token);
-        let one_of = |slot: &usize| token(slot).is_some_and(|token| of.contains(&(*slot, token)));
+        let version = |slot: &usize| view.slots.get(slot).map(|owner| owner.version);
+        let one_of = |slot: &usize| version(slot).is_some_and(|at| of.contains(&(*slot, at)));
         self.remaining(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
     }
 
@@ -94,7 +94,7 @@ impl ExpiryLog {
     fn remaining<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, Duration)> + 'a {
         let now = self.clock.now();
         view.stale().filter_map(move |(slot, owner)| {
-            let since = *lock(&self.since).get(&(slot, owner.token))?;
+            let since = *lock(&self.since).get(&(slot, owner.version))?;
             // The holder stops after nine tenths of its ttl, counted from an earlier moment.
             let until = since + Duration::from_millis(owner.record.ttl).saturating_mul(11) / 10;
             Some((slot, until.saturating_sub(now)))
@@ -111,7 +111,7 @@ impl ExpiryLog {
     }
 }
 
-/// Returns the stale slots of a view, with the tokens of their claims.
+/// Returns the stale slots of a view, with their versions.
 pub(crate) fn assignments(view: &View) -> impl Iterator<Item = Assignment> {
-    view.stale().map(|(slot, owner)| (slot, owner.token))
+    view.stale().map(|(slot, owner)| (slot, owner.version))
 }

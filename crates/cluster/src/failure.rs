@@ -15,9 +15,13 @@ pub(crate) enum Failure {
     /// The member that answered belongs to another cluster than a member that answered before. The request may have
     /// taken effect there.
     OtherCluster(String),
-    /// The cluster rejected the credentials or the certificate. The request had no effect, and another attempt
-    /// does not help.
+    /// The cluster rejected the credentials, or no member has a good certificate. The request had no effect, and
+    /// another attempt does not help.
     Denied(String),
+    /// The certificate of this member was rejected, or it rejected ours. Other members may have better ones.
+    Certificate(String),
+    /// The store has no space left, so it refuses what might write: the request had no effect.
+    NoSpace(String),
     /// The store rejected the request for another reason. The request had no effect.
     Refused(String),
 }
@@ -27,8 +31,12 @@ impl Failure {
     pub(crate) fn into_error(self, endpoints: &str) -> Error {
         match self {
             Failure::Unreachable(why) => Error::Unreachable { endpoints: endpoints.into(), why },
-            Failure::Denied(why) => Error::Denied { why },
+            Failure::Denied(why) | Failure::Certificate(why) => Error::Denied { why },
             Failure::Refused(why) | Failure::OtherCluster(why) => Error::Refused { why },
+            Failure::NoSpace(why) => {
+                let advice = "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
+                Error::Refused { why: format!("{why}: {advice}") }
+            }
             Failure::Compacted => Error::Refused { why: "that revision is compacted".into() },
             Failure::LeaseGone => Error::Refused { why: "the lease is gone".into() },
         }

@@ -111,9 +111,10 @@ impl ClusterHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed or was removed.
-    /// - [`Error::Unreachable`] if the cluster does not answer. Until the first answer, the call waits for
-    ///   [`command_timeout`](crate::ClusterOptions::command_timeout). Later, it tolerates an outage of 6 times the
-    ///   [ttl](crate::ClusterOptions::ttl), or of a minute if that is longer.
+    /// - [`Error::Unreachable`] if the cluster does not answer at first, within
+    ///   [`command_timeout`](crate::ClusterOptions::command_timeout). Once the cluster has answered, the caller waits
+    ///   however long the cluster is down: use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit this, and
+    ///   [`trouble`](ClusterHall::trouble) to show it.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
     ///
     /// ```no_run
@@ -152,7 +153,7 @@ impl ClusterHall {
     /// Blocks until a slot is free or `time` has passed.
     ///
     /// If a request is under way when the time is over, the call first waits for its answer, so that no slot stays
-    /// taken. If the cluster does not answer, this takes up to a fifth of the [ttl](crate::ClusterOptions::ttl)
+    /// taken. If the cluster does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl)
     /// longer.
     ///
     /// # Errors

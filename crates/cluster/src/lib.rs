@@ -32,8 +32,8 @@
 //!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until etcd ends the lease of the holder. The
 //!   second one is needed because etcd may end leases early.
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
-//!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. If the cluster
-//!   stays down, they get [`Error::Unreachable`], which names the members that were tried.
+//!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
+//!   as their callers allow, however long the cluster is down.
 //! - **No thundering herd.** A release costs one write. etcd reports it to two or three waiters, however many wait.
 //!
 //! # Leases are only hints

@@ -100,7 +100,7 @@ pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
     let holders = view.slots.iter().map(|(&slot, owner)| {
         let alive = view.inside.contains(&owner.record.id);
         let record = ClaimRecord { slot: Some(slot), ..owner.record.clone() };
-        record.participant(Some(view.token(owner.token)), alive)
+        record.participant(Some(owner.token()), alive)
     });
     let mut status = Status::new(core.store.name.clone(), door.slots);
     status.closed = door.closed;

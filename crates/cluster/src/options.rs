@@ -24,8 +24,9 @@ pub struct ClusterOptions {
     pub etcd: EtcdOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 10 s. The slot of a
-    /// vanished holder is free after at most about twice this time.
+    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which
+    /// a command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this
+    /// time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
@@ -72,7 +73,7 @@ impl ClusterOptions {
         // An empty variable counts as unset, as it does for etcdctl.
         let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let (etcd, command_timeout) = EtcdOptions::parse(url, &variable)?;
-        let ttl = Duration::from_secs(10);
+        let ttl = Duration::from_secs(20);
         let options = ClusterOptions { etcd, command_timeout, ttl, clock: Clock::default() };
         options.check()?;
         Ok(options)
@@ -93,10 +94,16 @@ impl ClusterOptions {
         self.check()
     }
 
-    /// Returns the part of the time `all` that one attempt may take. A holder must be able to try other members
-    /// before its pass is lost.
-    pub(crate) fn attempt_time(&self, all: Duration) -> Duration {
-        all.min((self.ttl / 5).max(Duration::from_millis(250)))
+    /// Returns how long one attempt may take: the least, and the most in a slow network. A holder must be able to
+    /// try other members before its pass is lost.
+    pub(crate) fn attempt_times(&self) -> [Duration; 2] {
+        [(self.ttl / 10).max(Duration::from_millis(250)), self.ttl / 2]
+            .map(|time| time.min(self.command_timeout))
+    }
+
+    /// Returns how long it may take to connect to a member.
+    pub(crate) fn dial_time(&self) -> Duration {
+        (self.ttl / 5).max(Duration::from_secs(1)).min(self.etcd.dial_timeout)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 
 /// A slot of a [`ClusterHall`](crate::ClusterHall), held until the pass is dropped or lost.
 ///
-/// hallpass renews the pass in the background, every `ttl / 5`. If the renewals fail, the pass is lost, *before* any
+/// hallpass renews the pass in the background, every `ttl / 10`. If the renewals fail, the pass is lost, *before* any
 /// other process can get the slot. So check [`is_valid`](ClusterPass::is_valid) between steps, or stop when
 /// [`lost`](ClusterPass::lost) resolves.
 ///

@@ -33,7 +33,7 @@ use crate::{
     core::Core,
     failure::{Failure, StoreError},
     manage,
-    view::{OwnClaim, Revision, View, Waiter},
+    view::{OwnClaim, View, Waiter},
     waiting::{News, WaitingRoom},
 };
 
@@ -101,7 +101,6 @@ impl Passage {
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // If the hall has more than one slot, another holder will probably leave first and serve the head.
                 let successor_finder = (core.size() == 1).then(find);
-                let token = view.token(token);
                 Ok(Held { claim, slot, token, keeper, successor_finder, view })
             }
             Err(error) => {
@@ -113,7 +112,7 @@ impl Passage {
         }
     }
 
-    async fn go_in(&mut self, limit: Limit) -> Result<(usize, Revision), Error> {
+    async fn go_in(&mut self, limit: Limit) -> Result<(usize, u64), Error> {
         let mut line = self.first_line(limit);
         loop {
             if let Line::T1 { .. } = line
@@ -129,8 +128,9 @@ impl Passage {
                 line = Line::E4;
                 continue;
             };
-            if self.given_up.is_some() {
-                self.limit = self.core.max_outage;
+            if self.given_up.is_some() && !matches!(limit, Limit::Now) {
+                // A waiter waits as long as its caller does, however long the store does not answer.
+                self.limit = Duration::MAX;
             }
             line = match line.answer(picture) {
                 Next::Goto(line) | Next::Spin(line) => line,
@@ -167,13 +167,13 @@ impl Passage {
     }
 
     /// Returns the slot and the token of this passage, if the claim is valid for long enough.
-    async fn certify(&mut self) -> Result<Option<(usize, Revision)>, Error> {
+    async fn certify(&mut self) -> Result<Option<(usize, u64)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 {
             self.limit = self.core.first_contact;
             self.ask_to_the_end(Ask::Look).await?;
         }
         match self.claim.health() {
-            Health { own: OwnClaim::Inside { slot, token }, lost: None, .. } => {
+            Health { own: OwnClaim::Inside { slot, token, .. }, lost: None, .. } => {
                 Ok(Some((slot, token)))
             }
             _ => Ok(None),
@@ -292,7 +292,7 @@ impl Passage {
                 };
                 match news {
                     News::Own(own) => {
-                        self.claim.note_entry(own);
+                        self.claim.note_entry(own, self.view.hall());
                         self.view.own = own;
                         return Ok(Some(self.core.picture(&self.view)));
                     }

@@ -55,13 +55,20 @@ pub(crate) struct ClaimRecord {
     /// The time at which the claim joined the queue or got its slot, in milliseconds since 1970, by the clock of the
     /// writer. It is only for display.
     pub since: u64,
+    /// The epoch of the hall when the claim got its slot. It is the front part of the token.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub epoch: u64,
+    /// The token, if the claim was made again since it got its slot. Otherwise, the token follows from the epoch and
+    /// the revision in which the slot was assigned.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub token: Option<u64>,
 }
 
 /// Records when a machine first noticed that the claim of a slot was gone.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ExpiryRecord {
     pub slot: usize,
-    /// The token of the vanished claim.
+    /// The revision of the slot's record, which names the vanished claim.
     pub token: i64,
     /// The identity of the machine's [`Clock`].
     pub clock: String,
@@ -114,12 +121,14 @@ impl ClaimRecord {
             user,
             command: command[..end].into(),
             since: now(),
+            epoch: 0,
+            token: None,
         }
     }
 
-    /// Returns the record of the same claim with a slot, held from now on.
-    pub(crate) fn inside(&self, slot: usize) -> Self {
-        ClaimRecord { slot: Some(slot), since: now(), ..self.clone() }
+    /// Returns the record of the same claim with a slot, held from now on in this epoch of the hall.
+    pub(crate) fn inside(&self, slot: usize, epoch: u64) -> Self {
+        ClaimRecord { slot: Some(slot), since: now(), epoch, ..self.clone() }
     }
 
     pub(crate) fn participant(self, token: Option<u64>, alive: bool) -> Participant {

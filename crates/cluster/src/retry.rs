@@ -45,18 +45,23 @@ impl Retry {
     ///
     /// # Errors
     /// Returns the failure as an [`Error`] if there should be no further attempt. Only requests that got no
-    /// answer are retried, and only until the limit.
+    /// answer are retried, and only until the limit. Without a limit, requests for which the store has no space
+    /// are retried too: an operator will make space.
     pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
         let failure = match failed.into() {
             StoreError::Invalid(error) => return Err(error),
             StoreError::Failed(failure) => failure,
         };
-        let unreachable = matches!(failure, Failure::Unreachable(_));
+        let passes = match failure {
+            Failure::Unreachable(_) => true,
+            Failure::NoSpace(_) => self.end.is_none(),
+            _ => false,
+        };
         let error = failure.into_error(&self.endpoints);
-        if unreachable {
+        if passes {
             *lock(&self.current_error) = Some(error.clone());
         }
-        if !unreachable || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
+        if !passes || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
             return Err(error);
         }
         // Sleep for a random time between half of the pause and the whole pause, so that clients that failed at

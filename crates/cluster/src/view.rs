@@ -41,9 +41,21 @@ pub(crate) struct Waiter {
 /// The claim to which a slot is assigned.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
-    /// The revision in which the slot was assigned.
-    pub token: Revision,
+    /// The revision in which the record of the slot was last written: when the slot was assigned, or when its claim
+    /// was made again. It identifies the claim that has to be gone before the slot may be reassigned.
+    pub version: Revision,
     pub record: ClaimRecord,
+}
+
+impl Owner {
+    pub(crate) fn token(&self) -> u64 {
+        token(&self.record, self.version)
+    }
+}
+
+/// Returns the token of a claim whose slot was assigned, or whose claim was made again, in this revision.
+pub(crate) fn token(record: &ClaimRecord, version: Revision) -> u64 {
+    record.token.unwrap_or(record.epoch << REVISION_BITS | version.unsigned_abs())
 }
 
 /// The door of a hall.
@@ -85,7 +97,14 @@ pub(crate) enum OwnClaim {
     /// The claim is in the queue.
     Waiting { made: Revision },
     /// The claim has a slot.
-    Inside { slot: usize, token: Revision },
+    Inside {
+        slot: usize,
+        /// The [version](Owner::version) of the slot.
+        version: Revision,
+        token: u64,
+    },
+    /// The claim is gone, but its slot is still assigned to it: its owner may make it again.
+    Detached { slot: usize, version: Revision, token: u64 },
 }
 
 impl OwnClaim {
@@ -95,7 +114,9 @@ impl OwnClaim {
 
     pub(crate) fn state(self) -> ClaimState {
         match self {
-            OwnClaim::Outside | OwnClaim::Released => ClaimState::Outside,
+            OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. } => {
+                ClaimState::Outside
+            }
             OwnClaim::Waiting { .. } => ClaimState::Waiting,
             OwnClaim::Inside { slot, .. } => ClaimState::Inside(slot),
         }
@@ -103,16 +124,38 @@ impl OwnClaim {
 }
 
 impl View {
+    /// Returns a view that shows one claim and nothing else.
+    pub(crate) fn of_claim(own: OwnClaim, revision: Revision, generation: u64) -> View {
+        View {
+            revision,
+            generation,
+            door: None,
+            slots: BTreeMap::new(),
+            inside: HashSet::new(),
+            first: None,
+            expiries: Vec::new(),
+            own,
+        }
+    }
+
     /// Returns the number of slots: 0 if the hall is closed or was removed.
     pub(crate) fn size(&self) -> usize {
         self.door.map_or(0, |seen| seen.door.size())
     }
 
-    /// Returns the token of a pass that was assigned in this revision. It is larger than the tokens of earlier
-    /// passes. This holds even if the store lost revisions in the meantime, because [the epoch of the
-    /// hall](Door::epoch) was raised then.
-    pub(crate) fn token(&self, revision: Revision) -> u64 {
-        self.door.map_or(0, |seen| seen.door.epoch) << REVISION_BITS | revision.unsigned_abs()
+    /// Returns the revision that identifies the hall; `None` if there is none.
+    pub(crate) fn hall(&self) -> Option<Revision> {
+        self.door.map(|seen| seen.created)
+    }
+
+    /// Returns the epoch of the hall.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.door.map_or(0, |seen| seen.door.epoch)
+    }
+
+    /// Returns a token that is at least as large as those of all passes up to this view.
+    pub(crate) fn largest_token(&self) -> u64 {
+        self.epoch() << REVISION_BITS | self.revision.unsigned_abs()
     }
 
     /// Returns the smallest slot that is assigned to no claim.

@@ -14,9 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{await_queue, connect, connect_with_short_ttl, options, wait};
+use common::{await_queue, connect, connect_with_short_ttl, options, wait, with_short_ttl};
 use hallpass_cluster::{Cluster, ClusterOptions, ClusterPass, Error, Loss};
-use hallpass_testbed::{EtcdCluster, TIMEOUT, etcd};
+use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
 #[test]
 fn every_pass_has_a_larger_token_than_all_before() {
@@ -121,10 +121,14 @@ fn opening_a_hall_with_another_size_names_both_sizes() {
 fn the_status_lists_holders_waiters_and_vanished_holders() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
-    let options = ClusterOptions { ttl: Duration::from_secs(6), ..options(&cluster.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("status", 2).expect("new");
+    let path = Proxy::before(cluster.member(0));
+    let far = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let [hall, far] = [cluster.url(), far].map(|url| {
+        let options = ClusterOptions { ttl: Duration::from_secs(6), ..options(&url) };
+        Cluster::connect(options).expect("valid options").open("status", 2).expect("there")
+    });
     hall.describe_as("python train.py");
-    let (first, second) = (hall.acquire().expect("a slot is free"), hall.acquire().expect("free"));
+    let (first, second) = (far.acquire().expect("free"), far.acquire().expect("free"));
     let mut third = Box::pin(hall.acquire_async());
     assert!(third.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     await_queue(&hall, 1);
@@ -137,6 +141,8 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     assert!(status.holders.iter().all(|one| one.alive && one.host == waiting.host));
     drop(third);
     await_queue(&hall, 0);
+    // The holders cannot make their claims again.
+    path.cut();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/status/inside/"]).status();
     assert!(removed.expect("it runs").success());
     let status = hall.status().expect("reachable");
@@ -171,16 +177,22 @@ fn a_pass_whose_member_stops_answering_is_lost_before_the_slot_can_be_reclaimed(
 fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
-    let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("new");
-    let pass = hall.acquire().expect("a slot is free");
+    let path = Proxy::before(cluster.member(0));
+    let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
+    let far = Cluster::connect(far).expect("valid options").open("deleted", 1).expect("new");
+    let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("there");
+    let pass = far.acquire().expect("free");
+    // The holder cannot make its claim again.
+    path.cut();
     let begun = Instant::now();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/deleted/inside/"]).status();
     assert!(removed.expect("it runs").success());
-    assert_eq!(wait(pass.lost()), Loss::Gone);
+    assert_eq!(wait(pass.lost()), Loss::OutOfTouch);
     let next = hall.acquire().expect("the slot is free again after a while");
     // The holder may have continued for nine tenths of its ttl of three seconds.
     assert!(begun.elapsed() > Duration::from_millis(2700), "{:?}", begun.elapsed());
     assert!(next.token() > pass.token());
+    path.heal();
     assert!(matches!(pass.release(), Err(Error::Lost)));
     assert!(next.is_valid());
 }

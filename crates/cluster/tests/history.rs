@@ -162,3 +162,28 @@ fn once_a_waiter_has_waited_for_lost_holders_a_caller_that_does_not_wait_gets_a_
     hall.acquire().expect("the waiter gets a slot").release().expect("the pass is valid");
     hall.try_acquire().expect("a slot is free").release().expect("the pass is valid");
 }
+
+#[test]
+fn a_token_stays_the_same_when_the_epoch_of_the_hall_is_raised() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let connected = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let hall = connected.open("gpu", 2).expect("new");
+    cluster.member(0).back_up();
+    cluster.await_health();
+    for _ in 0..10 {
+        drop(hall.acquire().expect("free"));
+        connected.settle();
+    }
+    cluster.member(0).restore();
+    cluster.await_health();
+    // This process has not seen the lost history. The other one has, and raises the epoch.
+    let fresh = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
+    let fresh = fresh.open("gpu", 2).expect("there");
+    let first = fresh.acquire().expect("free");
+    let second = hall.acquire().expect("its turn comes");
+    assert!(second.token() > first.token());
+    let shown: Vec<_> =
+        fresh.status().expect("reachable").holders.iter().map(|one| one.token).collect();
+    assert_eq!(shown, [Some(first.token()), Some(second.token())]);
+}

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    KeyRecorder, Member, Proxy, TIMEOUT,
+    GrpcProxy, KeyRecorder, Member, Proxy, TIMEOUT,
     gate::{Gate, Mode},
     member::Plan,
     ports::free_ports,
@@ -58,16 +58,24 @@ impl EtcdCluster {
     /// # Panics
     /// Panics if the members do not become healthy.
     pub fn start_on(members: usize, storage: Storage) -> EtcdCluster {
+        EtcdCluster::start_with(members, storage, &[])
+    }
+
+    /// Starts 1 or 3 members with more flags for etcd, and waits until all are healthy.
+    ///
+    /// # Panics
+    /// Panics if the members do not become healthy.
+    pub fn start_with(members: usize, storage: Storage, flags: &[&str]) -> EtcdCluster {
         // Another process may have taken a port that was free a moment ago.
         for _ in 0..3 {
-            if let Some(cluster) = EtcdCluster::attempt(members, storage) {
+            if let Some(cluster) = EtcdCluster::attempt(members, storage, flags) {
                 return cluster;
             }
         }
         panic!("etcd does not start");
     }
 
-    fn attempt(count: usize, storage: Storage) -> Option<EtcdCluster> {
+    fn attempt(count: usize, storage: Storage, flags: &[&str]) -> Option<EtcdCluster> {
         let memory = Path::new("/dev/shm");
         let mut named = tempfile::Builder::new();
         let named = named.prefix("hallpass-cluster-");
@@ -103,6 +111,7 @@ impl EtcdCluster {
                     peer_path: peer_paths[index].address(),
                     all_members: &all_members,
                     folder: folder.path(),
+                    flags,
                     pid: pids[index].clone(),
                 })
             })
@@ -197,6 +206,22 @@ impl EtcdCluster {
         let mut command = Command::new("etcdctl");
         command.args(words).env("ETCDCTL_API", "3").env("ETCDCTL_ENDPOINTS", self.addresses());
         command
+    }
+
+    /// Starts `etcd grpc-proxy` before the members, and waits until it answers.
+    ///
+    /// # Panics
+    /// Panics if it does not answer.
+    pub fn grpc_proxy(&self) -> GrpcProxy {
+        GrpcProxy::start(&self.addresses())
+    }
+
+    /// Returns how many requests all members have begun to serve.
+    ///
+    /// # Panics
+    /// Panics if a member does not answer.
+    pub fn requests(&self) -> u64 {
+        self.members.iter().map(Member::requests).sum()
     }
 
     /// Records all changes of keys with this prefix.

@@ -17,6 +17,7 @@
 mod cluster;
 pub mod documents;
 mod gate;
+mod grpc_proxy;
 mod http;
 pub mod judge;
 mod key_recorder;
@@ -31,6 +32,7 @@ mod visitor;
 mod witness;
 
 pub use cluster::{EtcdCluster, Storage};
+pub use grpc_proxy::GrpcProxy;
 pub use key_recorder::{KeyChange, KeyRecorder, KeyState};
 pub use member::Member;
 pub use nursery::{mortal, spawn};

@@ -39,12 +39,15 @@ pub(crate) struct Plan<'a> {
     pub peer_path: SocketAddr,
     pub all_members: &'a str,
     pub folder: &'a Path,
+    /// More flags for etcd.
+    pub flags: &'a [&'a str],
     pub pid: Arc<AtomicU32>,
 }
 
 impl Member {
     pub(crate) fn new(plan: Plan) -> Member {
-        let Plan { index, client_port, peer_port, peer_path, all_members, folder, pid } = plan;
+        let Plan { index, client_port, peer_port, peer_path, all_members, folder, flags, pid } =
+            plan;
         let folder = folder.join(format!("m{index}"));
         let words = format!(
             "--name m{index} --data-dir {} --log-level warn --logger zap \
@@ -55,7 +58,8 @@ impl Member {
              --initial-cluster {all_members} --initial-cluster-state new",
             folder.display()
         );
-        let words = words.split_whitespace().map(String::from).collect();
+        let words = words.split_whitespace().chain(flags.iter().copied());
+        let words = words.map(String::from).collect();
         Member { index, client_port, folder, words, child: Mutex::new(None), pid }
     }
 
@@ -164,6 +168,14 @@ impl Member {
     fn has_ended(&self) -> bool {
         let mut child = self.child.lock().expect("not poisoned");
         !child.as_mut().is_some_and(is_alive)
+    }
+
+    /// Returns how many requests it has begun to serve.
+    pub(crate) fn requests(&self) -> u64 {
+        let metrics = http::get_text(self.client_address(), "/metrics").expect("it answers");
+        let started = metrics.lines().filter(|line| line.starts_with("grpc_server_started_total"));
+        let counts = started.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        counts.sum::<f64>() as u64
     }
 
     /// Returns its own report of itself and the leader.

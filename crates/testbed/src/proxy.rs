@@ -86,6 +86,15 @@ impl Proxy {
         self.set(Mode::Open);
     }
 
+    /// Returns the number of open connections.
+    ///
+    /// # Panics
+    /// Panics if a thread of the proxy has panicked.
+    pub fn connections(&self) -> usize {
+        let connections = self.connections.lock().expect("not poisoned");
+        connections.iter().filter(|connection| connection.strong_count() > 0).count()
+    }
+
     fn set(&self, mode: Mode) {
         self.gates.iter().for_each(|gate| gate.set(mode));
     }

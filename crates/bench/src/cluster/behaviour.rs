@@ -22,7 +22,7 @@ use super::{
 
 /// The time limit for the successor of a vanished holder on a busy machine. The successor needs about 2.2 TTLs.
 const SUCCESSION: Duration = Duration::from_secs(60);
-/// How long the trial of a stopped wrapper waits for a successor: longer than 2.2 TTLs.
+/// How long the trials in which the holder may keep its slot wait for a successor: longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
 /// How many times a trial is repeated if a busy machine costs the holder its slot before the trial begins.
 const ATTEMPTS: usize = 5;
@@ -88,7 +88,7 @@ impl Trial {
             Trial::Status => "the exit status of the command is passed on",
             Trial::Stdin => "the command reads standard input",
             Trial::Term => "SIGTERM reaches the command",
-            Trial::Revoked => "lease revoked: the command ends before the next begins",
+            Trial::Revoked => "lease revoked: never two commands at once",
             Trial::Cut => "connection cut: the command ends before the next begins",
             Trial::Stopped => "wrapper stopped: never two commands at once",
             Trial::Killed => "wrapper killed: the command ends before the next begins",
@@ -106,11 +106,16 @@ impl Trial {
             Trial::Term => term(cluster, wrapper)?,
             Trial::Revoked | Trial::Cut | Trial::Stopped | Trial::Killed => {
                 let found = self.succession(cluster, wrapper)?;
-                let kept = self == Trial::Stopped && found == Found::Nothing;
+                let kept = self.may_keep_slot() && found == Found::Nothing;
                 (found == Found::Alone || kept, found.in_words().into())
             }
         };
         Ok(Behaviour { trial: self, wrapper: wrapper.clone(), good, seen })
+    }
+
+    /// Returns whether the first command may keep its slot in this trial.
+    fn may_keep_slot(self) -> bool {
+        matches!(self, Trial::Stopped | Trial::Revoked)
     }
 
     /// Starts one command that gets the slot and another one that waits. Then harms the first, and returns what the
@@ -155,7 +160,7 @@ impl Trial {
             Trial::Stopped => first.signal(Signal::STOP)?,
             _ => first.signal(Signal::KILL)?,
         }
-        let limit = if self == Trial::Stopped { STOPPED } else { SUCCESSION };
+        let limit = if self.may_keep_slot() { STOPPED } else { SUCCESSION };
         Ok(Some(match second.line(limit).as_deref() {
             Some("alone") => Found::Alone,
             Some("both") => Found::Both,

@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use super::{
-    Refusal, RunRequest,
+    Refusal, RunRequest, STOPPED,
     display::{AT_FIRST, EVERY, StatusLine, in_foreground},
     environment::{Environment, TOKEN},
     guard::{Guard, NOT_RENEWED, Outcome},
@@ -90,7 +90,10 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     };
     // The copy of this process must not make the keeper keep the slot after hallpass has ended.
     drop(lifeline);
-    match Guard::new(supervisor, keeper, grace, args.descendants).watch()? {
+    let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
+    // If the guard fails, the command ends with this process, unless --on-kill keep is given.
+    let stopped = |error: io::Error| Refusal { code: STOPPED, ..error.into() };
+    match watched.map_err(stopped)? {
         Outcome::Ended(ended, keeper) => {
             // The command ended in time, so a failed release is not its failure.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
@@ -103,7 +106,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         }
         Outcome::Lost(why) => {
             let why = format!("{name}: the pass was lost ({why}): the command was stopped");
-            Err(Refusal::failure(why))
+            Err(Refusal { code: STOPPED, why: Some(why) })
         }
     }
 }

@@ -15,6 +15,7 @@ mod signal_settings;
 mod spawn;
 mod supervisor;
 mod waiting;
+pub mod waker;
 mod warden;
 
 use std::{
@@ -41,14 +42,17 @@ use crate::{
     snapshot::printable,
 };
 
-/// Exit status: hallpass failed, not the command. This and the others are those of `timeout(1)` and `env(1)`.
+/// Exit status: the slot was lost, and hallpass stopped the command half-way.
+const STOPPED: u8 = 123;
+/// Exit status: hallpass failed, and the command did not run. This and the others are those of `timeout(1)` and
+/// `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
 
-/// The reason why the command did not run, and the exit status for it.
+/// The reason why the command did not run, or did not run to its end, and the exit status for it.
 struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.

@@ -19,16 +19,16 @@ Options go before NAME; everything after NAME belongs to CMD.
 
 The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS, HALLPASS_NAME, and \
 HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
-larger than that of every earlier holder.
+larger than that of every earlier holder of the same slot.
 
 With --on, hallpass runs a second process, the keeper, which talks to etcd. If it cannot confirm in time that \
 the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
 --grace. This happens early enough that they have ended before another holder can get the slot. hallpass then \
-exits with 125.
+exits with 123.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
-124 if -w timed out (-E replaces both), 125 if hallpass itself failed, 126 if CMD cannot be executed, 127 \
-if CMD was not found.";
+123 if CMD was stopped half-way because its slot was lost, 124 if -w timed out (-E replaces 1 and 124), 125 if \
+hallpass itself failed and CMD did not run, 126 if CMD cannot be executed, 127 if CMD was not found.";
 
 /// The default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
@@ -76,7 +76,7 @@ pub struct Args {
     #[arg(long, value_name = "ACTION", value_enum)]
     pub on_kill: Option<OnKill>,
     /// With --on: CMD ends at most this long after the last contact with etcd; SIGTERM is sent --grace
-    /// earlier [default: 10s]
+    /// earlier [default: 20s]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     ttl: Option<Duration>,
     /// The time between SIGTERM and SIGKILL, with --time-limit or when a slot on etcd is lost; with --on, less

@@ -26,6 +26,7 @@ use rustix::{
 
 use super::{
     group_probe::GroupProbe, inherited::InheritedLifeline, signal_settings::SignalSettings,
+    waker::Waker,
 };
 use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
 
@@ -146,12 +147,15 @@ pub struct Supervisor {
     steadfast: bool,
     /// `true` if this process gets the orphans among the descendants of the command.
     adopts: bool,
+    /// The process that last continued hallpass because the command was running again.
+    waker: Option<Pid>,
 }
 
 impl Supervisor {
     fn new(child: Pid, signals: SignalFd) -> Self {
         let (stopped, interrupted, steadfast, adopts) = (false, false, false, false);
-        Supervisor { child, signals, probe: None, stopped, interrupted, steadfast, adopts }
+        let (probe, waker) = (None, None);
+        Supervisor { child, signals, probe, stopped, interrupted, steadfast, adopts, waker }
     }
 
     /// Starts the command. It inherits `lifeline`, which is then closed in this process.
@@ -216,8 +220,10 @@ impl Supervisor {
             return Ok(None);
         }
         let ended = self.look()?;
-        // A shell continues the whole group, so the command may run already.
-        if ended.is_none() && signal == Signal::CONT && self.stopped {
+        // A shell continues the whole group, so the command may run already. A waker continues hallpass alone: if
+        // the command has been stopped again since, it stays stopped.
+        let by_waker = self.waker.is_some_and(|waker| waker.as_raw_pid() == received.pid);
+        if ended.is_none() && signal == Signal::CONT && self.stopped && !by_waker {
             let _ = kill_process(self.child, Signal::CONT);
         }
         Ok(ended)
@@ -301,7 +307,7 @@ impl Supervisor {
                 continue;
             }
             if let Some(signal) = status.stopping_signal().and_then(Signal::from_named_raw) {
-                stop(signal)?;
+                self.waker = stop(signal, self.child)?;
             }
         }
         Ok(None)
@@ -327,13 +333,15 @@ impl Supervisor {
 }
 
 /// Stops this process by the signal that stopped the command, so that the shell sees it. Returns when this
-/// process is continued.
-fn stop(signal: Signal) -> io::Result<()> {
+/// process is continued: by anybody, or by the waker that it returns, because the command is no longer stopped.
+fn stop(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
+    // Without a waker, for lack of memory, only a signal to hallpass continues it.
+    let waker = Waker::start(command).ok();
     raise(signal)?;
     if signal != Signal::STOP {
         // These signals are blocked and take effect only here.
         SignalSet::of([signal]).unblock()?;
         SignalSet::of([signal]).block()?;
     }
-    Ok(())
+    Ok(waker.map(|waker| waker.pid()))
 }

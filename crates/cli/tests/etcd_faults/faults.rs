@@ -205,8 +205,7 @@ impl Scene<'_> {
             self.witness.excuse(visit.visit);
         }
         thread::sleep(time);
-        // hallpass stops itself when its command is stopped, and a shell continues both.
-        targets.into_iter().chain(guardian).for_each(|process| process.send(Signal::CONT));
+        targets.into_iter().for_each(|process| process.send(Signal::CONT));
         true
     }
 

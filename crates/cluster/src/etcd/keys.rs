@@ -46,10 +46,10 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// The key of the record of when the processes with this clock first noticed that the claim with this slot and
-    /// token is gone.
-    pub(crate) fn gone(&self, slot: usize, token: i64, clock: &str) -> String {
-        format!("{}gone/{slot:04}/{token}/{clock}", self.base)
+    /// The key of the record of when the processes with this clock first noticed that the claim is gone which this
+    /// version of the slot names.
+    pub(crate) fn gone(&self, slot: usize, version: i64, clock: &str) -> String {
+        format!("{}gone/{slot:04}/{version}/{clock}", self.base)
     }
 
     pub(crate) fn gone_from(&self, slot: usize) -> KeyRange {

@@ -14,7 +14,8 @@ use crate::{
 /// [`ClusterOptions::at`](crate::ClusterOptions::at) reads them from a URL and the environment.
 #[derive(Clone)]
 pub struct EtcdOptions {
-    /// The members as `host:port`, in the order in which they are tried; at least one.
+    /// The members as `host:port`; at least one. Each client tries them in a random order, so that clients are
+    /// spread over the members.
     pub endpoints: Vec<String>,
     /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,

@@ -120,14 +120,62 @@ impl EtcdStore {
     pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let ops = view::ops_to_leave(&self.keys, own).into_iter();
         let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
-        Ok(view::read_to_leave(&self.client.txn(txn).await?)?)
+        Ok(view::read_to_leave(&self.client.txn(txn).await?, &own.record.id)?)
     }
 
     /// Reads the records that a holder needs to leave, by consensus. This also proves whether its claim exists.
     pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let then = view::ops_to_leave(&self.keys, own);
-        let response = self.client.txn(Txn { then, ..Txn::default() }).await?;
-        Ok(view::read_to_leave(&response)?)
+        match self.client.txn(Txn { then, ..Txn::default() }).await {
+            Ok(response) => Ok(view::read_to_leave(&response, &own.record.id)?),
+            Err(Failure::NoSpace(_)) => self.claim_alone(own).await,
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Reads where a claim is, without a transaction. The view shows nothing else.
+    async fn claim_alone(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let id = &own.record.id;
+        // In this order: a claim that is no longer in the queue is inside by the next answer, unless it is gone.
+        let waiting = self.client.read(self.keys.waiting(id)).await?;
+        let inside = self.client.read(self.keys.inside(id)).await?;
+        let (revision, generation) = (inside.revision, inside.generation);
+        let mut claim = match (&inside.kv, &waiting.kv) {
+            (Some(kv), _) => view::read_inside(kv)?,
+            (None, Some(kv)) => OwnClaim::Waiting { made: kv.create_revision },
+            (None, None) => OwnClaim::Outside,
+        };
+        if let OwnClaim::Inside { slot, .. } = claim {
+            let slot = self.client.read(self.keys.slot(slot)).await?;
+            claim = view::with_slot_record(claim, slot.kv.as_ref(), id)?;
+        }
+        Ok(View::of_claim(claim, revision, generation))
+    }
+
+    /// Makes a claim again whose lease has ended, while its slot is still assigned to it. Returns what a holder needs
+    /// to leave.
+    pub(crate) async fn attach(&self, own: ClaimRef<'_>, hall: Revision, was: OwnClaim) -> Result<View, StoreError> {
+        let OwnClaim::Detached { slot, version, token } = was else {
+            return self.exit_view(own).await;
+        };
+        let (slot_key, inside) = (self.keys.slot(slot), self.keys.inside(&own.record.id));
+        // The hall must be the same one: a removed hall keeps its slot records.
+        let when = vec![
+            When::created(self.keys.door(), hall),
+            When::modified(slot_key.clone(), version),
+            When::absent(inside.clone()),
+        ];
+        let record = ClaimRecord { slot: Some(slot), token: Some(token), ..own.record.clone() };
+        let record = records::write(&record);
+        // The record of the slot is written too. So the time for which others have known that the claim was gone no
+        // longer counts.
+        let then = vec![
+            Op::put(inside, record.clone(), own.lease),
+            Op::put(slot_key, record, 0),
+            Op::delete_range(self.keys.gone_from(slot)),
+        ];
+        self.client.txn(Txn { when, then, ..Txn::default() }).await?;
+        self.exit_view(own).await
     }
 
     /// Reads the hall and the whole queue, in order.
@@ -282,7 +330,7 @@ impl EtcdStore {
             // In this view the hall has no such slot, so the claim can only join the queue.
             return Txn { then: otherwise, ..Txn::default() };
         }
-        Txn { when, then: self.assign(slot, own.record, own.lease), otherwise }
+        Txn { when, then: self.assign(slot, own.record, own.lease, was), otherwise }
     }
 
     /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operations `besides`.
@@ -297,7 +345,7 @@ impl EtcdStore {
         let waiting = self.keys.waiting(&to.record.id);
         let mut when = conditions;
         when.extend([self.same_door(was), When::created(waiting.clone(), to.made)]);
-        let mut then = self.assign(slot, &to.record, to.lease);
+        let mut then = self.assign(slot, &to.record, to.lease, was);
         then.push(Op::delete(waiting));
         then.extend(besides);
         Txn { when, then, ..Txn::default() }
@@ -325,9 +373,15 @@ impl EtcdStore {
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Assigns a slot to a claim.
-    fn assign(&self, slot: usize, record: &ClaimRecord, lease: LeaseId) -> Vec<Op> {
-        let inside = records::write(&record.inside(slot));
+    /// Assigns a slot to a claim, if the door is still the same.
+    fn assign(
+        &self,
+        slot: usize,
+        record: &ClaimRecord,
+        lease: LeaseId,
+        was: &View,
+    ) -> Vec<Op> {
+        let inside = records::write(&record.inside(slot, was.epoch()));
         vec![
             Op::put(self.keys.inside(&record.id), inside.clone(), lease),
             Op::put(self.keys.slot(slot), inside, 0),
@@ -342,12 +396,12 @@ impl EtcdStore {
     }
 
     /// Returns the conditions that the slot still belongs to `own`, or `None` if it did not belong to it in `was`.
-    /// The token alone is not enough, because a cluster that lost its history repeats revisions.
+    /// The version alone is not enough, because a cluster that lost its history repeats revisions.
     fn is_mine(&self, slot: usize, own: ClaimRef<'_>, was: &View) -> Option<Vec<When>> {
         match was.own {
-            OwnClaim::Inside { token, .. } => Some(vec![
-                When::modified(self.keys.slot(slot), token),
-                When::created(self.keys.inside(&own.record.id), token),
+            OwnClaim::Inside { version, .. } => Some(vec![
+                When::modified(self.keys.slot(slot), version),
+                When::modified(self.keys.inside(&own.record.id), version),
             ]),
             _ => None,
         }
@@ -357,7 +411,7 @@ impl EtcdStore {
     fn is_stale(&self, slot: usize, was: &View) -> Option<Vec<When>> {
         let owner = was.slots.get(&slot)?;
         Some(vec![
-            When::modified(self.keys.slot(slot), owner.token),
+            When::modified(self.keys.slot(slot), owner.version),
             When::absent(self.keys.inside(&owner.record.id)),
         ])
     }
@@ -383,7 +437,7 @@ impl EtcdStore {
         let response = self.client.txn(txn).await?;
         match response.succeeded {
             true => Ok(View { own: OwnClaim::Released, ..was.clone() }),
-            false => Ok(view::read(&response, look.len())?),
+            false => Ok(view::read(&response, look.len(), Some(&own.record.id))?),
         }
     }
 
@@ -392,13 +446,14 @@ impl EtcdStore {
         mut txn: Txn,
         own: Option<ClaimRef<'_>>,
     ) -> Result<(View, TxnResponse), StoreError> {
-        let look = view::ops(&self.keys, own.map(|own| own.record.id.as_str()));
+        let id = own.map(|own| own.record.id.as_str());
+        let look = view::ops(&self.keys, id);
         txn.then.extend(look.iter().cloned());
         if !txn.when.is_empty() {
             txn.otherwise.extend(look.iter().cloned());
         }
         let response = self.client.txn(txn).await?;
-        let view = view::read(&response, look.len())?;
+        let view = view::read(&response, look.len(), id)?;
         Ok((view, response))
     }
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error,
     records::{self, ClaimRecord, Door},
-    view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter},
+    view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter, token},
 };
 
 /// Returns the operations that read a whole view. `id` is the claim that makes the request.
@@ -26,7 +26,11 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
-pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
+pub(super) fn read(
+    response: &TxnResponse,
+    ops: usize,
+    id: Option<&str>,
+) -> Result<View, Error> {
     let answers = &response.answers;
     let [door, slots, inside, first, expiries, own @ ..] =
         &answers[answers.len().saturating_sub(ops)..]
@@ -36,15 +40,18 @@ pub(super) fn read(response: &TxnResponse, ops: usize) -> Result<View, Error> {
     let owner = |kv: &KeyValue| -> Result<(usize, Owner), Error> {
         let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
         let slot = last(&kv.key).parse().map_err(|_| damaged(kv, "it is no slot"))?;
-        Ok((slot, Owner { token: kv.mod_revision, record }))
+        Ok((slot, Owner { version: kv.mod_revision, record }))
     };
     let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
     let own = match read_own(own)? {
-        // Another process has removed or replaced the record of the slot of this claim.
-        OwnClaim::Inside { slot, token }
-            if slots.get(&slot).is_none_or(|own| own.token != token) =>
-        {
-            OwnClaim::Outside
+        OwnClaim::Inside { slot, version, .. } => match slots.get(&slot) {
+            Some(owner) if owner.version == version => with_slot(slot, owner, true),
+            // Another process has removed or replaced the record of the slot of this claim.
+            _ => OwnClaim::Outside,
+        },
+        OwnClaim::Outside => {
+            let mine = slots.iter().find(|(_, owner)| id == Some(owner.record.id.as_str()));
+            mine.map_or(OwnClaim::Outside, |(slot, owner)| with_slot(*slot, owner, false))
         }
         own => own,
     };
@@ -75,16 +82,13 @@ pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops_to_leave`].
-pub(super) fn read_to_leave(response: &TxnResponse) -> Result<View, Error> {
+pub(super) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Error> {
     let [door, first, waiting, inside, slot @ ..] = &response.answers[..] else {
         return Err(too_short());
     };
     let mut own = read_own(&[waiting.clone(), inside.clone()])?;
-    if let (OwnClaim::Inside { token, .. }, Some(slot)) = (own, slot.first())
-        && slot.first().is_none_or(|record| record.mod_revision != token)
-    {
-        // Another process has removed or replaced the record of the slot of this claim.
-        own = OwnClaim::Outside;
+    if let Some(slot) = slot.first() {
+        own = with_slot_record(own, slot.first(), id)?;
     }
     Ok(View {
         revision: response.revision,
@@ -108,7 +112,38 @@ pub(super) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
 pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
     let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
-    Ok(OwnClaim::Inside { slot, token: kv.create_revision })
+    let version = kv.mod_revision;
+    Ok(OwnClaim::Inside { slot, version, token: token(&record, version) })
+}
+
+/// Returns the state of the claim `id`, which is `own` by its own keys, given the record of the slot that it had.
+pub(super) fn with_slot_record(
+    own: OwnClaim,
+    slot: Option<&KeyValue>,
+    id: &str,
+) -> Result<OwnClaim, Error> {
+    match (own, slot) {
+        (OwnClaim::Inside { version, .. }, Some(kv)) if kv.mod_revision == version => Ok(own),
+        // Another process has removed or replaced the record of the slot of this claim.
+        (OwnClaim::Inside { .. }, _) => Ok(OwnClaim::Outside),
+        (OwnClaim::Outside, Some(kv)) => {
+            let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
+            let (mine, version) = (record.id == id, kv.mod_revision);
+            let token = token(&record, version);
+            let slot = record.slot.filter(|_| mine);
+            Ok(slot.map_or(own, |slot| OwnClaim::Detached { slot, version, token }))
+        }
+        _ => Ok(own),
+    }
+}
+
+/// Returns the state of the claim that a slot is assigned to, and that is `there` or not.
+fn with_slot(slot: usize, owner: &Owner, there: bool) -> OwnClaim {
+    let (version, token) = (owner.version, owner.token());
+    match there {
+        true => OwnClaim::Inside { slot, version, token },
+        false => OwnClaim::Detached { slot, version, token },
+    }
 }
 
 /// Returns the operations that read the state of the claim `id`.

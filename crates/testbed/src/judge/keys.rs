@@ -95,6 +95,11 @@ impl<'a> Judge<'a> {
 
     /// Judges that a claim gets a slot. The state is still that before the transaction.
     fn grant(&mut self, event: &Transaction<'a>, slot: usize, claim: &'a str) {
+        let owner = self.owners.get(&slot);
+        if owner.is_some_and(|owner| owner.claim == claim) && !self.inside.contains(claim) {
+            // Its lease has ended, and its owner has made the claim again.
+            return;
+        }
         if slot >= self.slots {
             self.report(SlotsBelowK, event, &format!("slot {slot}"));
         }

@@ -1,6 +1,6 @@
 //! One attempt: a call to one member, for a bounded time.
 
-use std::future::Future;
+use std::{future::Future, time::Instant};
 
 use http::uri::PathAndQuery;
 use tokio::time::timeout;
@@ -8,7 +8,7 @@ use tokio_stream::Stream;
 use tonic::{Request, Streaming, client::Grpc, metadata::AsciiMetadataValue, transport::Channel};
 use tonic_prost::ProstCodec;
 
-use super::{Client, Failure, failure::of_connection};
+use super::{Client, Failure, failure::of_connection, login::Login};
 
 /// A connection to a member, and the token to present there.
 #[derive(Clone)]
@@ -40,9 +40,35 @@ impl Client {
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        let line = self.shared.members.line();
-        let outcome = self.logged_in(&line, call).await;
+        let mut line = self.shared.members.line();
+        let outcome = match &self.shared.login {
+            None => self.in_time(call(line.clone())).await,
+            Some(login) => self.with_login(login, &mut line, &call).await,
+        };
         self.judge(&line, outcome)
+    }
+
+    /// Makes the call with our token. If the member does not know it, tries the next one, which becomes `line`.
+    async fn with_login<T, F>(
+        &self,
+        login: &Login,
+        line: &mut Line,
+        call: &impl Fn(Line) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let members = &self.shared.members;
+        let token = self.in_time_for_login(login.token(line)).await?;
+        let mut outcome = self.in_time(call(line.with(&token))).await;
+        if is_unknown_token(&outcome) && members.count() > 1 {
+            // A member forgets tokens when it is restarted. The next one may still know ours, which saves a login:
+            // that is slow, and all clients of the restarted member would log in at once.
+            members.leave(line.turn);
+            *line = members.line();
+            outcome = self.in_time(call(line.with(&token))).await;
+        }
+        self.again_if_rejected(login, line, call, &token, outcome).await
     }
 
     /// Switches to the next member if this one could not be reached. Returns the outcome, with an explanation for the
@@ -54,15 +80,22 @@ impl Client {
                 members.leave(line.turn);
                 Err(Failure::Unreachable(members.explain(&line.member, why)))
             }
+            Err(Failure::Certificate(why)) => {
+                let why = members.explain(&line.member, why);
+                // As long as another member may have a good certificate, another attempt is worthwhile.
+                Err(match members.leave_for_certificate(line.turn) {
+                    true => Failure::Denied(why),
+                    false => Failure::Unreachable(why),
+                })
+            }
             answer => {
-                members.heard();
+                members.heard(line.turn);
                 answer
             }
         }
     }
 
-    /// Makes the call with the client's token, if there is one. If etcd rejects the token, makes the call again
-    /// with a new token.
+    /// Makes the call at this member with our token, and again with a new token if that is rejected.
     pub(super) async fn logged_in<T, F>(
         &self,
         line: &Line,
@@ -74,13 +107,28 @@ impl Client {
         let Some(login) = &self.shared.login else {
             return self.in_time(call(line.clone())).await;
         };
-        let token = self.in_time(login.token(line)).await?;
+        let token = self.in_time_for_login(login.token(line)).await?;
         let outcome = self.in_time(call(line.with(&token))).await;
-        // Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied". So after every such
-        // answer, try again with a new token.
+        self.again_if_rejected(login, line, &call, &token, outcome).await
+    }
+
+    /// Returns the outcome of a call with this token. If the call was rejected, makes it again with a new token.
+    ///
+    /// Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied". So after every such
+    /// answer, try again with a new token.
+    async fn again_if_rejected<T, F>(
+        &self,
+        login: &Login,
+        line: &Line,
+        call: &impl Fn(Line) -> F,
+        token: &Option<AsciiMetadataValue>,
+        outcome: Result<T, Failure>,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
         let Err(Failure::Denied(_)) = outcome else { return outcome };
-        login.forget(&token).await;
-        let token = self.in_time(login.token(line)).await?;
+        let token = self.in_time_for_login(login.new_token(line, token)).await?;
         self.in_time(call(line.with(&token))).await
     }
 
@@ -88,10 +136,36 @@ impl Client {
         &self,
         call: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let limit = self.shared.attempt_timeout;
-        let late = |_| Failure::Unreachable(format!("no answer within {limit:?}"));
-        timeout(limit, call).await.map_err(late)?
+        let patience = &self.shared.patience;
+        let (begun, limit) = (Instant::now(), patience.limit());
+        match timeout(limit, call).await {
+            Ok(answer) => {
+                if !matches!(answer, Err(Failure::Unreachable(_))) {
+                    patience.answered_within(begun.elapsed());
+                }
+                answer
+            }
+            Err(_) => {
+                patience.not_answered_within(limit);
+                Err(Failure::Unreachable(format!("no answer within {limit:?}")))
+            }
+        }
     }
+
+    /// Waits for a login. A member that checks many passwords takes long for each.
+    async fn in_time_for_login<T>(
+        &self,
+        login: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let limit = self.shared.login_timeout;
+        let late = |_| Failure::Unreachable(format!("the login was not answered within {limit:?}"));
+        timeout(limit, login).await.map_err(late)?
+    }
+}
+
+/// Returns whether a call was rejected because the member does not know its token.
+fn is_unknown_token<T>(outcome: &Result<T, Failure>) -> bool {
+    matches!(outcome, Err(Failure::Denied(why)) if why.contains("invalid auth token"))
 }
 
 impl Line {

@@ -41,6 +41,8 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
         Some(Failure::Compacted)
     } else if says(&["too many requests", "auth store is old", "leader changed"]) {
         Some(Failure::Unreachable(text.into()))
+    } else if says(&["space exceeded"]) {
+        Some(Failure::NoSpace(text.into()))
     } else if says(&["grpc-status header missing"]) {
         // tonic reports this for a server that speaks HTTP but not gRPC, for example a proxy.
         Some(Failure::Unreachable(format!("the server there is not etcd: {text}")))
@@ -69,7 +71,7 @@ pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failur
     if text.contains("invalid peer certificate")
         || text.contains("fatal alert") && text.to_lowercase().contains("certificate")
     {
-        Failure::Denied(text)
+        Failure::Certificate(text)
     } else {
         Failure::Unreachable(text)
     }
@@ -106,12 +108,12 @@ mod tests {
         ] {
             assert_eq!(Failure::from(Status::new(code, text)), Failure::Denied(text.into()));
         }
-        for (code, text) in [
-            (Code::ResourceExhausted, "etcdserver: mvcc: database space exceeded"),
-            (Code::InvalidArgument, "etcdserver: duplicate key given in txn request"),
-        ] {
-            assert_eq!(Failure::from(Status::new(code, text)), Failure::Refused(text.into()));
-        }
+        let text = "etcdserver: duplicate key given in txn request";
+        let refused = Failure::from(Status::new(Code::InvalidArgument, text));
+        assert_eq!(refused, Failure::Refused(text.into()));
+        let text = "etcdserver: mvcc: database space exceeded";
+        let full = Failure::from(Status::new(Code::ResourceExhausted, text));
+        assert_eq!(full, Failure::NoSpace(text.into()));
         let gone = Status::new(Code::NotFound, "etcdserver: requested lease not found");
         assert_eq!(Failure::from(gone), Failure::LeaseGone);
         let text = "etcdserver: mvcc: required revision has been compacted";

@@ -1,5 +1,8 @@
 //! Leases: they end unless they are renewed, and the keys bound to them are deleted with them.
 
+use tokio::sync::mpsc;
+use tokio_stream::{StreamExt, wrappers::ReceiverStream};
+
 use super::{
     Client, Failure,
     messages::{
@@ -37,8 +40,12 @@ impl Client {
         // Each call opens a new stream. This costs as much as a plain call, and no open stream remains that may
         // break.
         self.attempt(|line| async move {
+            // etcd's gRPC proxy forgets a request when the stream of requests closes, so it stays open until there
+            // is an answer.
+            let (_requests_open, more) = mpsc::channel(1);
             let once = tokio_stream::once(LeaseKeepAliveRequest { id });
-            let mut answers = line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, once).await?;
+            let requests = once.chain(ReceiverStream::new(more));
+            let mut answers = line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, requests).await?;
             match answers.message().await? {
                 Some(answer) => Ok(answer.ttl > 0),
                 None => Err(Failure::Unreachable("the stream of keep-alives ended".into())),

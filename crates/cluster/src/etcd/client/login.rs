@@ -1,6 +1,8 @@
 //! Users with a password. The client exchanges the password for a token, which all further calls present.
 
-use tokio::sync::Mutex;
+use std::time::Duration;
+
+use tokio::{sync::Mutex, time::sleep};
 use tonic::metadata::AsciiMetadataValue;
 
 use super::{
@@ -17,14 +19,16 @@ type Token = AsciiMetadataValue;
 pub(super) struct Login {
     name: String,
     password: String,
+    /// The longest pause before a new token is requested in place of one that was rejected.
+    spread: Duration,
     /// The lock is held while a token is requested, so that only one token is requested at a time. etcd is slow at
     /// checking passwords, and one token is enough.
     token: Mutex<Option<Token>>,
 }
 
 impl Login {
-    pub(super) fn new(name: String, password: String) -> Login {
-        Login { name, password, token: Mutex::default() }
+    pub(super) fn new((name, password): (String, String), spread: Duration) -> Login {
+        Login { name, password, spread, token: Mutex::default() }
     }
 
     /// Returns the token; `None` if the cluster has no authentication.
@@ -36,12 +40,22 @@ impl Login {
         Ok(token.clone())
     }
 
-    /// Forgets a token that was rejected.
-    pub(super) async fn forget(&self, refused: &Option<Token>) {
+    /// Returns a token in place of one that was rejected: a new one, unless another call has got one meanwhile. Pauses
+    /// for a random time before it asks for one, because many clients notice at once that their tokens are gone.
+    pub(super) async fn new_token(
+        &self,
+        line: &Line,
+        rejected: &Option<Token>,
+    ) -> Result<Option<Token>, Failure> {
         let mut token = self.token.lock().await;
-        if *token == *refused {
+        if *token == *rejected {
+            if rejected.is_some() {
+                sleep(self.spread.mul_f64(fastrand::f64())).await;
+            }
             *token = None;
+            *token = self.authenticate(line).await?;
         }
+        Ok(token.clone())
     }
 
     async fn authenticate(&self, line: &Line) -> Result<Option<Token>, Failure> {

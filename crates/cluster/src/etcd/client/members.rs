@@ -1,6 +1,7 @@
 //! The members of the cluster, and the connection to one of them.
 
 use std::{
+    collections::HashSet,
     fs,
     path::Path,
     sync::{
@@ -23,6 +24,8 @@ const PING_ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 pub(super) struct Members {
     names: Vec<String>,
     endpoints: Vec<Endpoint>,
+    /// The order in which we try them. It is random, so that clients are spread over the members.
+    order: Vec<usize>,
     current: Mutex<Current>,
     /// Whether any member has ever answered.
     heard: AtomicBool,
@@ -37,6 +40,8 @@ struct Current {
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
+    /// The members whose certificate was bad when we last connected.
+    bad_certificates: HashSet<usize>,
 }
 
 impl Members {
@@ -44,7 +49,10 @@ impl Members {
     pub(super) fn new(options: &ClusterOptions) -> Result<Members, Error> {
         let tls = options.etcd.tls.as_ref().map(tls_config).transpose()?;
         let endpoint = |member: &String| endpoint(member, tls.clone(), options);
+        let mut order: Vec<_> = (0..options.etcd.endpoints.len()).collect();
+        fastrand::shuffle(&mut order);
         Ok(Members {
+            order,
             names: options.etcd.endpoints.clone(),
             endpoints: options.etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
@@ -66,10 +74,14 @@ impl Members {
     /// Returns the connection to the current member.
     pub(super) fn line(&self) -> Line {
         let mut current = self.lock();
-        let member = (current.turn % self.endpoints.len() as u64) as usize;
+        let member = self.member(current.turn);
         let connect = || self.endpoints[member].connect_lazy();
         let channel = current.channel.get_or_insert_with(connect).clone();
         Line::new(current.turn, self.names[member].clone(), channel)
+    }
+
+    fn member(&self, turn: u64) -> usize {
+        self.order[(turn % self.order.len() as u64) as usize]
     }
 
     /// Returns a new connection to each member.
@@ -91,14 +103,24 @@ impl Members {
     pub(super) fn leave(&self, turn: u64) {
         let mut current = self.lock();
         if current.turn == turn {
-            *current = Current { turn: turn + 1, channel: None };
+            (current.turn, current.channel) = (turn + 1, None);
         }
     }
 
+    /// Moves on to the next member, because the certificate of this one is bad, or it does not accept ours. Returns
+    /// whether this is so for all members.
+    pub(super) fn leave_for_certificate(&self, turn: u64) -> bool {
+        self.leave(turn);
+        let mut current = self.lock();
+        current.bad_certificates.insert(self.member(turn));
+        current.bad_certificates.len() == self.order.len()
+    }
+
     /// Notes that a member has answered, so the TLS options are right.
-    pub(super) fn heard(&self) {
+    pub(super) fn heard(&self, turn: u64) {
         // ORDERING: Relaxed, because it only affects the text of a message.
         self.heard.store(true, Relaxed);
+        self.lock().bad_certificates.remove(&self.member(turn));
     }
 
     /// Explains why a member could not be reached. A member that closes the connection gives no reason. In this case,
@@ -129,7 +151,7 @@ fn endpoint(
     let scheme = if tls.is_some() { "https" } else { "http" };
     let endpoint = Endpoint::from_shared(format!("{scheme}://{member}"))
         .map_err(bad)?
-        .connect_timeout(options.attempt_time(options.etcd.dial_timeout))
+        .connect_timeout(options.dial_time())
         .tcp_nodelay(true)
         .http2_keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(PING_ANSWERED_WITHIN)

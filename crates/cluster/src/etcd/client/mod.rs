@@ -14,6 +14,7 @@ mod lease;
 mod login;
 mod members;
 mod messages;
+mod patience;
 mod range;
 mod txn;
 mod watch;
@@ -33,6 +34,7 @@ pub(crate) use watch::{Event, Watch};
 use history::History;
 use login::Login;
 use members::Members;
+use patience::Patience;
 
 /// A client of a cluster. Clones share its connection.
 #[derive(Clone)]
@@ -45,7 +47,9 @@ struct Shared {
     login: Option<Login>,
     history: History,
     /// How long one attempt may take.
-    attempt_timeout: Duration,
+    patience: Patience,
+    /// How long a login may take.
+    login_timeout: Duration,
 }
 
 impl Client {
@@ -54,9 +58,10 @@ impl Client {
         options.check()?;
         let shared = Shared {
             members: Members::new(options)?,
-            login: options.etcd.user.clone().map(|(name, password)| Login::new(name, password)),
+            login: options.etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
             history: History::default(),
-            attempt_timeout: options.attempt_time(options.command_timeout),
+            patience: Patience::new(options.attempt_times()),
+            login_timeout: options.command_timeout.min(options.ttl / 2),
         };
         Ok(Client { shared: Arc::new(shared) })
     }

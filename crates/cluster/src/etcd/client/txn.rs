@@ -5,12 +5,13 @@ use super::{
     attempt::Line,
     messages::{
         Compare, CompareResult, CompareTarget, DeleteRangeRequest, PutRequest, RangeRequest,
-        Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion, TxnRequest,
+        RangeResponse, Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion, TxnRequest,
         TxnResponse as Raw,
     },
 };
 
 const TXN: &str = "/etcdserverpb.KV/Txn";
+const RANGE: &str = "/etcdserverpb.KV/Range";
 
 /// A transaction. If all conditions in `when` hold, it performs all operations in `then`, otherwise all operations in
 /// `otherwise`. It is atomic.
@@ -77,7 +78,28 @@ impl Client {
     }
 }
 
+/// A key as it was at some moment after the request was sent.
+pub(crate) struct KeyRead {
+    pub kv: Option<KeyValue>,
+    pub revision: i64,
+    /// How often the store had lost its history by then, as far as the client has noticed.
+    pub generation: u64,
+}
+
 impl Client {
+    /// Reads one key by consensus. Members without space answer this, but no transaction.
+    pub(crate) async fn read(&self, key: String) -> Result<KeyRead, Failure> {
+        self.shared.history.check()?;
+        let request = RangeRequest { key: key.into(), ..RangeRequest::default() };
+        let history = &self.shared.history;
+        let sent = history.sent();
+        let found: RangeResponse = self.unary(RANGE, request).await?;
+        let header = found.header.unwrap_or_default();
+        history.note_cluster(header.cluster_id)?;
+        let generation = history.note(sent, header.revision, false);
+        Ok(KeyRead { kv: found.kvs.into_iter().next(), revision: header.revision, generation })
+    }
+
     /// Asks the member at the other end of `line` for the identity of its cluster, by reading a key.
     pub(super) async fn cluster_of(&self, line: &Line, key: String) -> Result<u64, Failure> {
         let then = vec![Op::get(key).without_consensus()];

@@ -110,10 +110,10 @@ fn timeouts_and_the_ttl_have_defaults_and_bounds() {
     let options = parse("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "")]).unwrap();
     assert_eq!(options.etcd.dial_timeout, Duration::from_secs(2));
     assert_eq!(options.command_timeout, Duration::from_secs(5));
-    assert_eq!(options.ttl, Duration::from_secs(10));
-    assert_eq!(options.attempt_time(options.command_timeout), Duration::from_secs(2));
+    assert_eq!(options.ttl, Duration::from_secs(20));
+    assert_eq!(options.attempt_times(), [2, 5].map(Duration::from_secs));
     let options = parse("etcd://h", &[("ETCDCTL_COMMAND_TIMEOUT", "100ms")]).unwrap();
-    assert_eq!(options.attempt_time(options.command_timeout), Duration::from_millis(100));
+    assert_eq!(options.attempt_times(), [100, 100].map(Duration::from_millis));
     assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "5")]).contains("500ms"));
     assert!(refused("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "0s")]).contains("longer than 0 s"));
 

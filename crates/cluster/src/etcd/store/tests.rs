@@ -1,4 +1,4 @@
-//! Requests that arrive late, on a real etcd.
+//! Requests that arrive late, and claims that are read without a transaction, on a real etcd.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -67,5 +67,53 @@ fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
         store.perform(free, Some(stranger), &held).await.expect("reachable");
         let now = store.view(Some(holder)).await.expect("reachable");
         assert!(now.own.is_inside() && now.slots.contains_key(&0), "{now:?}");
+    });
+}
+
+#[test]
+fn a_claim_is_read_without_a_transaction_as_with_one() {
+    with_hall(async |store| {
+        let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
+        let records = ["holder", "waiter", "stranger"].map(record);
+        let was = store.view(None).await.expect("reachable");
+        for record in &records {
+            let mut own = ClaimRef { record, lease, slot: None };
+            if record.id != "stranger" {
+                let claim = Ask::Claim { slot: 0, wait: true };
+                let seen = store.perform(claim, Some(own), &was).await.expect("reachable").own;
+                own.slot = seen.is_inside().then_some(0);
+            }
+            let (alone, view) = (store.claim_alone(own).await, store.exit_view(own).await);
+            let (alone, view) = (alone.expect("reachable"), view.expect("reachable"));
+            assert_eq!(alone.own, view.own, "{}", record.id);
+        }
+    });
+}
+
+#[test]
+fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
+    with_hall(async |store| {
+        let grant = async || store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
+        let (record, empty) = (record("holder"), store.view(None).await.expect("reachable"));
+        let hall = empty.hall().expect("there is one");
+        let mut own = ClaimRef { record: &record, lease: grant().await, slot: None };
+        let claim = Ask::Claim { slot: 0, wait: true };
+        let first = store.perform(claim, Some(own), &empty).await.expect("reachable").own;
+        let OwnClaim::Inside { version, token, .. } = first else { panic!("{first:?}") };
+        own.slot = Some(0);
+        assert!(store.revoke_lease(own.lease).await);
+        let gone = store.exit_view(own).await.expect("reachable").own;
+        assert_eq!(gone, OwnClaim::Detached { slot: 0, version, token });
+        own.lease = grant().await;
+        let other_hall = store.attach(own, hall + 1, gone).await.expect("reachable").own;
+        assert_eq!(other_hall, gone, "the hall was removed and made again");
+        let again = store.attach(own, hall, gone).await.expect("reachable").own;
+        let OwnClaim::Inside { version: newer, token: same, .. } = again else { panic!("{again:?}") };
+        assert!(newer > version && same == token, "others count from here on, and the token stays");
+        // A request that arrives late, for the version that is gone.
+        assert!(store.revoke_lease(own.lease).await);
+        own.lease = grant().await;
+        let late = store.attach(own, hall, gone).await.expect("reachable").own;
+        assert_eq!(late, OwnClaim::Detached { slot: 0, version: newer, token });
     });
 }

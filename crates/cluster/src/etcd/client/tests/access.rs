@@ -129,6 +129,39 @@ fn certificates_of_members_and_clients_are_verified() {
 }
 
 #[test]
+fn a_member_with_a_bad_certificate_is_skipped_and_named() {
+    let Some(pki) = Pki::new() else { return };
+    let server = |name: &str| {
+        let more = [
+            format!("--cert-file={}", pki.path(&format!("{name}.pem")).display()),
+            format!("--key-file={}", pki.path(&format!("{name}.key")).display()),
+        ];
+        let flags = vec![format!("--cacert={}", pki.path("both.pem").display())];
+        Server::start_with("https", &more, flags)
+    };
+    let (Some(good), Some(bad)) = (server("server"), server("stranger")) else { return };
+    let address = |server: &Server| format!("127.0.0.1:{}", server.port);
+    let connect = |endpoints: Vec<String>| {
+        let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
+        let mut options = options(&good);
+        options.etcd = EtcdOptions { endpoints, tls: Some(tls), ..options.etcd };
+        Client::new(&options).unwrap()
+    };
+    wait(async {
+        // Each client begins with a random member.
+        for _ in 0..10 {
+            let client = connect(vec![address(&bad), address(&good)]);
+            retrying(&client, TIMEOUT, async || client.txn(put("a", 0)).await).await.unwrap();
+        }
+        // If no member has a good certificate, waiting does not help.
+        let client = connect(vec![address(&bad), address(&bad)]);
+        let error = retrying(&client, TIMEOUT, async || client.txn(put("a", 0)).await).await;
+        let error = error.unwrap_err();
+        assert!(matches!(&error, Error::Denied { why } if why.contains(&address(&bad))), "{error}");
+    });
+}
+
+#[test]
 fn tls_to_a_member_without_tls_fails_with_a_hint() {
     let Some(server) = Server::start() else { return };
     let Some(pki) = Pki::new() else { return };
@@ -171,7 +204,8 @@ fn members_with_tls_may_be_ipv6_addresses() {
     assert!(Client::new(&options).is_ok());
 }
 
-/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed.
+/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed, and so is `stranger`
+/// (for the same addresses). `both` has `ca` and `stranger`.
 struct Pki(TempDir);
 
 impl Pki {
@@ -183,10 +217,11 @@ impl Pki {
         pki.make("other", &[]);
         let signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:false"];
         pki.make("joe", &signed);
-        pki.make(
-            "server",
-            &[&signed[..], &["-addext", "subjectAltName=IP:127.0.0.1,IP:::1"]].concat(),
-        );
+        let addresses = ["-addext", "subjectAltName=IP:127.0.0.1,IP:::1"];
+        pki.make("server", &[&signed[..], &addresses].concat());
+        pki.make("stranger", &addresses);
+        let both = ["ca.pem", "stranger.pem"].map(|file| std::fs::read(pki.path(file)).unwrap());
+        std::fs::write(pki.path("both.pem"), both.concat()).unwrap();
         Some(pki)
     }
 

@@ -1,0 +1,77 @@
+//! Wakes a stopped hallpass when its command runs again.
+//!
+//! hallpass stops when its command stops, so that a shell sees a stopped job. A shell continues both. But anybody may
+//! continue the command alone, or kill it, and a stopped process notices neither. So before hallpass stops, it
+//! starts a small process that looks at the command, and continues hallpass when the command is no longer stopped.
+
+use std::{
+    env, fs, io,
+    os::unix::process::CommandExt,
+    process::{Child, Command, ExitCode, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
+
+/// The first argument of a waker. The others are process ids, so no help text mentions it.
+const WORD: &str = "waker";
+/// Time between two looks at the command.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// The processes that a waker looks after: hallpass and its command.
+pub type Pair = [Pid; 2];
+
+/// Returns the processes in the command line, if it is that of a waker.
+pub fn called() -> Option<Pair> {
+    let mut words = env::args_os().skip(1);
+    words.next().filter(|word| word == WORD)?;
+    let pids: Option<Vec<_>> = words.map(|word| Pid::from_raw(word.to_str()?.parse().ok()?)).collect();
+    pids?.try_into().ok()
+}
+
+/// Looks at the command until hallpass, the parent of this process, ends it or has ended.
+pub fn run([hallpass, command]: Pair) -> ExitCode {
+    // hallpass does not reap the command while it is stopped, so the process ids are not reused.
+    while getppid() == Some(hallpass) {
+        if !is_stopped(command) {
+            // Again and again: the first signal may come before hallpass has stopped.
+            let _ = kill_process(hallpass, Signal::CONT);
+        }
+        thread::sleep(EVERY);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Returns `true` if the process is stopped. If this user may not see it, there is no news to wake hallpass for.
+fn is_stopped(pid: Pid) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    // The name of the program, before the last parenthesis, may contain anything.
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
+/// A running waker. Dropping it ends it.
+pub struct Waker(Child);
+
+impl Waker {
+    /// Starts a waker for this process and its command.
+    pub fn start(command: Pid) -> io::Result<Self> {
+        let mut waker = Command::new("/proc/self/exe");
+        waker.arg0("hallpass").arg(WORD).args([getpid(), command].map(|pid| pid.to_string()));
+        waker.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Signals to the job, such as those of the terminal, are not for the waker.
+        waker.process_group(0).spawn().map(Waker)
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+}
+
+impl Drop for Waker {
+    fn drop(&mut self) {
+        // It is not reaped yet, so this does not fail.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,68 @@
+//! How long to wait for an answer.
+//!
+//! A member that does not answer soon may be stuck, and a holder must be able to ask another one in time. But in a slow
+//! network all of them take long. So the limit grows when answers are late, and shrinks when they are not.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// The present limit for an answer.
+pub(super) struct Patience {
+    least: Duration,
+    most: Duration,
+    limit: Mutex<Duration>,
+}
+
+impl Patience {
+    pub(super) fn new([least, most]: [Duration; 2]) -> Self {
+        let most = most.max(least);
+        Patience { least, most, limit: Mutex::new(least) }
+    }
+
+    /// Returns how long the next answer may take.
+    pub(super) fn limit(&self) -> Duration {
+        *self.lock()
+    }
+
+    /// Notes that an answer arrived within this time.
+    pub(super) fn answered_within(&self, time: Duration) {
+        *self.lock() = time.saturating_mul(4).clamp(self.least, self.most);
+    }
+
+    /// Notes that an answer did not arrive within this limit.
+    pub(super) fn not_answered_within(&self, limit: Duration) {
+        let mut now = self.lock();
+        // Calls that were made at the same time are late at the same time: the limit grows once.
+        if *now <= limit {
+            *now = limit.saturating_mul(2).min(self.most);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Duration> {
+        self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_grows_with_late_answers_and_shrinks_with_quick_ones() {
+        let seconds = Duration::from_secs;
+        let patience = Patience::new([seconds(2), seconds(10)]);
+        assert_eq!(patience.limit(), seconds(2));
+        patience.not_answered_within(seconds(2));
+        patience.not_answered_within(seconds(2));
+        assert_eq!(patience.limit(), seconds(4), "both were late at the same time");
+        patience.not_answered_within(seconds(4));
+        patience.not_answered_within(seconds(8));
+        assert_eq!(patience.limit(), seconds(10));
+        patience.answered_within(seconds(1));
+        assert_eq!(patience.limit(), seconds(4));
+        patience.answered_within(Duration::from_millis(1));
+        assert_eq!(patience.limit(), seconds(2));
+    }
+}

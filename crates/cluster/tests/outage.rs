@@ -1,0 +1,250 @@
+//! Holders and waiters outlive what a cluster goes through: restarts, outages, slow networks, proxies, a full disk.
+
+mod common;
+
+use std::{
+    env,
+    process::{Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{await_queue, connect, eventually, options};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass};
+use hallpass_testbed::{EtcdCluster, Proxy, Storage, TIMEOUT, etcd};
+
+/// Runs an `etcdctl` command, which must succeed.
+fn etcdctl(cluster: &EtcdCluster, words: &[&str]) {
+    let output = cluster.etcdctl(words).output().expect("it runs");
+    assert!(output.status.success(), "{words:?}: {output:?}");
+}
+
+/// Waits for this time, and asserts all along that the passes are valid.
+#[track_caller]
+fn stay(passes: &[ClusterPass], time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        let lost = passes.iter().filter(|pass| !pass.is_valid()).count();
+        assert_eq!(lost, 0, "passes lost after {:?}", begun.elapsed());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// After its restart, a member knows no login any more, and all clients log in again at the same time. Each login
+/// keeps it busy for a tenth of a second.
+#[test]
+fn holders_outlive_a_rolling_restart_of_a_cluster_with_passwords() {
+    const HOLDERS: usize = 40;
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(3);
+    for words in [
+        &["user", "add", "root:secret"][..],
+        &["user", "grant-role", "root", "root"],
+        &["auth", "enable"],
+    ] {
+        etcdctl(&cluster, words);
+    }
+    let hall = |_| -> ClusterHall {
+        let mut options = ClusterOptions::at(&cluster.url()).expect("a valid URL");
+        options.command_timeout = TIMEOUT;
+        options.etcd.user = Some(("root".into(), "secret".into()));
+        Cluster::connect(options).expect("valid options").open("gpu", HOLDERS).expect("there")
+    };
+    let halls: Vec<_> = (0..HOLDERS).map(hall).collect();
+    let passes: Vec<_> = halls.iter().map(|hall| hall.acquire().expect("free")).collect();
+    for member in cluster.members() {
+        member.kill();
+        stay(&passes, Duration::from_secs(1));
+        member.restart();
+        let begun = Instant::now();
+        while !member.is_healthy() {
+            assert!(begun.elapsed() < TIMEOUT, "the member does not recover");
+            stay(&passes, Duration::from_millis(20));
+        }
+        stay(&passes, Duration::from_secs(1));
+    }
+    stay(&passes, Duration::from_secs(4));
+}
+
+#[test]
+fn clients_are_spread_over_the_members() {
+    const CLIENTS: usize = 30;
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(3);
+    let paths: Vec<_> = cluster.members().iter().map(Proxy::before).collect();
+    let url = EtcdCluster::url_through(&paths);
+    let connect = |_| Cluster::connect(options(&url)).expect("valid options");
+    let clients: Vec<_> = (0..CLIENTS).map(connect).collect();
+    for client in &clients {
+        client.names().expect("reachable");
+    }
+    let counts: Vec<_> = paths.iter().map(Proxy::connections).collect();
+    assert!(counts.iter().sum::<usize>() >= CLIENTS, "{counts:?}");
+    // The chance that a member gets none is one in 60,000.
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+}
+
+#[test]
+fn waiters_cause_few_requests() {
+    const WAITERS: usize = 60;
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let connected =
+        Cluster::connect(ClusterOptions::at(&cluster.url()).expect("a valid URL")).expect("valid");
+    let hall = connected.open("gpu", 1).expect("new");
+    let pass = hall.acquire().expect("free");
+    let mut waiters: Vec<_> = (0..WAITERS).map(|_| Box::pin(hall.acquire_async())).collect();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    for waiter in &mut waiters {
+        assert!(waiter.as_mut().poll(&mut context).is_pending());
+    }
+    await_queue(&connect(&cluster).open("gpu", 1).expect("there"), WAITERS);
+    thread::sleep(Duration::from_secs(1));
+    let (begun, before) = (Instant::now(), cluster.requests());
+    thread::sleep(Duration::from_secs(14));
+    let rate = (cluster.requests() - before) as f64 / begun.elapsed().as_secs_f64();
+    // 300 waiters may cause 100 requests a second.
+    assert!(rate <= WAITERS as f64 / 3.0, "{rate} requests a second");
+    drop(waiters);
+    drop(pass);
+}
+
+#[test]
+fn a_holder_behind_a_grpc_proxy_keeps_its_pass() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let proxy = cluster.grpc_proxy();
+    let ttl = Duration::from_secs(6);
+    let options = ClusterOptions { ttl, ..options(&proxy.url()) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let pass = hall.acquire().expect("free");
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    stay(std::slice::from_ref(&pass), 2 * ttl);
+    // Its lease lasts, too.
+    assert!(near.status().expect("reachable").holders[0].alive);
+    pass.release().expect("ours");
+}
+
+/// In this network a connection takes longer than a tenth of the ttl, and so does each answer.
+#[test]
+fn a_holder_in_a_slow_network_keeps_its_pass() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let ttl = Duration::from_secs(10);
+    path.delay(ttl.mul_f64(0.075));
+    let url = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let options = ClusterOptions { ttl, ..options(&url) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let pass = hall.acquire().expect("free");
+    stay(std::slice::from_ref(&pass), ttl.mul_f64(1.2));
+    pass.release().expect("ours");
+}
+
+/// The outage lasts for `HALLPASS_OUTAGE_SECONDS`. CI sets more than a minute.
+#[test]
+fn a_waiter_waits_as_long_as_it_was_told_to() {
+    let Some(()) = etcd() else { return };
+    let seconds = env::var("HALLPASS_OUTAGE_SECONDS").map_or(3, |text| text.parse().expect("a number"));
+    let cluster = EtcdCluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let url = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let options = ClusterOptions { ttl: common::SHORT_TTL, ..options(&url) };
+    let far = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let pass = near.acquire().expect("free");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| far.try_acquire_for(10 * TIMEOUT));
+        await_queue(&near, 1);
+        path.refuse();
+        thread::sleep(Duration::from_secs(seconds));
+        assert!(!waiter.is_finished(), "it has given up");
+        path.heal();
+        pass.release().expect("ours");
+        waiter.join().expect("no panic").expect("its turn comes").release().expect("ours");
+    });
+}
+
+/// A member whose disk is full refuses everything that might write.
+#[test]
+fn a_holder_outlives_a_cluster_without_space() {
+    let Some(()) = etcd() else { return };
+    let flags = ["--quota-backend-bytes=1000000"];
+    let cluster = EtcdCluster::start_with(1, Storage::Memory, &flags);
+    let ttl = Duration::from_secs(6);
+    let options = ClusterOptions { ttl, ..options(&cluster.url()) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let pass = hall.acquire().expect("free");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| hall.acquire());
+        await_queue(&hall, 1);
+        fill(&cluster);
+        stay(std::slice::from_ref(&pass), 2 * ttl);
+        assert!(!waiter.is_finished(), "it has given up");
+        make_space(&cluster);
+        pass.release().expect("ours");
+        waiter.join().expect("no panic").expect("its turn comes").release().expect("ours");
+    });
+}
+
+/// Writes more than the cluster has space for. It can only do so with several writes at once: a member compares the
+/// quota with what it had written some time ago.
+fn fill(cluster: &EtcdCluster) {
+    let large = "x".repeat(100_000);
+    let is_refused = || {
+        let put = |_| {
+            let key = format!("fill/{}", fastrand::u64(..));
+            let mut put = cluster.etcdctl(&["put", &key, &large]);
+            put.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs")
+        };
+        let puts: Vec<_> = (0..16).map(put).collect();
+        let ends = puts.into_iter().map(|put| put.wait_with_output().expect("it ends"));
+        let refused = |end: &Output| String::from_utf8_lossy(&end.stderr).contains("space exceeded");
+        ends.filter(refused).count() == 16
+    };
+    eventually(is_refused);
+}
+
+/// Frees the space that the keys below `fill/` take, as an operator would.
+fn make_space(cluster: &EtcdCluster) {
+    etcdctl(cluster, &["del", "--prefix", "fill/"]);
+    let shown = cluster.etcdctl(&["get", "fill/", "--write-out", "json"]).output();
+    let shown: serde_json::Value =
+        serde_json::from_slice(&shown.expect("it runs").stdout).expect("JSON");
+    let revision = shown["header"]["revision"].as_u64().expect("a revision").to_string();
+    etcdctl(cluster, &["compact", "--physical", &revision]);
+    etcdctl(cluster, &["defrag"]);
+    etcdctl(cluster, &["alarm", "disarm"]);
+}
+
+#[test]
+fn a_holder_whose_lease_ended_keeps_its_slot() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let ttl = Duration::from_secs(6);
+    let options = ClusterOptions { ttl, ..options(&cluster.url()) };
+    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let pass = hall.acquire().expect("free");
+    let mut revoked = String::new();
+    // Twice, because what others remember of the first time must not count for the second.
+    for _ in 0..2 {
+        eventually(|| lease_of_holder(&cluster).is_some_and(|lease| lease != revoked));
+        revoked = lease_of_holder(&cluster).expect("the holder has a claim");
+        etcdctl(&cluster, &["lease", "revoke", &revoked]);
+    }
+    eventually(|| lease_of_holder(&cluster).is_some_and(|lease| lease != revoked));
+    let token = near.status().expect("reachable").holders[0].token;
+    assert_eq!(token, Some(pass.token()), "it is still the same pass");
+    stay(std::slice::from_ref(&pass), ttl.mul_f64(1.5));
+    pass.release().expect("ours");
+    assert_eq!(near.available().expect("reachable"), 1);
+}
+
+/// Returns the lease of the only holder's claim; `None` if it has no claim.
+fn lease_of_holder(cluster: &EtcdCluster) -> Option<String> {
+    let words = ["get", "--prefix", "/hallpass/gpu/inside/", "--write-out", "json"];
+    let found = cluster.etcdctl(&words).output().expect("it runs").stdout;
+    let found: serde_json::Value = serde_json::from_slice(&found).expect("JSON");
+    Some(format!("{:x}", found["kvs"][0]["lease"].as_i64()?))
+}
