@@ -194,7 +194,7 @@ fn invalid_options_are_refused_with_a_reason() {
         (&halls, &["--user", "bob", "x", "true"], "no password for --user bob"),
         (&halls, &["--cert", "/x", "x", "true"], "--key"),
         (&here, &["--ttl", "6", "x", "true"], "add --on"),
-        (&here, &["--grace", "6", "x", "true"], "add --on"),
+        (&here, &["--grace", "6", "x", "true"], "--on URL"),
         (&here, &["--user", "bob", "x", "true"], "add --on"),
     ] {
         let output = halls.output("run", words);

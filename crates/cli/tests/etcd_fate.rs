@@ -20,7 +20,7 @@ const SHORT: [&str; 4] = ["--ttl", "3", "--grace", "0.4"];
 /// For a command that needs some time between SIGTERM and SIGKILL.
 const LONG_GRACE: [&str; 4] = ["--ttl", "4", "--grace", "1.5"];
 /// For a slot that is renewed every 1.2 s, which `await_renewal` can see.
-const RENEWED: [&str; 4] = ["--ttl", "6", "--grace", "0.4"];
+const RENEWED: [&str; 4] = ["--ttl", "12", "--grace", "0.4"];
 /// For a slot that must be released: no test waits until it expires.
 const ENDLESS: [&str; 4] = ["--ttl", "300", "--grace", "0.4"];
 

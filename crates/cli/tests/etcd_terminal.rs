@@ -66,7 +66,7 @@ fn ctrl_c_reaches_the_command_and_not_the_keeper() {
 #[test]
 fn ctrl_z_stops_both_and_the_slot_stays() {
     let (cluster, halls) = halls!("stop");
-    let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 6 x sh -c 'echo ready; read word; echo $word'; \
+    let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 12 x sh -c 'echo ready; read word; echo $word'; \
                   echo stopped; read word; fg; echo over";
     let script = script.replace("$ON", &halls.place[1]);
     let mut terminal = Terminal::run(&halls, &["sh", "-c", &script]);

@@ -38,8 +38,8 @@ pub fn said(output: &Output) -> String {
     text(&output.stderr)
 }
 
-/// Waits until the lease of the only holder of a hall is renewed once more. The ttl must be at least 6 s: a lease
-/// is renewed every fifth of it, and etcd shows its remaining time in whole seconds.
+/// Waits until the lease of the only holder of a hall is renewed once more. The ttl must be at least 12 s: a lease
+/// is renewed every tenth of it, and etcd shows its remaining time in whole seconds.
 pub fn await_renewal(cluster: &EtcdCluster, prefix: &str, hall: &str) {
     let lease = lease(cluster, &format!("{prefix}/{hall}/inside/"));
     let remaining = || {
