@@ -34,7 +34,8 @@ impl Failure {
             Failure::Denied(why) | Failure::Certificate(why) => Error::Denied { why },
             Failure::Refused(why) | Failure::OtherCluster(why) => Error::Refused { why },
             Failure::NoSpace(why) => {
-                let advice = "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
+                let advice =
+                    "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
                 Error::Refused { why: format!("{why}: {advice}") }
             }
             Failure::Compacted => Error::Refused { why: "that revision is compacted".into() },

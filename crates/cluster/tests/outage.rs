@@ -145,7 +145,8 @@ fn a_holder_in_a_slow_network_keeps_its_pass() {
 #[test]
 fn a_waiter_waits_as_long_as_it_was_told_to() {
     let Some(()) = etcd() else { return };
-    let seconds = env::var("HALLPASS_OUTAGE_SECONDS").map_or(3, |text| text.parse().expect("a number"));
+    let seconds =
+        env::var("HALLPASS_OUTAGE_SECONDS").map_or(3, |text| text.parse().expect("a number"));
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
     let url = EtcdCluster::url_through(std::slice::from_ref(&path));
@@ -199,7 +200,8 @@ fn fill(cluster: &EtcdCluster) {
         };
         let puts: Vec<_> = (0..16).map(put).collect();
         let ends = puts.into_iter().map(|put| put.wait_with_output().expect("it ends"));
-        let refused = |end: &Output| String::from_utf8_lossy(&end.stderr).contains("space exceeded");
+        let refused =
+            |end: &Output| String::from_utf8_lossy(&end.stderr).contains("space exceeded");
         ends.filter(refused).count() == 16
     };
     eventually(is_refused);

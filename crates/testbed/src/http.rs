@@ -21,7 +21,8 @@ pub(crate) fn get_text(at: SocketAddr, path: &str) -> io::Result<String> {
 
 pub(crate) fn post(at: SocketAddr, path: &str, body: &str) -> io::Result<Value> {
     let length = body.len();
-    let answer = ask(at, &format!("POST {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}"))?;
+    let answer =
+        ask(at, &format!("POST {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}"))?;
     serde_json::from_str(&answer).map_err(io::Error::from)
 }
 

@@ -26,7 +26,8 @@ pub type Pair = [Pid; 2];
 pub fn called() -> Option<Pair> {
     let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
-    let pids: Option<Vec<_>> = words.map(|word| Pid::from_raw(word.to_str()?.parse().ok()?)).collect();
+    let pids: Option<Vec<_>> =
+        words.map(|word| Pid::from_raw(word.to_str()?.parse().ok()?)).collect();
     pids?.try_into().ok()
 }
 

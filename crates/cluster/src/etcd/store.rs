@@ -154,7 +154,12 @@ impl EtcdStore {
 
     /// Makes a claim again whose lease has ended, while its slot is still assigned to it. Returns what a holder needs
     /// to leave.
-    pub(crate) async fn attach(&self, own: ClaimRef<'_>, hall: Revision, was: OwnClaim) -> Result<View, StoreError> {
+    pub(crate) async fn attach(
+        &self,
+        own: ClaimRef<'_>,
+        hall: Revision,
+        was: OwnClaim,
+    ) -> Result<View, StoreError> {
         let OwnClaim::Detached { slot, version, token } = was else {
             return self.exit_view(own).await;
         };
@@ -374,13 +379,7 @@ impl EtcdStore {
     }
 
     /// Assigns a slot to a claim, if the door is still the same.
-    fn assign(
-        &self,
-        slot: usize,
-        record: &ClaimRecord,
-        lease: LeaseId,
-        was: &View,
-    ) -> Vec<Op> {
+    fn assign(&self, slot: usize, record: &ClaimRecord, lease: LeaseId, was: &View) -> Vec<Op> {
         let inside = records::write(&record.inside(slot, was.epoch()));
         vec![
             Op::put(self.keys.inside(&record.id), inside.clone(), lease),

@@ -26,11 +26,7 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
-pub(super) fn read(
-    response: &TxnResponse,
-    ops: usize,
-    id: Option<&str>,
-) -> Result<View, Error> {
+pub(super) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
     let answers = &response.answers;
     let [door, slots, inside, first, expiries, own @ ..] =
         &answers[answers.len().saturating_sub(ops)..]

@@ -45,7 +45,8 @@ impl Client {
             let (_requests_open, more) = mpsc::channel(1);
             let once = tokio_stream::once(LeaseKeepAliveRequest { id });
             let requests = once.chain(ReceiverStream::new(more));
-            let mut answers = line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, requests).await?;
+            let mut answers =
+                line.stream::<_, LeaseKeepAliveResponse>(KEEP_ALIVE, requests).await?;
             match answers.message().await? {
                 Some(answer) => Ok(answer.ttl > 0),
                 None => Err(Failure::Unreachable("the stream of keep-alives ended".into())),

@@ -5,8 +5,8 @@ use super::{
     attempt::Line,
     messages::{
         Compare, CompareResult, CompareTarget, DeleteRangeRequest, PutRequest, RangeRequest,
-        RangeResponse, Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion, TxnRequest,
-        TxnResponse as Raw,
+        RangeResponse, Request, RequestOp, Response, SortOrder, SortTarget, TargetUnion,
+        TxnRequest, TxnResponse as Raw,
     },
 };
 

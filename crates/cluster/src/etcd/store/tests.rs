@@ -108,7 +108,9 @@ fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
         let other_hall = store.attach(own, hall + 1, gone).await.expect("reachable").own;
         assert_eq!(other_hall, gone, "the hall was removed and made again");
         let again = store.attach(own, hall, gone).await.expect("reachable").own;
-        let OwnClaim::Inside { version: newer, token: same, .. } = again else { panic!("{again:?}") };
+        let OwnClaim::Inside { version: newer, token: same, .. } = again else {
+            panic!("{again:?}")
+        };
         assert!(newer > version && same == token, "others count from here on, and the token stays");
         // A request that arrives late, for the version that is gone.
         assert!(store.revoke_lease(own.lease).await);
