@@ -1,0 +1,273 @@
+//! The compiled form of a file, before its size is known: expressions with resolved names, and a flat list of
+//! instructions.
+
+use crate::token::Span;
+
+/// A value: a number, a boolean as 0 or 1, or a set of processes as bits.
+pub type Value = i64;
+
+/// The type of an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sort {
+    /// A condition.
+    Bool,
+    /// A number, which may be the identifier of a process.
+    Number,
+    /// A set of small numbers, such as processes.
+    Set,
+}
+
+/// An infix operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    In,
+    Plus,
+    Minus,
+    Times,
+    Div,
+    Mod,
+    Union,
+    Without,
+}
+
+/// A function of the language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Builtin {
+    /// The smaller of two numbers.
+    Min,
+    /// The larger of two numbers.
+    Max,
+    /// The number of elements of a set.
+    Size,
+    /// The smallest element of a set, or -1.
+    Lowest,
+    /// The smallest element of a set above a number, or -1.
+    NextAfter,
+    /// The smallest d with 2^d >= x.
+    Log2,
+    /// 2 to the power of x.
+    Power2,
+}
+
+/// The kind of a quantifier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Each {
+    Exists,
+    All,
+    Set,
+}
+
+/// The values of a quantifier.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Over {
+    Between(Ex, Ex),
+    Set(Ex),
+}
+
+/// A place of a process, in an invariant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The instructions from the first to the second.
+    Lines(u16, u16),
+    /// A section.
+    Section(hallpass_algorithms::Section),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum Ex {
+    /// A number.
+    Number(Value),
+    /// The number of processes.
+    N,
+    /// The number of slots.
+    K,
+    /// The process that executes the line.
+    Me,
+    /// A constant of the file.
+    Constant(usize),
+    /// A private variable.
+    Private(usize),
+    /// The value that the line has found in shared memory.
+    Found,
+    /// The variable of a quantifier, or the parameter of a function.
+    Bound(usize),
+    /// The set of all processes.
+    Everyone,
+    /// The set of these elements.
+    Set(Vec<Ex>),
+    /// A shared variable, in an invariant.
+    Shared(usize, Vec<Ex>),
+    /// A private variable of a process, in an invariant.
+    Of(Box<Ex>, usize),
+    /// Whether a process is at one of these places, in an invariant.
+    At(Box<Ex>, Vec<Place>),
+    /// Negation of a condition.
+    Not(Box<Ex>),
+    /// An infix operator.
+    Binary(Binary, Box<Ex>, Box<Ex>),
+    /// The second expression if the first holds, otherwise the third.
+    If(Box<[Ex; 3]>),
+    /// A quantifier. Its variable is the next bound one.
+    Each(Each, Box<Over>, Box<Ex>),
+    /// A function of the file.
+    Call(usize, Vec<Ex>),
+    /// A function of the language.
+    Builtin(Builtin, Vec<Ex>),
+}
+
+/// The kind of an access to a shared variable.
+#[derive(Clone, Debug)]
+pub enum Touch {
+    /// A read.
+    Read,
+    /// A write of this value.
+    Write(Ex),
+    /// Adds a number, modulo the second one if there is one.
+    FetchAdd(Ex, Option<Ex>),
+    /// Sets a boolean.
+    TestAndSet,
+    /// Replaces the first value by the second.
+    CompareAndSwap(Ex, Ex),
+    /// Replaces the value.
+    Swap(Ex),
+}
+
+/// One access.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The declaration of the variable.
+    pub variable: usize,
+    /// The indices.
+    pub indices: Vec<Ex>,
+    /// The kind.
+    pub touch: Touch,
+    /// The label of the line, with that of the call around it.
+    pub label: String,
+    /// Whether the line belongs to the waiting room.
+    pub waits: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub enum Instr {
+    /// A line: one access to shared memory.
+    Access(Access),
+    /// Assigns to a private variable.
+    Assign(usize, Ex),
+    /// Continues at another instruction unless the condition holds.
+    Unless(Ex, usize),
+    /// Continues at another instruction.
+    Jump(usize),
+    /// Enters the critical section.
+    Enter,
+    /// Returns to the remainder.
+    Leave,
+}
+
+/// The type of a variable.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Bool,
+    Process,
+    Set,
+    Counter(Option<Ex>),
+    Between(Ex, Ex),
+    /// Any number: an undeclared loop variable.
+    Any,
+}
+
+impl Kind {
+    /// Returns the type of the variable's value.
+    pub fn sort(&self) -> Sort {
+        match self {
+            Kind::Bool => Sort::Bool,
+            Kind::Set => Sort::Set,
+            _ => Sort::Number,
+        }
+    }
+}
+
+/// A declared variable. The indices of an array are bound variables in its other parts.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The values of each index.
+    pub indices: Vec<(Ex, Ex)>,
+    /// The type.
+    pub kind: Kind,
+    /// The initial value; `None` is open, or the default of a private variable.
+    pub start: Option<Ex>,
+    /// The process in whose memory it is.
+    pub home: Option<Ex>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A bound on remote references.
+#[derive(Clone, Debug)]
+pub struct BoundOn {
+    /// Where it is stated.
+    pub source: String,
+    /// The bound as printed.
+    pub formula: String,
+    /// The bound; the contention is bound variable 0.
+    pub bound: Ex,
+}
+
+/// The promises of the author.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    /// The names of the properties.
+    pub properties: Vec<String>,
+    /// How many processes may stop without starving another.
+    pub stopped: Option<Ex>,
+    /// A bound on remote references of cache-coherent machines.
+    pub cc: Option<BoundOn>,
+    /// A bound on remote references with distributed shared memory.
+    pub dsm: Option<BoundOn>,
+}
+
+/// A file that has been checked.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// The name of the algorithm.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: Option<String>,
+    /// The publication.
+    pub paper: Option<String>,
+    /// The conditions on n and k, each as printed.
+    pub requires: Vec<(Ex, String)>,
+    /// The constants; each may use those before it.
+    pub constants: Vec<Ex>,
+    /// The functions, with their numbers of parameters; each may use those before it.
+    pub functions: Vec<(usize, Ex)>,
+    /// The shared variables.
+    pub shared: Vec<Variable>,
+    /// The private variables.
+    pub private: Vec<Variable>,
+    /// The instructions of a passage.
+    pub instrs: Vec<Instr>,
+    /// For each instruction, the private variables whose values matter there, as bits.
+    pub live: Vec<u32>,
+    /// The private variable that holds the name of a process in its critical section.
+    pub name_variable: Option<usize>,
+    /// The invariants by their names.
+    pub invariants: Vec<(&'static str, Ex)>,
+    /// The promises.
+    pub promises: Promises,
+    /// The registered algorithm that is the same step machine and whose normal form is used.
+    pub normal_form_of: Option<String>,
+}

@@ -1,0 +1,97 @@
+//! Errors and warnings with the place in the file.
+
+use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
+
+use crate::token::Span;
+
+/// An error or a warning about a place in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// The place.
+    pub span: Span,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// Short remarks on parts of the place.
+    pub labels: Vec<(Span, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Whether the file can be used in spite of it.
+    pub is_warning: bool,
+}
+
+impl Diagnostic {
+    /// Creates an error.
+    pub fn new(span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { span, message: message.into(), labels: vec![], help: None, is_warning: false }
+    }
+
+    /// Creates a warning.
+    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { is_warning: true, ..Self::new(span, message) }
+    }
+
+    /// Adds a remark on a part of the place.
+    pub fn pointing(mut self, span: Span, remark: impl Into<String>) -> Self {
+        self.labels.push((span, remark.into()));
+        self
+    }
+
+    /// Says what to do about it.
+    pub fn helping(self, help: impl Into<String>) -> Self {
+        Diagnostic { help: Some(help.into()), ..self }
+    }
+
+    /// Returns the line and the column at which the place begins, both counted from 1.
+    pub fn position(&self, source: &str) -> (usize, usize) {
+        let mut start = self.span.start.min(source.len());
+        while !source.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &source[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        (line, column)
+    }
+
+    /// Formats the diagnostic with the lines of the file that it is about.
+    pub fn render(&self, path: &str, source: &str, color: bool) -> String {
+        let kind = if self.is_warning { ReportKind::Warning } else { ReportKind::Error };
+        let config = Config::default()
+            .with_color(color)
+            .with_char_set(CharSet::Unicode)
+            .with_index_type(IndexType::Byte);
+        let at = |span: &Span| (path, span.clone());
+        let mut report =
+            Report::build(kind, at(&self.span)).with_config(config).with_message(&self.message);
+        let labels = match self.labels.is_empty() {
+            true => vec![(self.span.clone(), "here".to_string())],
+            false => self.labels.clone(),
+        };
+        for (span, remark) in &labels {
+            report = report.with_label(Label::new(at(span)).with_message(remark));
+        }
+        if let Some(help) = &self.help {
+            report = report.with_help(help);
+        }
+        let mut out = Vec::new();
+        match report.finish().write((path, Source::from(source)), &mut out) {
+            Ok(()) => String::from_utf8_lossy(&out).into_owned(),
+            Err(_) => {
+                let (line, column) = self.position(source);
+                format!("{path}:{line}:{column}: {}\n", self.message)
+            }
+        }
+    }
+}
+
+/// Returns the known name that `wrong` most resembles, if one is close enough to be meant.
+pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
+    let most = wrong.chars().count().div_ceil(3).min(3);
+    known
+        .into_iter()
+        .map(|name| (distance(name), name))
+        .filter(|&(distance, name)| distance <= most && name != wrong && distance < name.chars().count())
+        .min()
+        .map(|(_, name)| name)
+}

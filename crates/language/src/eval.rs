@@ -1,0 +1,273 @@
+//! Evaluates expressions.
+
+use hallpass_algorithms::{Loc, Pid, Section, View, Word};
+
+use crate::{
+    code::{Binary, Builtin, Each, Ex, Over, Place, Value},
+    program::{At, Program},
+};
+
+/// The most values that a quantifier may go through.
+const MOST_VALUES: Value = 4096;
+/// The most elements of a set: they are the bits of a value.
+pub const MOST_ELEMENTS: Value = 62;
+
+/// The reason why an expression has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A number is too large, or a divisor is 0.
+    Arithmetic,
+    /// A set would have an element below 0 or above 61.
+    Element,
+    /// An array has no element with this index.
+    Index,
+    /// A quantifier goes through more than 4096 values.
+    Values,
+    /// A private variable leaves its range.
+    Range,
+    /// Local lines are repeated without end.
+    Endless,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Fault; 6] = [
+        Fault::Arithmetic,
+        Fault::Element,
+        Fault::Index,
+        Fault::Values,
+        Fault::Range,
+        Fault::Endless,
+    ];
+
+    /// Returns a description that continues "line 3 ...".
+    pub fn says(self) -> &'static str {
+        match self {
+            Fault::Arithmetic => "computes a number that is too large, or divides by 0",
+            Fault::Element => "puts a number into a set that is not from 0 to 61",
+            Fault::Index => "uses an index that the array does not have",
+            Fault::Values => "goes through more than 4096 values in one expression",
+            Fault::Range => "assigns a private variable a value outside its range",
+            Fault::Endless => "is followed by local lines that repeat without end",
+        }
+    }
+}
+
+/// The values that an expression refers to.
+pub struct Scope<'a> {
+    /// The algorithm.
+    pub program: &'a Program,
+    /// The process.
+    pub me: Pid,
+    /// The private variables.
+    pub private: &'a [i32],
+    /// The value found in shared memory.
+    pub found: Word,
+    /// The state, for invariants.
+    pub state: Option<&'a View<'a, At>>,
+    /// Bound variables.
+    pub bound: Vec<Value>,
+}
+
+impl<'a> Scope<'a> {
+    /// Creates a scope without processes and state.
+    pub fn constant(program: &'a Program) -> Self {
+        Scope { program, me: 0, private: &[], found: 0, state: None, bound: Vec::new() }
+    }
+
+    /// Evaluates a condition.
+    pub fn holds(&mut self, ex: &Ex) -> Result<bool, Fault> {
+        Ok(self.value(ex)? != 0)
+    }
+
+    /// Evaluates an expression.
+    ///
+    /// # Errors
+    /// Fails if it has no value.
+    pub fn value(&mut self, ex: &Ex) -> Result<Value, Fault> {
+        Ok(match ex {
+            Ex::Number(number) => *number,
+            Ex::N => self.program.n as Value,
+            Ex::K => self.program.k as Value,
+            Ex::Me => self.me as Value,
+            Ex::Constant(index) => self.program.constants[*index],
+            Ex::Private(index) => self.private[*index].into(),
+            Ex::Found => self.found,
+            Ex::Bound(index) => self.bound[*index],
+            Ex::Everyone => (1 << self.program.n) - 1,
+            Ex::Set(elements) => {
+                let mut set = 0;
+                for element in elements {
+                    set |= bit(self.value(element)?)?;
+                }
+                set
+            }
+            Ex::Shared(variable, indices) => {
+                let index = self.element(*variable, indices)?;
+                let state = self.state.ok_or(Fault::Index)?;
+                state.value(self.program.arrays[*variable].vars[index])
+            }
+            Ex::Of(process, index) => match self.process(process)? {
+                Loc::Entry(at) | Loc::Exit(at) | Loc::Critical(at) => at.private[*index].into(),
+                Loc::Remainder => 0,
+            },
+            Ex::At(process, places) => {
+                let loc = self.process(process)?;
+                places.iter().any(|place| self.is_at(&loc, place)).into()
+            }
+            Ex::Not(ex) => (self.value(ex)? == 0).into(),
+            Ex::Binary(op, a, b) => self.binary(*op, a, b)?,
+            Ex::If(parts) => {
+                let chosen = if self.holds(&parts[0])? { &parts[1] } else { &parts[2] };
+                self.value(chosen)?
+            }
+            Ex::Each(kind, over, body) => self.each(*kind, over, body)?,
+            Ex::Call(function, arguments) => {
+                let values: Vec<Value> =
+                    arguments.iter().map(|ex| self.value(ex)).collect::<Result<_, _>>()?;
+                let outer = std::mem::replace(&mut self.bound, values);
+                let result = self.value(&self.program.code.functions[*function].1);
+                self.bound = outer;
+                result?
+            }
+            Ex::Builtin(builtin, arguments) => self.builtin(*builtin, arguments)?,
+        })
+    }
+
+    fn binary(&mut self, op: Binary, a: &Ex, b: &Ex) -> Result<Value, Fault> {
+        let a = self.value(a)?;
+        match (op, a) {
+            (Binary::Or, 1) => return Ok(1),
+            (Binary::And, 0) => return Ok(0),
+            _ => {}
+        }
+        let b = self.value(b)?;
+        let number = |value: Option<Value>| {
+            value.filter(|value| i32::try_from(*value).is_ok()).ok_or(Fault::Arithmetic)
+        };
+        Ok(match op {
+            Binary::Or | Binary::And => b,
+            Binary::Equal => (a == b).into(),
+            Binary::Unequal => (a != b).into(),
+            Binary::Less => (a < b).into(),
+            Binary::LessOrEqual => (a <= b).into(),
+            Binary::In => bit(a).is_ok_and(|bit| b & bit != 0).into(),
+            Binary::Plus => number(a.checked_add(b))?,
+            Binary::Minus => number(a.checked_sub(b))?,
+            Binary::Times => number(a.checked_mul(b))?,
+            Binary::Div => number(a.checked_div_euclid(b))?,
+            Binary::Mod => number(a.checked_rem_euclid(b))?,
+            Binary::Union => a | b,
+            Binary::Without => a & !b,
+        })
+    }
+
+    fn builtin(&mut self, builtin: Builtin, arguments: &[Ex]) -> Result<Value, Fault> {
+        let first = self.value(&arguments[0])?;
+        let second = match arguments.get(1) {
+            Some(ex) => self.value(ex)?,
+            None => 0,
+        };
+        let lowest = |set: Value| if set == 0 { -1 } else { set.trailing_zeros().into() };
+        Ok(match builtin {
+            Builtin::Min => first.min(second),
+            Builtin::Max => first.max(second),
+            Builtin::Size => first.count_ones().into(),
+            Builtin::Lowest => lowest(first),
+            Builtin::NextAfter if second < 0 => lowest(first),
+            Builtin::NextAfter if second >= MOST_ELEMENTS => -1,
+            Builtin::NextAfter => lowest(first & !((2 << second) - 1)),
+            Builtin::Log2 if (1..=1 << 30).contains(&first) => {
+                (first as u64).next_power_of_two().trailing_zeros().into()
+            }
+            Builtin::Power2 if (0..=30).contains(&first) => 1 << first,
+            Builtin::Log2 | Builtin::Power2 => return Err(Fault::Arithmetic),
+        })
+    }
+
+    fn each(&mut self, kind: Each, over: &Over, body: &Ex) -> Result<Value, Fault> {
+        let mut result = Value::from(kind == Each::All);
+        let mut visit = |scope: &mut Self, value: Value| -> Result<bool, Fault> {
+            scope.bound.push(value);
+            let holds = scope.holds(body);
+            scope.bound.pop();
+            match (kind, holds?) {
+                (Each::Set, true) => result |= bit(value)?,
+                (Each::Exists, true) => result = 1,
+                (Each::All, false) => result = 0,
+                _ => return Ok(false),
+            }
+            Ok(kind != Each::Set)
+        };
+        match over {
+            Over::Between(lo, hi) => {
+                let (lo, hi) = (self.value(lo)?, self.value(hi)?);
+                if hi.saturating_sub(lo) >= MOST_VALUES {
+                    return Err(Fault::Values);
+                }
+                for value in lo..=hi {
+                    if visit(self, value)? {
+                        break;
+                    }
+                }
+            }
+            Over::Set(set) => {
+                let mut rest = self.value(set)?;
+                while rest != 0 {
+                    let value = rest.trailing_zeros().into();
+                    rest &= rest - 1;
+                    if visit(self, value)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// Returns the position of an element in its array.
+    pub fn element(&mut self, variable: usize, indices: &[Ex]) -> Result<usize, Fault> {
+        let program = self.program;
+        let mut position = 0;
+        for (ex, &(lo, len)) in indices.iter().zip(&program.arrays[variable].dimensions) {
+            let index = self.value(ex)?;
+            if index < lo || index - lo >= len as Value {
+                return Err(Fault::Index);
+            }
+            position = position * len + (index - lo) as usize;
+        }
+        Ok(position)
+    }
+
+    fn process(&mut self, ex: &Ex) -> Result<Loc<At>, Fault> {
+        let p = self.value(ex)?;
+        let state = self.state.ok_or(Fault::Index)?;
+        usize::try_from(p).ok().and_then(|p| state.processes.get(p)).copied().ok_or(Fault::Index)
+    }
+
+    fn is_at(&self, loc: &Loc<At>, place: &Place) -> bool {
+        let program = self.program;
+        let section = match loc {
+            Loc::Remainder => Section::Remainder,
+            Loc::Entry(at) if program.is_waiting(*at) => Section::Waiting,
+            Loc::Entry(_) => Section::Doorway,
+            Loc::Critical(_) => Section::Critical,
+            Loc::Exit(_) => Section::Exit,
+        };
+        match *place {
+            Place::Section(wanted) => wanted == section,
+            Place::Lines(from, to) => {
+                let line = match loc {
+                    Loc::Remainder => return false,
+                    Loc::Entry(at) | Loc::Exit(at) => at.line,
+                    Loc::Critical(_) => program.critical,
+                };
+                (from..=to).contains(&line)
+            }
+        }
+    }
+}
+
+fn bit(element: Value) -> Result<Value, Fault> {
+    if (0..MOST_ELEMENTS).contains(&element) { Ok(1 << element) } else { Err(Fault::Element) }
+}

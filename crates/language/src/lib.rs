@@ -1,0 +1,177 @@
+//! A small language for k-exclusion algorithms, close to the pseudocode of the papers.
+//!
+//! A file declares shared and private variables and the lines of a passage, one shared access a line. It becomes a
+//! step machine: [`Program`] implements [`Algorithm`](hallpass_algorithms::Algorithm), so the lab compiles it
+//! into the same tables as the algorithms of its registry.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`diagnostic`] | errors and warnings with their places |
+//! | `token`, `grammar`, `syntax` | from text to a syntax tree |
+//! | `names`, `lower`, `flow`, `analyse` | names, types, one access a line, instructions, liveness |
+//! | [`code`] | the checked file |
+//! | [`program`], `eval` | the file at one size: a step machine |
+//!
+//! ```
+//! use hallpass_algorithms::Algorithm;
+//!
+//! let source = "
+//!     algorithm spinlock
+//!     requires k = 1
+//!     shared  lock : bool = false
+//!     passage
+//!       waiting
+//!       1: await not test_and_set(lock)
+//!       critical
+//!       2: lock := false
+//!     end
+//! ";
+//! let file = hallpass_language::File::parse("spinlock.kx", source).expect("it is correct");
+//! assert_eq!(file.at(3, 1)?.layout().decls()[0].name, "lock");
+//! assert_eq!(file.at(3, 2).err().map(|error| error.to_string()).as_deref(),
+//!            Some("spinlock requires k = 1, got n = 3, k = 2"));
+//! # Ok::<(), hallpass_language::program::SizeError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod analyse;
+pub mod code;
+pub mod diagnostic;
+mod eval;
+mod flow;
+mod grammar;
+mod intern;
+mod lower;
+mod names;
+pub mod program;
+mod syntax;
+mod token;
+
+use std::{fmt, sync::Arc, thread};
+
+pub use code::Code;
+pub use diagnostic::Diagnostic;
+pub use intern::{intern, intern_all};
+pub use program::Program;
+
+/// The ending of the names of files in this language.
+pub const EXTENSION: &str = ".kx";
+
+/// The stack of the thread that compiles a file: enough for the longest file with the deepest nesting.
+const STACK: usize = 64 << 20;
+
+/// A file that has been checked.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The path, for messages.
+    pub path: String,
+    /// The text.
+    pub source: String,
+    /// The compiled form.
+    pub code: Arc<Code>,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+    fingerprint: u32,
+}
+
+/// The errors of a file.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    /// The path, for messages.
+    pub path: String,
+    /// The text.
+    pub source: String,
+    /// The errors and warnings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Errors {
+    /// Formats the errors with the lines they are about.
+    pub fn render(&self, color: bool) -> String {
+        render(&self.diagnostics, &self.path, &self.source, color)
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+fn render(diagnostics: &[Diagnostic], path: &str, source: &str, color: bool) -> String {
+    diagnostics.iter().map(|diagnostic| diagnostic.render(path, source, color)).collect()
+}
+
+impl File {
+    /// Parses and checks a file.
+    ///
+    /// # Errors
+    /// Returns every error that was found.
+    pub fn parse(path: &str, source: &str) -> Result<Self, Errors> {
+        // A file may nest deeper than the stack of the caller allows.
+        let compiled = thread::scope(|scope| {
+            let compile = || compile(path, source);
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, compile);
+            thread.ok().and_then(|thread| thread.join().ok())
+        });
+        compiled.unwrap_or_else(|| {
+            let diagnostic = Diagnostic::new(0..0, "the compiler failed on this file; please report it");
+            Err(Errors { path: path.into(), source: source.into(), diagnostics: vec![diagnostic] })
+        })
+    }
+
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
+    ///
+    /// # Errors
+    /// Fails if the file does not describe an algorithm of this size.
+    pub fn at(&self, n: usize, k: usize) -> Result<Program, program::SizeError> {
+        Program::new(self.code.clone(), n, k)
+    }
+
+    /// Returns a hash of everything that a run depends on: not of comments, spaces, titles and promises.
+    pub fn fingerprint(&self) -> String {
+        format!("{:08x}", self.fingerprint)
+    }
+
+    /// Formats the warnings with the lines they are about.
+    pub fn render_warnings(&self, color: bool) -> String {
+        render(&self.warnings, &self.path, &self.source, color)
+    }
+}
+
+fn compile(path: &str, source: &str) -> Result<File, Errors> {
+    let errors = |mut diagnostics: Vec<Diagnostic>| {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+        diagnostics.dedup();
+        Errors { path: path.into(), source: source.into(), diagnostics }
+    };
+    let tokens = token::tokens(source).map_err(|diagnostic| errors(vec![diagnostic]))?;
+    let tree = grammar::parse(&tokens, source.len()).map_err(&errors)?;
+    let (code, warnings) = analyse::analyse(&tree, source).map_err(&errors)?;
+    Ok(File {
+        path: path.into(),
+        source: source.into(),
+        code: Arc::new(code),
+        warnings,
+        fingerprint: fingerprint(&tree, &tokens),
+    })
+}
+
+/// Hashes the tokens of all parts that a run depends on.
+fn fingerprint(tree: &syntax::Tree, tokens: &[(token::Token, token::Span)]) -> u32 {
+    use syntax::Item;
+    let mut hasher = crc32fast::Hasher::new();
+    for (item, span) in &tree.items {
+        if matches!(item, Item::Title(_) | Item::Paper(_) | Item::Promises(_)) {
+            continue;
+        }
+        for (token, at) in tokens {
+            if span.start <= at.start && at.end <= span.end {
+                hasher.update(token.to_string().as_bytes());
+            }
+        }
+    }
+    hasher.finalize()
+}

@@ -1,0 +1,197 @@
+//! The syntax tree of a file.
+
+use crate::token::Span;
+
+/// A name with its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// The place.
+    pub span: Span,
+}
+
+/// An expression with its place.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// The place.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A number.
+    Number(i64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `process`: the set of all processes.
+    Everyone,
+    /// `{}` or `{a, b}`.
+    Set(Vec<Expr>),
+    /// A name.
+    Name(String),
+    /// An element of an array.
+    Index(Name, Vec<Expr>),
+    /// A function or an operation on a variable.
+    Call(Name, Vec<Expr>),
+    /// The private variable of another process, in an invariant.
+    Of(Box<Expr>, Name),
+    /// A prefix operator.
+    Unary(&'static str, Box<Expr>),
+    /// An infix operator.
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `if a then b else c`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `exists`, `all`, or `set` for `{x in r : c}`.
+    Each(&'static str, Name, Box<Range>, Box<Expr>),
+    /// Whether a process is at one of these lines, in an invariant.
+    At(Box<Expr>, Vec<(Name, Name)>),
+}
+
+/// The values that a loop or a quantifier goes through.
+#[derive(Clone, Debug)]
+pub enum Range {
+    /// `lo..hi`.
+    Up(Expr, Expr),
+    /// `hi downto lo`.
+    Down(Expr, Expr),
+    /// The elements of a set, ascending.
+    Set(Expr),
+}
+
+/// A statement with its label.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// The label.
+    pub label: Option<Name>,
+    /// What it does.
+    pub kind: StmtKind,
+    /// The place of its first line.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// An assignment.
+    Assign(Expr, Expr),
+    /// An operation whose result is not used, or the call of a procedure.
+    Do(Expr),
+    /// The condition, the first branch, and the other.
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// A loop with a condition.
+    While(Expr, Vec<Stmt>),
+    /// Waits for a condition.
+    Await(Expr),
+    /// A loop that only `break`, `goto` or `leave` ends.
+    Loop(Vec<Stmt>),
+    /// A loop over values.
+    For(Name, Range, Vec<Stmt>),
+    /// Leaves the innermost loop.
+    Break,
+    /// Continues at a label.
+    Goto(Name),
+    /// Returns to the remainder.
+    Leave,
+    /// Does nothing.
+    Skip,
+    /// The lines from here on belong to this section: `doorway`, `waiting` or `exit`.
+    Section(&'static str),
+    /// The critical section, with the variable that holds the name of the process.
+    Critical(Option<Name>),
+}
+
+/// The type of a variable.
+#[derive(Clone, Debug)]
+pub enum Type {
+    /// True or false.
+    Bool,
+    /// The identifier of a process.
+    Process,
+    /// A set of processes.
+    Set,
+    /// A number that grows without bound, explored up to this one.
+    Counter(Option<Expr>),
+    /// A number in a range.
+    Between(Expr, Expr),
+}
+
+/// The initial value of a variable.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// This value.
+    Is(Expr),
+    /// Any value.
+    Open,
+    /// Not given.
+    Missing,
+}
+
+/// The declaration of a variable.
+#[derive(Clone, Debug)]
+pub struct Decl {
+    /// Its name.
+    pub name: Name,
+    /// The indices of an array: a name for the index, and its values.
+    pub indices: Vec<(Option<Name>, Range)>,
+    /// Its type.
+    pub kind: Type,
+    /// Its initial value.
+    pub start: Start,
+    /// The process in whose memory it is.
+    pub home: Option<Expr>,
+}
+
+/// A promise of the author.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    /// Its words, such as `starvation freedom`.
+    pub words: String,
+    /// The number of stopped processes, or the bound.
+    pub amount: Option<Expr>,
+    /// Where the paper states it.
+    pub source: Option<String>,
+    /// The place.
+    pub span: Span,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// What the algorithm is, in a few words.
+    Title(String),
+    /// The publication.
+    Paper(String),
+    /// The sizes for which it exists.
+    Requires(Expr),
+    /// A number that depends on n and k.
+    Constant(Name, Expr),
+    /// A function of local values.
+    Define(Name, Vec<Name>, Expr),
+    /// Shared variables.
+    Shared(Vec<Decl>),
+    /// Private variables.
+    Private(Vec<Decl>),
+    /// Lines with a name.
+    Procedure(Name, Vec<Stmt>),
+    /// A condition on every state.
+    Invariant(Name, Expr),
+    /// The promises of the author.
+    Promises(Vec<Promise>),
+    /// The registered algorithm whose normal form it has.
+    NormalForm(Name),
+    /// The lines of a passage.
+    Passage(Span, Vec<Stmt>),
+}
+
+/// A whole file.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The name of the algorithm.
+    pub name: Name,
+    /// Its parts.
+    pub items: Vec<(Item, Span)>,
+}
