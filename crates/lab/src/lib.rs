@@ -3,6 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`catalogue`] | algorithms that the registry does not have: files, and step machines of other crates |
 //! | [`machine`] | the trait object [`Machine`], which hides an algorithm's type |
 //! | [`tables`] | a machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a machine, under sequential consistency and with store buffers |
@@ -39,6 +40,7 @@
 
 pub mod atlas;
 pub mod buffers;
+pub mod catalogue;
 pub mod check;
 pub mod explore;
 mod fields;

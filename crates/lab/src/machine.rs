@@ -4,7 +4,7 @@ use hallpass_algorithms::{
     Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
 };
 
-use crate::numbers::Numbers;
+use crate::{catalogue, numbers::Numbers};
 
 /// A process's private state, as a number. [`REMAINDER`] is 0.
 pub type Local = u32;
@@ -58,7 +58,11 @@ pub trait Machine: Send + Sync {
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
 
-/// Builds the algorithm `id` for `n` processes, at most `k` of which may be in the critical section.
+/// Builds the algorithm `id` for `n` processes, at most `k` of which may be in the critical section: of the
+/// [catalogue](crate::catalogue) or of the registry.
+///
+/// # Errors
+/// Fails if no algorithm has this identifier, or the algorithm does not exist at this size.
 pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
     struct Number;
     impl registry::Visitor for Number {
@@ -67,7 +71,15 @@ pub fn build(id: &str, n: usize, k: usize) -> Result<Box<dyn Machine>, registry:
             Box::new(Numbered::new(algorithm))
         }
     }
-    registry::visit(id, n, k, Number)
+    match catalogue::find(id) {
+        Some(subject) => subject.build(n, k),
+        None => registry::visit(id, n, k, Number),
+    }
+}
+
+/// Hides the type of an algorithm.
+pub fn of<A: Algorithm + Send + Sync + 'static>(algorithm: A) -> Box<dyn Machine> {
+    Box::new(Numbered::new(algorithm))
 }
 
 /// Each algorithm has its own instance of this type, so it only forwards. Longer code is in [`Numbers`],
@@ -167,5 +179,56 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
         let processes = &self.locs.things(processes);
         self.algorithm.broken_invariant(&View { processes, memory })
+    }
+}
+
+/// A machine that several owners share.
+impl Machine for std::sync::Arc<dyn Machine> {
+    fn n(&self) -> usize {
+        (**self).n()
+    }
+
+    fn k(&self) -> usize {
+        (**self).k()
+    }
+
+    fn layout(&self) -> &Layout {
+        (**self).layout()
+    }
+
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        (**self).mishap(p)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        (**self).is_symmetric()
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        (**self).invariants()
+    }
+
+    fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local {
+        (**self).step(p, at, memory)
+    }
+
+    fn position(&self, p: Pid, at: Local) -> Position {
+        (**self).position(p, at)
+    }
+
+    fn is_unbounded(&self) -> bool {
+        (**self).is_unbounded()
+    }
+
+    fn counts(&self, at: Local) -> bool {
+        (**self).counts(at)
+    }
+
+    fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
+        (**self).normalize(processes, memory);
+    }
+
+    fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
+        (**self).broken_invariant(processes, memory)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     intern::intern,
     lower::Lowering,
     names::{Context, Names},
-    program::MOST_PRIVATE,
+    program::{FAULT_VARIABLE, MOST_PRIVATE},
     syntax::{Decl, Expr, Item, Name, Promise, Range, Start, Stmt, Tree, Type},
     token::Span,
 };
@@ -36,7 +36,7 @@ struct Analysis<'a> {
 
 impl Analysis<'_> {
     fn declare(&mut self, name: &Name) {
-        if matches!(name.text.as_str(), "n" | "k" | "me" | "others") {
+        if matches!(name.text.as_str(), "n" | "k" | "me" | "others" | FAULT_VARIABLE) {
             let message = format!("`{}` has a meaning of its own: choose another name", name.text);
             self.names.error(Diagnostic::new(name.span.clone(), message));
         }

@@ -23,6 +23,8 @@ const MOST_VARIABLES: usize = 4096;
 const MOST_LOCAL: usize = 20_000;
 /// The line of a process that has made a fault. Its private variables say which.
 const FAULT: u16 = u16::MAX;
+/// The name of the variable in which the lab records a fault of a line, such as an index that does not exist.
+pub const FAULT_VARIABLE: &str = "fault";
 /// The largest value of a counter that has no limit of its own.
 const COUNTER: Value = 12;
 
@@ -129,7 +131,7 @@ impl Program {
             critical: critical.unwrap_or(0) as u16,
             ranges: Vec::new(),
             layout: Layout::default(),
-            fault: Layout::default().add(Decl::flag("fault", false)),
+            fault: Layout::default().add(Decl::flag(FAULT_VARIABLE, false)),
             figure: intern(name),
             invariants: crate::intern::intern_all(&invariants),
             code: code.clone(),
@@ -152,7 +154,7 @@ impl Program {
         }
         let faults = Faults { labels: program.labels() };
         program.fault =
-            program.layout.add(Decl::listed("fault", WordKind::custom(faults), vec![0], Init::Is(0)));
+            program.layout.add(Decl::listed(FAULT_VARIABLE, WordKind::custom(faults), vec![0], Init::Is(0)));
         Ok(program)
     }
 

@@ -173,11 +173,24 @@ impl<const W: usize> Analysis<'_, W> {
     /// Explains why a variable left its range. This is a mistake, unless the numbers are unbounded and the
     /// range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
-        if self.machine.is_unbounded() {
+        if self.leaves_an_unbounded_range(&found) {
             let note = "numbers grow without bound; what comes after the largest is not explored";
             return Outcome::new(Verdict::Partial).noting(note);
         }
         found.noting("a variable leaves its declared range; what comes after is not explored")
+    }
+
+    /// Returns whether the last step of the run makes a number too large for the exploration, and not for the
+    /// algorithm.
+    fn leaves_an_unbounded_range(&self, found: &Outcome) -> bool {
+        let Some(run) = found.run.as_ref().filter(|_| self.machine.is_unbounded()) else {
+            return self.machine.is_unbounded();
+        };
+        let rules = crate::trace::conventions(run);
+        let last = crate::trace::run(run, &rules).ok().and_then(|trace| trace.steps.into_iter().next_back());
+        let decls = self.machine.layout().decls();
+        // A step that cannot be repeated on its own is one whose normal form is too large.
+        last.and_then(|step| step.access).is_none_or(|access| decls[access.var].unbounded)
     }
 
     fn deadlock(&self, graph: &Graph) -> Outcome {

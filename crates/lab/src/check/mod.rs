@@ -10,7 +10,7 @@ pub(crate) use run::{check_contention, check_initial, compile, with_words};
 
 use hallpass_algorithms::registry;
 
-use crate::{schedule::MemoryModel, space::Initial};
+use crate::{catalogue, schedule::MemoryModel, space::Initial};
 
 /// A property that an algorithm can be checked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -103,6 +103,17 @@ pub struct Question {
 impl Question {
     /// Asks for every property, with as many crashes as the paper promises to survive.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
+        let mut question = Self::of_registered(algorithm, n, k);
+        if let Some(subject) = catalogue::find(algorithm) {
+            let promises = subject.promises(n, k);
+            question.promised = promises.properties;
+            question.crashes = promises.crashes.min(n);
+        }
+        question
+    }
+
+    /// Asks for every property. Promises are those of the registry, or the usual ones of an unknown algorithm.
+    fn of_registered(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);
         let is_promised = |property: &Property| match property {

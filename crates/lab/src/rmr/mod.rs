@@ -23,6 +23,7 @@ use hallpass_algorithms::registry::{self, CostModel};
 use serde::Serialize;
 
 use crate::{
+    catalogue,
     explore::Ended,
     graph::Bound,
     schedule::{Conventions, Schedule},
@@ -171,6 +172,9 @@ impl Report {
 ///
 /// With `+names`, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
 pub fn promise(question: &Question, model: CostModel) -> Option<Promise> {
+    if let Some(subject) = catalogue::find(&question.algorithm) {
+        return subject.bound(model, question.n, question.k, question.contention);
+    }
     let (entry, names) = registry::entry(&question.algorithm).ok()?;
     let claim = entry.bound(model)?;
     let (n, k, c) = (question.n as u64, question.k as u64, question.contention as u64);

@@ -15,13 +15,14 @@
 //!
 //! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer. The value of an open
 //! variable is its index in the domain of the variable, in base 36, with as many digits as the largest index
-//! takes. All characters are letters, digits and `. - _ : + %`, which need no quoting in a shell.
+//! takes. The algorithm of a file is the path of the file, `@` and a hash of everything in it that a run depends on.
+//! All characters are letters, digits and `. - _ : + % @ /`, which need no quoting in a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 
 use super::{Error, check, finding_code};
 use crate::{
-    machine,
+    catalogue, machine,
     schedule::{MemoryModel, Schedule},
     space::Agent,
 };
@@ -44,7 +45,8 @@ pub fn encode(schedule: &Schedule) -> Result<String, Error> {
         MemoryModel::StoreBuffers => "tso",
     };
     let body = format!(
-        "{PREFIX}{VERSION}.{algorithm}.{n}.{k}.{memory}.{}.{}.{}.{}",
+        "{PREFIX}{VERSION}.{}.{n}.{k}.{memory}.{}.{}.{}.{}",
+        catalogue::printed(algorithm),
         encode_initial(machine.layout().decls(), &schedule.initial),
         finding_code::encode(finding),
         encode_agents(*n, stem),
@@ -76,7 +78,7 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
     let Some(after) = parts.len().checked_sub(PARTS_AFTER - 1).filter(|&after| after >= 2) else {
         return Err(Error::Damaged);
     };
-    let algorithm = parts[1..after].join(".");
+    let algorithm = catalogue::resolve(&parts[1..after].join(".")).map_err(Error::Part)?;
     let &[n, k, memory, initial, finding, stem, cycle] = &parts[after..] else {
         return Err(Error::Damaged);
     };

@@ -63,9 +63,9 @@ fn property() -> impl TypedValueParser<Value = Property> {
     })
 }
 
-fn question(args: &Args) -> Question {
+fn question(args: &Args) -> Result<Question, String> {
     let size = &args.size;
-    let mut question = Question::everything(&size.id(), size.n, size.k);
+    let mut question = Question::everything(&size.id()?, size.n, size.k);
     question.contention = size.contention();
     question.initial = size.initial.into();
     question.symmetry = args.symmetry;
@@ -78,12 +78,12 @@ fn question(args: &Args) -> Question {
     } else if args.symmetry {
         question.properties.retain(|property| property.is_safety());
     }
-    question
+    Ok(question)
 }
 
 pub fn run(args: Args) -> program::Result {
     args.html.as_deref().map_or(Ok(()), files::check)?;
-    let question = question(&args);
+    let question = question(&args)?;
     let report =
         args.effort.with_resources(MOST_STATES, |resources| check(&question, resources))?;
     let shown = shown(&report, args.show);

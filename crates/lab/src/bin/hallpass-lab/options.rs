@@ -1,21 +1,25 @@
 //! Options that several subcommands share.
 
-use std::{fs, thread};
+use std::{fs, io::IsTerminal, thread};
 
 use clap::{Args, ValueEnum};
+use hallpass_algorithms::registry::NAMES;
 use hallpass_lab::{
+    catalogue::{self, LoadError},
     check::Resources,
     program::stop_on_interrupt,
     schedule::{CacheAtStart, Conventions, CostModel, FailedRmw, WriterCopy},
     space::Initial,
 };
 
+use hallpass_language::EXTENSION;
+
 use crate::progress::Progress;
 
 /// The algorithm and its size.
 #[derive(Args, Clone)]
 pub struct Size {
-    /// The algorithm; `hallpass-lab list` lists them
+    /// The algorithm: an identifier that `hallpass-lab list` lists, or a file in the language, such as my.kx
     pub algorithm: String,
     /// The number of processes
     #[arg(short, value_name = "N")]
@@ -35,9 +39,10 @@ pub struct Size {
 }
 
 impl Size {
-    /// Returns the algorithm's identifier, with the timestamp system in it: `afek@linear`.
-    pub fn id(&self) -> String {
-        with_timestamps(&self.algorithm, self.timestamps)
+    /// Returns the algorithm's identifier, with the timestamp system in it: `afek@linear`. Loads a file.
+    pub fn id(&self) -> Result<String, String> {
+        load(&self.algorithm)?;
+        Ok(with_timestamps(&self.algorithm, self.timestamps))
     }
 
     pub fn contention(&self) -> usize {
@@ -65,6 +70,35 @@ pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> Strin
     let at = algorithm.find(['+', ':']).unwrap_or(algorithm.len());
     let (name, rest) = algorithm.split_at(at);
     format!("{name}{system}{rest}")
+}
+
+/// Loads `algorithm` if it is a file of the language, and prints its warnings. From then on, its path is an
+/// identifier like those of the registry.
+pub fn load(algorithm: &str) -> Result<(), String> {
+    let path = algorithm.strip_suffix(NAMES).unwrap_or(algorithm);
+    if !path.ends_with(EXTENSION) {
+        return Ok(());
+    }
+    load_as(path, path)
+}
+
+/// Loads the file at `path` with another identifier.
+pub fn load_as(path: &str, id: &str) -> Result<(), String> {
+    let color = std::io::stderr().is_terminal();
+    match catalogue::load_as(path, id) {
+        Ok(file) if file.warnings.is_empty() => Ok(()),
+        Ok(file) => {
+            eprint!("{}", file.render_warnings(color));
+            Ok(())
+        }
+        Err(LoadError::Errors(errors)) => {
+            let count = errors.diagnostics.iter().filter(|it| !it.is_warning).count();
+            let plural = if count == 1 { "" } else { "s" };
+            eprint!("{}", errors.render(color));
+            Err(format!("{path} has {count} error{plural}"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The rules for counting remote references.

@@ -10,14 +10,14 @@ use hallpass_lab::{
     space::Initial,
 };
 
-use crate::options::{Counting, Effort, Machine};
+use crate::options::{Counting, Effort, Machine, load};
 
 /// Points are exact up to this many states, so that a plot takes seconds.
 const MOST_STATES: u64 = 500_000;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The algorithms to draw
+    /// The algorithms to draw: identifiers or files
     #[arg(required = true)]
     algorithms: Vec<String>,
     /// The number of slots
@@ -70,6 +70,7 @@ pub fn run(args: Args) -> program::Result {
         return Err(format!("contention must be from 1 to {}", args.to).into());
     }
     files::check(&args.out)?;
+    args.algorithms.iter().try_for_each(|algorithm| load(algorithm))?;
     let budget = SearchBudget { steps: args.search_steps, ..SearchBudget::default() };
     let curves = args.effort.with_resources(MOST_STATES, |resources| {
         let curve = |algorithm: &String| {

@@ -3,17 +3,25 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args as ClapArgs;
+use hallpass_algorithms::registry::NAMES;
 use hallpass_lab::{
+    catalogue,
     program::{self, HOLDS, VIOLATED, files, output::outln},
     trace,
 };
 
-use crate::show;
+use crate::{
+    options::{load, load_as},
+    show,
+};
 
 #[derive(ClapArgs)]
 pub struct Args {
     /// The replay string that `check` or `rmr` printed
     string: String,
+    /// Where the file of the algorithm is now, if the run is of a file that has moved
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
     /// Write the run as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -23,8 +31,16 @@ pub struct Args {
 }
 
 /// Succeeds if the run shows what its replay string states.
-pub fn run(Args { string, html, quiet }: Args) -> program::Result {
+pub fn run(Args { string, file, html, quiet }: Args) -> program::Result {
     html.as_deref().map_or(Ok(()), files::check)?;
+    match (catalogue::file_of_replay(&string), file) {
+        (Some(id), Some(path)) => load_as(&path, id.strip_suffix(NAMES).unwrap_or(&id))?,
+        (Some(id), None) => load(&id).map_err(|why| format!("{why}; if the file has moved, add --file PATH"))?,
+        (None, Some(path)) => {
+            return Err(format!("this run is not of a file: leave out --file {path}").into());
+        }
+        (None, None) => {}
+    }
     let schedule = trace::decode(&string)?;
     if !quiet {
         show::print(&schedule);

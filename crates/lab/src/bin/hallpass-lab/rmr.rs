@@ -49,7 +49,7 @@ pub fn run(args: Args) -> program::Result {
     args.html.as_deref().map_or(Ok(()), files::check)?;
     let size = &args.size;
     let question = Question {
-        algorithm: size.id(),
+        algorithm: size.id()?,
         n: size.n,
         k: size.k,
         contention: size.contention(),

@@ -1,0 +1,157 @@
+//! Files of the language as algorithms of the catalogue.
+
+use std::{
+    collections::HashMap,
+    fmt, fs,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hallpass_algorithms::{
+    papers::anderson_moir::Named,
+    registry::{self, CostModel, NAMES},
+};
+use hallpass_language::{Errors, File, code::BoundOn};
+
+use super::{Promises, Subject, add, same::Borrowed};
+use crate::{
+    check::Property,
+    machine::{self, Machine},
+    rmr::Promise,
+};
+
+/// Error returned by [`load`].
+#[derive(Debug)]
+pub enum LoadError {
+    /// The file cannot be read; the text says why.
+    Unreadable(String),
+    /// The file has errors.
+    Errors(Errors),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Unreadable(why) => f.write_str(why),
+            LoadError::Errors(errors) => errors.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Loads the file at `path` and adds its algorithm, with the path as identifier. `path+names` is k-assignment on top
+/// of it.
+///
+/// # Errors
+/// Fails if the file cannot be read or has errors.
+pub fn load(path: &str) -> Result<File, LoadError> {
+    load_as(path, path)
+}
+
+/// Loads the file at `path` and adds its algorithm with another identifier.
+///
+/// # Errors
+/// Fails if the file cannot be read or has errors.
+pub fn load_as(path: &str, id: &str) -> Result<File, LoadError> {
+    let unreadable = |why: String| LoadError::Unreadable(format!("cannot read {path}: {why}"));
+    let source = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let source = String::from_utf8(source).map_err(|_| unreadable("it is not text in UTF-8".into()))?;
+    let file = File::parse(path, &source).map_err(LoadError::Errors)?;
+    for (names, suffix) in [(false, ""), (true, NAMES)] {
+        let machines = Mutex::default();
+        add(&format!("{id}{suffix}"), Arc::new(FileSubject { file: file.clone(), names, machines }));
+    }
+    Ok(file)
+}
+
+/// A file, with or without k-assignment on top of it.
+struct FileSubject {
+    file: File,
+    names: bool,
+    /// The machines that were built, by n and k. A check builds its machine several times.
+    machines: Mutex<HashMap<(usize, usize), Arc<dyn Machine>>>,
+}
+
+impl FileSubject {
+    fn make(&self, n: usize, k: usize) -> Result<Arc<dyn Machine>, registry::Error> {
+        let size = |text: String| registry::Error::Size(text);
+        let path = &self.file.path;
+        let mut program =
+            self.file.at(n, k).map_err(|error| size(format!("{path}: {error}")))?;
+        let Some(model) = &self.file.code.normal_form_of else {
+            return Ok(match self.names {
+                true => machine::of(Named::new(program)).into(),
+                false => machine::of(program).into(),
+            });
+        };
+        let printed = if self.names { format!("{model}{NAMES}") } else { model.clone() };
+        let model = machine::build(&printed, n, k)
+            .map_err(|error| size(format!("{path} has the normal form of {printed}: {error}")))?;
+        program.adopt_domains(model.layout());
+        let own = match self.names {
+            true => machine::of(Named::new(program)),
+            false => machine::of(program),
+        };
+        let borrowed = Borrowed::new(own, model)
+            .map_err(|difference| size(format!("{path} is not the same step machine as {printed}: {difference}")))?;
+        Ok(Arc::new(borrowed))
+    }
+
+    fn stated(&self, bound: Option<&BoundOn>, n: usize, k: usize, contention: usize) -> Option<Promise> {
+        let bound = bound.filter(|_| !self.names)?;
+        let value = self.file.at(n, k).ok()?.value_of_bound(&bound.bound, contention)?;
+        let (source, formula) = (bound.source.clone(), bound.formula.clone());
+        Some(Promise { source, formula, bound: value })
+    }
+}
+
+impl Subject for FileSubject {
+    fn build(&self, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
+        let mut machines = self.machines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(machine) = machines.get(&(n, k)) {
+            return Ok(Box::new(machine.clone()));
+        }
+        let machine = self.make(n, k)?;
+        machines.insert((n, k), machine.clone());
+        Ok(Box::new(machine))
+    }
+
+    /// Returns the promises of the file. A file without promises promises exclusion and freedom from deadlock.
+    fn promises(&self, n: usize, k: usize) -> Promises {
+        let code = &self.file.code;
+        let promised = |name: &str| code.promises.properties.iter().any(|known| known == name);
+        let nothing = code.promises.properties.is_empty();
+        let is_promised = |property: &Property| match property {
+            Property::Invariants => true,
+            Property::Names if self.names => true,
+            Property::Exclusion | Property::Deadlock if nothing => true,
+            // Starvation freedom is stronger.
+            Property::Deadlock => promised("deadlock") || promised("starvation"),
+            property => promised(property.name()),
+        };
+        let stated = self.file.at(n, k).ok().and_then(|program| program.stopped());
+        let crashes = match promised("starvation") {
+            true => stated.unwrap_or(0),
+            false => k.saturating_sub(1),
+        };
+        Promises { properties: Property::ALL.into_iter().filter(is_promised).collect(), crashes }
+    }
+
+    fn bound(&self, model: CostModel, n: usize, k: usize, contention: usize) -> Option<Promise> {
+        let promises = &self.file.code.promises;
+        let bound = match model {
+            CostModel::Cc => promises.cc.as_ref(),
+            CostModel::Dsm => promises.dsm.as_ref(),
+        };
+        self.stated(bound, n, k, contention)
+    }
+
+    fn about(&self) -> String {
+        let code = &self.file.code;
+        [&code.title, &code.paper].into_iter().flatten().cloned().collect::<Vec<_>>().join("; ")
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        Some(self.file.fingerprint())
+    }
+}

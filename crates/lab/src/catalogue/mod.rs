@@ -1,0 +1,198 @@
+//! Algorithms that the registry does not have: files of the language, and step machines of other crates.
+//!
+//! An algorithm that has been added can be used wherever the lab takes an identifier: in a
+//! [`Question`](crate::check::Question), in [`rmr`](crate::rmr), in replay strings and in the explorer.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use hallpass_algorithms::papers::anderson_moir::Fig2;
+//! use hallpass_lab::{catalogue, check::{Question, Resources, Verdict, check}};
+//!
+//! // Any type that implements `Algorithm` will do.
+//! catalogue::add_algorithm("my-queue", Fig2::new);
+//!
+//! let stop = AtomicBool::new(false);
+//! let resources = Resources {
+//!     states: 1_000_000, bytes: 1 << 30, threads: 1, stop: &stop, phase: &|_| (), progress: &|_| (),
+//! };
+//! let report = check(&Question::everything("my-queue", 3, 2), &resources)?;
+//! assert_eq!(report.verdict(), Verdict::Holds);
+//! # Ok::<(), hallpass_lab::check::Error>(())
+//! ```
+
+mod file;
+mod same;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use hallpass_algorithms::{
+    Algorithm,
+    registry::{self, CostModel},
+};
+
+use crate::{
+    check::Property,
+    machine::{self, Machine},
+    rmr::Promise,
+};
+
+pub use file::{LoadError, load, load_as};
+pub use same::{Difference, same_machine};
+
+/// The properties that an algorithm must keep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Promises {
+    /// The properties. Others are reported, not enforced.
+    pub properties: Vec<Property>,
+    /// How many processes may stop without starving another.
+    pub crashes: usize,
+}
+
+impl Promises {
+    /// Returns the usual promises: everything but first-in-first-enabled, while fewer than k processes have stopped.
+    pub fn usual(k: usize) -> Self {
+        let fife = [Property::Fife, Property::FifeStrong];
+        Promises {
+            properties: Property::ALL.into_iter().filter(|it| !fife.contains(it)).collect(),
+            crashes: k.saturating_sub(1),
+        }
+    }
+}
+
+/// An algorithm of the catalogue.
+pub trait Subject: Send + Sync {
+    /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
+    ///
+    /// # Errors
+    /// Fails if it does not exist at this size.
+    fn build(&self, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error>;
+
+    /// Returns the promises at this size.
+    fn promises(&self, _n: usize, k: usize) -> Promises {
+        Promises::usual(k)
+    }
+
+    /// Returns the bound on remote references that the author states.
+    fn bound(&self, _model: CostModel, _n: usize, _k: usize, _contention: usize) -> Option<Promise> {
+        None
+    }
+
+    /// Returns what the algorithm is and where it is from, in a few words.
+    fn about(&self) -> String {
+        String::new()
+    }
+
+    /// Returns a hash of everything that a run depends on. Replay strings contain it.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+}
+
+type Subjects = HashMap<String, Arc<dyn Subject>>;
+
+static SUBJECTS: RwLock<Option<Subjects>> = RwLock::new(None);
+
+/// Adds an algorithm. Replaces the one that had this identifier.
+pub fn add(id: &str, subject: Arc<dyn Subject>) {
+    let mut subjects = SUBJECTS.write().unwrap_or_else(PoisonError::into_inner);
+    subjects.get_or_insert_default().insert(id.to_string(), subject);
+}
+
+/// Adds a step machine of any crate. `make` builds it for n and k.
+pub fn add_algorithm<A: Algorithm + Send + Sync + 'static>(id: &str, make: fn(usize, usize) -> A) {
+    add(id, Arc::new(Made(make)));
+}
+
+/// Returns the algorithm that was added with this identifier.
+pub fn find(id: &str) -> Option<Arc<dyn Subject>> {
+    SUBJECTS.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(id).cloned()
+}
+
+/// A step machine of another crate.
+struct Made<A>(fn(usize, usize) -> A);
+
+impl<A: Algorithm + Send + Sync + 'static> Subject for Made<A> {
+    fn build(&self, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
+        if k == 0 || k >= n {
+            let text = format!("k must be from 1 to n - 1, got n = {n}, k = {k}");
+            return Err(registry::Error::Size(text));
+        }
+        Ok(machine::of((self.0)(n, k)))
+    }
+}
+
+/// The character between a file and its fingerprint in a replay string.
+const MARK: char = '@';
+
+/// Returns the identifier as replay strings print it. Characters that a shell might change are replaced by `%` and
+/// two hexadecimal digits.
+pub(crate) fn printed(id: &str) -> String {
+    match find(id).and_then(|subject| subject.fingerprint()) {
+        None => id.to_string(),
+        Some(fingerprint) => {
+            let mut out = String::new();
+            for byte in id.bytes() {
+                match byte {
+                    b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'-' | b'_' | b'/' | b'+' => {
+                        out.push(byte as char);
+                    }
+                    _ => out.push_str(&format!("%{byte:02x}")),
+                }
+            }
+            format!("{out}{MARK}{fingerprint}")
+        }
+    }
+}
+
+/// Splits a printed identifier of a file into the path and the fingerprint. Returns `None` for others.
+fn split(printed: &str) -> Option<(String, &str)> {
+    let (path, fingerprint) = printed.rsplit_once(MARK)?;
+    let plain = path.strip_suffix(registry::NAMES).unwrap_or(path);
+    if !plain.ends_with(hallpass_language::EXTENSION) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    Some((String::from_utf8(bytes).ok()?, fingerprint))
+}
+
+/// Returns the identifier behind a printed one.
+///
+/// # Errors
+/// Fails if a file has changed since the replay string was printed, or is not loaded.
+pub(crate) fn resolve(printed: &str) -> Result<String, String> {
+    let Some((id, fingerprint)) = split(printed) else {
+        return Ok(printed.to_string());
+    };
+    let Some(subject) = find(&id) else {
+        return Err(format!("this run belongs to the file {id}, which is not loaded"));
+    };
+    match subject.fingerprint() {
+        Some(now) if now == fingerprint => Ok(id),
+        Some(now) => Err(format!(
+            "{id} has changed since this run was found (it was {fingerprint}, it is {now}): check it again, or \
+             restore the old version"
+        )),
+        None => Err(format!("{id} is not a file, and the replay string is of a file")),
+    }
+}
+
+/// Returns the path of the file that a replay string belongs to, if it belongs to one.
+pub fn file_of_replay(string: &str) -> Option<String> {
+    let rest = string.trim().strip_prefix("hp")?.split_once('.')?.1;
+    let end = rest.rfind(MARK)?;
+    let after = rest[end..].find('.').map_or(rest.len(), |dot| end + dot);
+    split(&rest[..after]).map(|(path, _)| path)
+}
