@@ -35,6 +35,7 @@ use super::{
     wrong::{KnownRun, violation},
 };
 use crate::{
+    catalogue,
     check::{self, Property},
     rmr,
     schedule::{Conventions, MemoryModel},
@@ -262,7 +263,11 @@ impl AtlasModel {
 
     /// Returns the mistake in the model, if it has one.
     fn fault(&self) -> Option<String> {
-        if let Err(error) = registry::entry_for(&self.algorithm, self.n, self.k) {
+        let exists = match catalogue::find(&self.algorithm) {
+            Some(subject) => subject.build(self.n, self.k).map(|_| ()),
+            None => registry::entry_for(&self.algorithm, self.n, self.k).map(|_| ()),
+        };
+        if let Err(error) = exists {
             return Some(error.to_string());
         }
         if self.contention() == 0 || self.contention() > self.n {

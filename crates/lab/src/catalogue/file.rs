@@ -98,10 +98,11 @@ impl FileSubject {
     }
 
     fn stated(&self, bound: Option<&BoundOn>, n: usize, k: usize, contention: usize) -> Option<Promise> {
-        let bound = bound.filter(|_| !self.names)?;
+        let bound = bound?;
         let value = self.file.at(n, k).ok()?.value_of_bound(&bound.bound, contention)?;
         let (source, formula) = (bound.source.clone(), bound.formula.clone());
-        Some(Promise { source, formula, bound: value })
+        let promise = Promise { source, formula, bound: value };
+        Some(if self.names { promise.with_names(k as u64, contention as u64) } else { promise })
     }
 }
 

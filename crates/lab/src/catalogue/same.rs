@@ -5,7 +5,7 @@
 //! one is a run of the other. So both have the same states, verdicts and remote references, and the normal form of
 //! one is a normal form of the other.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashSet, fmt};
 
 use hallpass_algorithms::{Layout, Memory, Op, Pid, Section, Var, Word};
 
@@ -31,8 +31,26 @@ impl fmt::Display for Difference {
 struct Pairs {
     /// For each variable of the second machine, the one of the first.
     vars: Vec<usize>,
-    there: HashMap<Local, Local>,
-    back: HashMap<Local, Local>,
+    there: Matches,
+    back: Matches,
+}
+
+/// For each private state of one machine, that of the other.
+#[derive(Default)]
+struct Matches(Vec<Option<Local>>);
+
+impl Matches {
+    fn get(&self, at: Local) -> Option<Local> {
+        self.0.get(at as usize).copied().flatten()
+    }
+
+    /// Returns the state that `at` corresponds to. If there is none yet, it is `other`.
+    fn get_or_insert(&mut self, at: Local, other: Local) -> Local {
+        if self.0.len() <= at as usize {
+            self.0.resize(at as usize + 1, None);
+        }
+        *self.0[at as usize].get_or_insert(other)
+    }
 }
 
 /// A memory that answers one access and records it.
@@ -120,11 +138,11 @@ fn pairs(own: &dyn Machine, model: &dyn Machine) -> Result<Pairs, Difference> {
     let vars = same_layout(own.layout(), model.layout())?;
     let mut pairs = Pairs { vars, ..Pairs::default() };
     for p in 0..own.n() {
-        let mut seen: HashMap<Local, ()> = HashMap::new();
+        let mut seen = HashSet::new();
         let mut todo = vec![(REMAINDER, REMAINDER)];
         while let Some((a, b)) = todo.pop() {
             let here = || format!("process {p} {}", shown(own, p, a));
-            let known = (*pairs.there.entry(a).or_insert(b), *pairs.back.entry(b).or_insert(a));
+            let known = (pairs.there.get_or_insert(a, b), pairs.back.get_or_insert(b, a));
             if known != (b, a) {
                 let there = shown(model, p, b);
                 return Err(Difference(format!(
@@ -136,10 +154,10 @@ fn pairs(own: &dyn Machine, model: &dyn Machine) -> Result<Pairs, Difference> {
             if (x.section, x.name) != (y.section, y.name) {
                 return Err(Difference(format!("{} is in another section", here())));
             }
-            if seen.insert(a, ()).is_some() {
+            if !seen.insert(a) {
                 continue;
             }
-            if pairs.there.len() > MOST_PAIRS {
+            if pairs.there.0.len() > MOST_PAIRS {
                 return Err(Difference("there are too many private states to compare".into()));
             }
             todo.extend(next_pairs(own, model, &pairs.vars, p, (a, b))?);
@@ -232,12 +250,12 @@ impl Machine for Borrowed {
     }
 
     fn counts(&self, at: Local) -> bool {
-        self.pairs.there.get(&at).is_none_or(|&at| self.model.counts(at))
+        self.pairs.there.get(at).is_none_or(|at| self.model.counts(at))
     }
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
-        let translate = |map: &HashMap<Local, Local>, at: &[Local]| -> Option<Vec<Local>> {
-            at.iter().map(|at| map.get(at).copied()).collect()
+        let translate = |matches: &Matches, at: &[Local]| -> Option<Vec<Local>> {
+            at.iter().map(|&at| matches.get(at)).collect()
         };
         // A state that has no counterpart is outside the tables, which report it.
         let Some(mut there) = translate(&self.pairs.there, processes) else { return };

@@ -178,15 +178,22 @@ pub fn promise(question: &Question, model: CostModel) -> Option<Promise> {
     let (entry, names) = registry::entry(&question.algorithm).ok()?;
     let claim = entry.bound(model)?;
     let (n, k, c) = (question.n as u64, question.k as u64, question.contention as u64);
-    let mut promise = Promise {
+    let promise = Promise {
         source: claim.source.to_string(),
         formula: claim.formula.to_string(),
         bound: (claim.bound)(n, k, c),
     };
-    if names {
-        promise.source.push_str(" and Lemma 1");
-        promise.formula = format!("({}) + min(k, c) + 1", promise.formula);
-        promise.bound += k.min(c) + 1;
+    Some(if names { promise.with_names(k, c) } else { promise })
+}
+
+impl Promise {
+    /// Adds the cost of k-assignment: by Lemma 1 of Anderson & Moir, one more than the smaller of k and the
+    /// contention c.
+    pub(crate) fn with_names(self, k: u64, c: u64) -> Self {
+        Promise {
+            source: format!("{} and Lemma 1", self.source),
+            formula: format!("({}) + min(k, c) + 1", self.formula),
+            bound: self.bound + k.min(c) + 1,
+        }
     }
-    Some(promise)
 }

@@ -1,0 +1,21 @@
+//! Files of the language in the lab.
+
+use std::path::PathBuf;
+
+use hallpass_lab::catalogue;
+
+mod papers;
+
+/// Returns the path of a file of the gallery.
+fn path(name: &str) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("gallery").join(name).display().to_string()
+}
+
+/// Loads a file of the gallery and returns its identifier.
+fn load(name: &str) -> String {
+    let path = path(name);
+    let file = catalogue::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    assert!(file.warnings.is_empty(), "{}", file.render_warnings(false));
+    path
+}
