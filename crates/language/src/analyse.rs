@@ -176,19 +176,20 @@ impl Analysis<'_> {
             self.names.bound.push((name, Sort::Number));
         }
         let kind = self.kind(&decl.kind);
-        let start = match &decl.start {
-            Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
-            Start::Open => None,
-            Start::Missing => {
-                let message = format!("`{}` has no initial value", decl.name.text);
-                self.names.error(
-                    Diagnostic::new(decl.name.span.clone(), message)
-                        .helping("write `= 0`, or `open` if the algorithm must work from every value"),
-                );
-                None
-            }
-        };
-        let home = decl.home.as_ref().map(|home| self.names.local(home, Sort::Number, Context::Size));
+        let start =
+            match &decl.start {
+                Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
+                Start::Open => None,
+                Start::Missing => {
+                    let message = format!("`{}` has no initial value", decl.name.text);
+                    self.names.error(Diagnostic::new(decl.name.span.clone(), message).helping(
+                        "write `= 0`, or `open` if the algorithm must work from every value",
+                    ));
+                    None
+                }
+            };
+        let home =
+            decl.home.as_ref().map(|home| self.names.local(home, Sort::Number, Context::Size));
         self.names.bound.clear();
         self.names.shared.push(Variable {
             name: decl.name.text.clone(),
@@ -204,7 +205,8 @@ impl Analysis<'_> {
         self.declare(&decl.name);
         let at = |text: &str| Diagnostic::new(decl.name.span.clone(), text.to_string());
         if !decl.indices.is_empty() {
-            self.names.error(at("a private variable is not an array: use a `set`, or a shared array"));
+            self.names
+                .error(at("a private variable is not an array: use a `set`, or a shared array"));
         }
         if decl.home.is_some() {
             self.names.error(at("only shared variables have a home"));
@@ -227,13 +229,22 @@ impl Analysis<'_> {
         });
     }
 
-    fn passage(&mut self, span: &Span, body: &[Stmt], procedures: &[(Name, Vec<Stmt>)], code: &mut Code) {
+    fn passage(
+        &mut self,
+        span: &Span,
+        body: &[Stmt],
+        procedures: &[(Name, Vec<Stmt>)],
+        code: &mut Code,
+    ) {
         let mut lowering = Lowering::new(&mut self.names, procedures);
         lowering.passage(body, span);
-        let (instrs, spans) = (std::mem::take(&mut lowering.instrs), std::mem::take(&mut lowering.spans));
+        let (instrs, spans) =
+            (std::mem::take(&mut lowering.instrs), std::mem::take(&mut lowering.spans));
         let name_variable = lowering.name_variable;
         if let Some(extra) = self.names.private.get(MOST_PRIVATE) {
-            let message = format!("at most {MOST_PRIVATE} private variables are possible, loop variables included");
+            let message = format!(
+                "at most {MOST_PRIVATE} private variables are possible, loop variables included"
+            );
             let diagnostic = Diagnostic::new(extra.span.clone(), message);
             self.names.error(diagnostic);
             return;
@@ -249,7 +260,9 @@ impl Analysis<'_> {
                 Instr::Access(access) => {
                     let outer = access.label.split('.').next().unwrap_or(&access.label).to_string();
                     match self.names.lines.iter_mut().find(|(label, ..)| *label == outer) {
-                        Some((_, first, last)) => (*first, *last) = ((*first).min(at), (*last).max(at)),
+                        Some((_, first, last)) => {
+                            (*first, *last) = ((*first).min(at), (*last).max(at))
+                        }
                         None => self.names.lines.push((outer, at, at)),
                     }
                 }
@@ -309,7 +322,8 @@ impl Analysis<'_> {
             }
             _ => {
                 if promises.properties.contains(words) {
-                    self.names.error(Diagnostic::new(span.clone(), "this promise stands here twice"));
+                    self.names
+                        .error(Diagnostic::new(span.clone(), "this promise stands here twice"));
                 }
                 promises.properties.push(words.clone());
                 if words == "fife-strong" {

@@ -86,12 +86,15 @@ impl Diagnostic {
 
 /// Returns the known name that `wrong` most resembles, if one is close enough to be meant.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
+    let distance =
+        |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
     let most = wrong.chars().count().div_ceil(3).min(3);
     known
         .into_iter()
         .map(|name| (distance(name), name))
-        .filter(|&(distance, name)| distance <= most && name != wrong && distance < name.chars().count())
+        .filter(|&(distance, name)| {
+            distance <= most && name != wrong && distance < name.chars().count()
+        })
         .min()
         .map(|(_, name)| name)
 }

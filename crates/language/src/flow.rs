@@ -38,7 +38,9 @@ pub fn live(instrs: &[Instr], name: Option<usize>) -> Vec<u32> {
                     let operands = match &access.touch {
                         Touch::Read | Touch::TestAndSet => 0,
                         Touch::Write(a) | Touch::Swap(a) | Touch::FetchAdd(a, None) => used(a),
-                        Touch::FetchAdd(a, Some(b)) | Touch::CompareAndSwap(a, b) => used(a) | used(b),
+                        Touch::FetchAdd(a, Some(b)) | Touch::CompareAndSwap(a, b) => {
+                            used(a) | used(b)
+                        }
                     };
                     after | operands | all(&access.indices)
                 }

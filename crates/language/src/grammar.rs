@@ -54,8 +54,9 @@ fn explain(error: &Rich<'_, Token>) -> Diagnostic {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
     };
-    let diagnostic = Diagnostic::new(span.clone(), format!("expected {wanted}, found {found_text}"))
-        .pointing(span, format!("unexpected {found_text}"));
+    let diagnostic =
+        Diagnostic::new(span.clone(), format!("expected {wanted}, found {found_text}"))
+            .pointing(span, format!("unexpected {found_text}"));
     match help(found.as_deref(), &options) {
         Some(help) => diagnostic.helping(help),
         None => diagnostic,
@@ -186,11 +187,9 @@ fn atom<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Expr> {
         .delimited_by(sym("{"), sym("}"))
         .map(|((name, range), body)| ExprKind::Each("set", name, Box::new(range), Box::new(body)));
     let quantifier = select! { Token::Keyword(word @ ("exists" | "all")) => word };
-    let each = quantifier
-        .then(element)
-        .then_ignore(sym(":"))
-        .then(expr.clone())
-        .map(|((kind, (name, range)), body)| ExprKind::Each(kind, name, Box::new(range), Box::new(body)));
+    let each = quantifier.then(element).then_ignore(sym(":")).then(expr.clone()).map(
+        |((kind, (name, range)), body)| ExprKind::Each(kind, name, Box::new(range), Box::new(body)),
+    );
     let conditional = key("if")
         .ignore_then(expr.clone())
         .then_ignore(key("then"))
@@ -336,19 +335,15 @@ fn declaration<'t>() -> Boxed<'t, Decl> {
         key("bool").to(Type::Bool),
         key("process").to(Type::Process),
         key("set").to(Type::Set),
-        key("counter")
-            .ignore_then(sym("..").ignore_then(expr.clone()).or_not())
-            .map(Type::Counter),
+        key("counter").ignore_then(sym("..").ignore_then(expr.clone()).or_not()).map(Type::Counter),
         // The bounds are sums, so that `=` after them begins the initial value.
         bound().then_ignore(sym("..")).then(bound()).map(|(lo, hi)| Type::Between(lo, hi)),
     ))
     .labelled("a type");
-    let start = choice((
-        sym("=").ignore_then(expr.clone()).map(Start::Is),
-        key("open").to(Start::Open),
-    ))
-    .or_not()
-    .map(|start| start.unwrap_or(Start::Missing));
+    let start =
+        choice((sym("=").ignore_then(expr.clone()).map(Start::Is), key("open").to(Start::Open)))
+            .or_not()
+            .map(|start| start.unwrap_or(Start::Missing));
     name()
         .then(indices)
         .then_ignore(sym(":"))

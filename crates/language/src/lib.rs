@@ -117,7 +117,8 @@ impl File {
             thread.ok().and_then(|thread| thread.join().ok())
         });
         compiled.unwrap_or_else(|| {
-            let diagnostic = Diagnostic::new(0..0, "the compiler failed on this file; please report it");
+            let diagnostic =
+                Diagnostic::new(0..0, "the compiler failed on this file; please report it");
             Err(Errors { path: path.into(), source: source.into(), diagnostics: vec![diagnostic] })
         })
     }

@@ -149,7 +149,8 @@ impl<'a> Lowering<'a> {
         if let Some(label) = &stmt.label {
             let here = self.instrs.len();
             let targets = self.targets.last_mut().map(|targets| &mut targets.labels);
-            let known = targets.and_then(|labels| labels.insert(label.text.clone(), (here, label.span.clone())));
+            let known = targets
+                .and_then(|labels| labels.insert(label.text.clone(), (here, label.span.clone())));
             if let Some((_, before)) = known {
                 let message = format!("two lines are labelled `{}`", label.text);
                 self.names.error(
@@ -195,7 +196,8 @@ impl<'a> Lowering<'a> {
                     Some(breaks) => breaks.push(jump),
                     None => {
                         self.instrs[jump] = Instr::Jump(jump + 1);
-                        self.names.error(Diagnostic::new(stmt.span.clone(), "`break` is in no loop"));
+                        self.names
+                            .error(Diagnostic::new(stmt.span.clone(), "`break` is in no loop"));
                     }
                 }
             }
@@ -232,9 +234,10 @@ impl<'a> Lowering<'a> {
 
     fn critical(&mut self, stmt: &Stmt, name: Option<&Name>) {
         if let Some((_, before)) = &self.critical {
-            let diagnostic = Diagnostic::new(stmt.span.clone(), "a passage has one critical section")
-                .pointing(before.clone(), "first here")
-                .pointing(stmt.span.clone(), "and again here");
+            let diagnostic =
+                Diagnostic::new(stmt.span.clone(), "a passage has one critical section")
+                    .pointing(before.clone(), "first here")
+                    .pointing(stmt.span.clone(), "and again here");
             self.names.error(diagnostic);
             return;
         }
@@ -248,13 +251,16 @@ impl<'a> Lowering<'a> {
         self.critical = Some((at, stmt.span.clone()));
         self.section = "exit";
         let Some(name) = name else { return };
-        self.name_variable = self.names.private.iter().position(|variable| variable.name == name.text);
+        self.name_variable =
+            self.names.private.iter().position(|variable| variable.name == name.text);
         if self.name_variable.is_none() {
             let known = self.names.private.iter().map(|variable| variable.name.as_str());
-            let hint = suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
+            let hint =
+                suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
             let message = format!("no private variable is called `{}`", name.text);
             let diagnostic = Diagnostic::new(name.span.clone(), message);
-            self.names.error(diagnostic.helping(hint.unwrap_or("declare it under `private`".into())));
+            self.names
+                .error(diagnostic.helping(hint.unwrap_or("declare it under `private`".into())));
         }
     }
 
@@ -282,9 +288,12 @@ impl<'a> Lowering<'a> {
         let Some(Use { verb, name, span, access }) = uses.into_iter().next() else { return };
         let Some(label) = &stmt.label else {
             self.names.error(
-                Diagnostic::new(stmt.span.clone(), format!("this line {verb} `{name}` and has no label"))
-                    .pointing(span, format!("{verb} `{name}`"))
-                    .helping("a line that accesses shared memory begins with a label, as in `3: ...`"),
+                Diagnostic::new(
+                    stmt.span.clone(),
+                    format!("this line {verb} `{name}` and has no label"),
+                )
+                .pointing(span, format!("{verb} `{name}`"))
+                .helping("a line that accesses shared memory begins with a label, as in `3: ...`"),
             );
             return;
         };
@@ -303,7 +312,9 @@ impl<'a> Lowering<'a> {
 
     fn assign(&mut self, stmt: &Stmt, target: &Expr, value: &Expr) {
         let private = match &target.kind {
-            ExprKind::Name(text) => self.names.private.iter().position(|variable| variable.name == *text),
+            ExprKind::Name(text) => {
+                self.names.private.iter().position(|variable| variable.name == *text)
+            }
             _ => None,
         };
         let mut uses = Vec::new();
@@ -324,18 +335,27 @@ impl<'a> Lowering<'a> {
             }
         };
         if !self.names.shared.iter().any(|variable| variable.name == name.text) {
-            let known = (self.names.private.iter().chain(&self.names.shared)).map(|v| v.name.as_str());
-            let hint = suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
+            let known =
+                (self.names.private.iter().chain(&self.names.shared)).map(|v| v.name.as_str());
+            let hint =
+                suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
             let message = format!("no variable is called `{}`", name.text);
             let help = hint.unwrap_or("declare it under `shared` or `private`".into());
             self.names.error(Diagnostic::new(name.span.clone(), message).helping(help));
             return;
         }
-        let Some((variable, indices)) = self.names.element(&name, indices, Context::Line) else { return };
+        let Some((variable, indices)) = self.names.element(&name, indices, Context::Line) else {
+            return;
+        };
         let sort = self.names.shared[variable].kind.sort();
         let value = self.names.expect(value, sort, Context::Line, &mut uses);
-        let access =
-            Access { variable, indices, touch: Touch::Write(value), label: String::new(), waits: false };
+        let access = Access {
+            variable,
+            indices,
+            touch: Touch::Write(value),
+            label: String::new(),
+            waits: false,
+        };
         uses.push(Use { verb: "writes", name: name.text, span: target.span.clone(), access });
         self.line(stmt, uses);
     }
@@ -343,7 +363,8 @@ impl<'a> Lowering<'a> {
     /// Compiles an operation whose result is not used, or the call of a procedure.
     fn perform(&mut self, stmt: &Stmt, expr: &Expr) {
         if let ExprKind::Call(name, arguments) = &expr.kind
-            && let Some(index) = self.procedures.iter().position(|(known, _)| known.text == name.text)
+            && let Some(index) =
+                self.procedures.iter().position(|(known, _)| known.text == name.text)
         {
             self.call(stmt, name, arguments, index);
             return;
@@ -366,7 +387,10 @@ impl<'a> Lowering<'a> {
             self.names.error(Diagnostic::new(argument.span.clone(), message));
         }
         if index >= self.callable {
-            let message = format!("`{}` is declared after this call: a procedure calls only earlier ones", name.text);
+            let message = format!(
+                "`{}` is declared after this call: a procedure calls only earlier ones",
+                name.text
+            );
             self.names.error(Diagnostic::new(name.span.clone(), message));
             return;
         }
@@ -374,8 +398,10 @@ impl<'a> Lowering<'a> {
             Some(label) => format!("{}{}.", self.prefix, label.text),
             None => self.prefix.clone(),
         };
-        let (outer_prefix, outer_callable) =
-            (std::mem::replace(&mut self.prefix, prefix), std::mem::replace(&mut self.callable, index));
+        let (outer_prefix, outer_callable) = (
+            std::mem::replace(&mut self.prefix, prefix),
+            std::mem::replace(&mut self.callable, index),
+        );
         let outer_breaks = std::mem::take(&mut self.breaks);
         let body = &self.procedures[index].1;
         self.scope(body);

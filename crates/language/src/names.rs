@@ -101,11 +101,14 @@ impl Names {
             let message = format!("expected {}, found {}", sort_name(sort), sort_name(found));
             let diagnostic = Diagnostic::new(expr.span.clone(), message);
             self.error(match (sort, found) {
-                (Sort::Bool, Sort::Number) => diagnostic.helping("compare the number, as in `x = 1`"),
-                (Sort::Number, Sort::Bool) => {
-                    diagnostic.helping("a `bool` is `true` or `false`; use the type `0..1` for numbers")
+                (Sort::Bool, Sort::Number) => {
+                    diagnostic.helping("compare the number, as in `x = 1`")
                 }
-                (Sort::Set, Sort::Number) => diagnostic.helping("`{x}` is the set with the only element x"),
+                (Sort::Number, Sort::Bool) => diagnostic
+                    .helping("a `bool` is `true` or `false`; use the type `0..1` for numbers"),
+                (Sort::Set, Sort::Number) => {
+                    diagnostic.helping("`{x}` is the set with the only element x")
+                }
                 _ => diagnostic,
             });
         }
@@ -123,10 +126,14 @@ impl Names {
     /// Reports accesses where none may be.
     pub fn refuse(&mut self, uses: &[Use]) {
         for used in uses {
-            let message = format!("this {} the shared variable `{}`, but must be local", used.verb, used.name);
+            let message = format!(
+                "this {} the shared variable `{}`, but must be local",
+                used.verb, used.name
+            );
             self.error(
-                Diagnostic::new(used.span.clone(), message)
-                    .helping("read it into a private variable first, on a labelled line of its own"),
+                Diagnostic::new(used.span.clone(), message).helping(
+                    "read it into a private variable first, on a labelled line of its own",
+                ),
             );
         }
     }
@@ -137,7 +144,9 @@ impl Names {
         let result = if self.depth > MOST_DEPTH {
             self.error(Diagnostic::new(
                 expr.span.clone(),
-                format!("this expression is nested more than {MOST_DEPTH} levels deep: use `define`"),
+                format!(
+                    "this expression is nested more than {MOST_DEPTH} levels deep: use `define`"
+                ),
             ));
             (Ex::Number(0), Sort::Number)
         } else {
@@ -160,7 +169,9 @@ impl Names {
             }
             ExprKind::Name(text) => self.name(text, &expr.span, context, uses),
             ExprKind::Index(name, indices) => self.shared(name, indices, &expr.span, context, uses),
-            ExprKind::Call(name, arguments) => self.call(name, arguments, &expr.span, context, uses),
+            ExprKind::Call(name, arguments) => {
+                self.call(name, arguments, &expr.span, context, uses)
+            }
             ExprKind::Of(process, name) => self.private_of(process, name, context),
             ExprKind::At(process, places) => self.at(process, places, &expr.span, context),
             ExprKind::Unary("not", inner) => {
@@ -185,7 +196,10 @@ impl Names {
                     ),
                     Range::Set(set) => Over::Set(self.expect(set, Sort::Set, context, uses)),
                     Range::Down(hi, _) => {
-                        self.error(Diagnostic::new(hi.span.clone(), "`downto` is only for loops: write `lo..hi`"));
+                        self.error(Diagnostic::new(
+                            hi.span.clone(),
+                            "`downto` is only for loops: write `lo..hi`",
+                        ));
                         Over::Set(Ex::Everyone)
                     }
                 };
@@ -202,7 +216,14 @@ impl Names {
         }
     }
 
-    fn binary(&mut self, op: &str, a: &Expr, b: &Expr, context: Context, uses: &mut Vec<Use>) -> Typed {
+    fn binary(
+        &mut self,
+        op: &str,
+        a: &Expr,
+        b: &Expr,
+        context: Context,
+        uses: &mut Vec<Use>,
+    ) -> Typed {
         let make = |op, a, b| Ex::Binary(op, Box::new(a), Box::new(b));
         match op {
             "or" | "and" => {
@@ -269,7 +290,10 @@ impl Names {
             "me" if context == Context::Line => return (Ex::Me, Sort::Number),
             "others" if context == Context::Line => {
                 let me = Ex::Set(vec![Ex::Me]);
-                return (Ex::Binary(Binary::Without, Box::new(Ex::Everyone), Box::new(me)), Sort::Set);
+                return (
+                    Ex::Binary(Binary::Without, Box::new(Ex::Everyone), Box::new(me)),
+                    Sort::Set,
+                );
             }
             _ => {}
         }
@@ -308,7 +332,9 @@ impl Names {
                 format!("write `p.{text}` for the private variable of process p")
             }
             None if matches!(text, "me" | "others") || private => {
-                format!("`{text}` belongs to a process and is known only in `passage` and `procedure`")
+                format!(
+                    "`{text}` belongs to a process and is known only in `passage` and `procedure`"
+                )
             }
             None => "declare it under `shared` or `private`".to_string(),
         };
@@ -338,11 +364,17 @@ impl Names {
                     label: String::new(),
                     waits: false,
                 };
-                uses.push(Use { verb: "reads", name: name.text.clone(), span: span.clone(), access });
+                uses.push(Use {
+                    verb: "reads",
+                    name: name.text.clone(),
+                    span: span.clone(),
+                    access,
+                });
                 (Ex::Found, sort)
             }
             Context::Size | Context::Function => {
-                let message = format!("`{}` is shared, and this depends on n and k only", name.text);
+                let message =
+                    format!("`{}` is shared, and this depends on n and k only", name.text);
                 self.error(Diagnostic::new(span.clone(), message));
                 (Ex::Number(0), sort)
             }
@@ -350,10 +382,18 @@ impl Names {
     }
 
     /// Resolves a shared variable and its indices.
-    pub fn element(&mut self, name: &Name, indices: &[Expr], context: Context) -> Option<(usize, Vec<Ex>)> {
-        let Some(variable) = self.shared.iter().position(|variable| variable.name == name.text) else {
-            let arrays = self.shared.iter().filter(|v| !v.indices.is_empty()).map(|v| v.name.as_str());
-            let hint = suggestion(&name.text, arrays).map(|known| format!("did you mean `{known}`?"));
+    pub fn element(
+        &mut self,
+        name: &Name,
+        indices: &[Expr],
+        context: Context,
+    ) -> Option<(usize, Vec<Ex>)> {
+        let Some(variable) = self.shared.iter().position(|variable| variable.name == name.text)
+        else {
+            let arrays =
+                self.shared.iter().filter(|v| !v.indices.is_empty()).map(|v| v.name.as_str());
+            let hint =
+                suggestion(&name.text, arrays).map(|known| format!("did you mean `{known}`?"));
             let message = format!("no shared array is called `{}`", name.text);
             let diagnostic = Diagnostic::new(name.span.clone(), message);
             self.error(match hint {
@@ -366,7 +406,9 @@ impl Names {
         if wanted != indices.len() {
             let message = match wanted {
                 0 => format!("`{}` is not an array", name.text),
-                _ => format!("`{}` has {wanted} indices, and {} are given", name.text, indices.len()),
+                _ => {
+                    format!("`{}` has {wanted} indices, and {} are given", name.text, indices.len())
+                }
             };
             let declared = self.shared[variable].span.clone();
             self.error(
@@ -376,7 +418,8 @@ impl Names {
             );
             return None;
         }
-        let indices = indices.iter().map(|index| self.local(index, Sort::Number, context)).collect();
+        let indices =
+            indices.iter().map(|index| self.local(index, Sort::Number, context)).collect();
         Some((variable, indices))
     }
 
@@ -423,8 +466,10 @@ impl Names {
         let hint = suggestion(text, known).map(|known| format!("did you mean `{known}`?"));
         let is_procedure = self.procedures.iter().any(|procedure| procedure == text);
         let diagnostic = match is_procedure {
-            true => Diagnostic::new(name.span.clone(), format!("the procedure `{text}` has no value"))
-                .helping("call it on a line of its own"),
+            true => {
+                Diagnostic::new(name.span.clone(), format!("the procedure `{text}` has no value"))
+                    .helping("call it on a line of its own")
+            }
             false => Diagnostic::new(name.span.clone(), format!("no function is called `{text}`")),
         };
         self.error(match hint {
@@ -436,7 +481,8 @@ impl Names {
 
     fn check_count(&mut self, name: &Name, wanted: usize, given: usize) {
         if wanted != given {
-            let message = format!("`{}` takes {wanted} arguments, and {given} are given", name.text);
+            let message =
+                format!("`{}` takes {wanted} arguments, and {given} are given", name.text);
             self.error(Diagnostic::new(name.span.clone(), message));
         }
     }
@@ -453,7 +499,8 @@ impl Names {
     ) -> Typed {
         let nothing = (Ex::Number(0), Sort::Number);
         if context != Context::Line {
-            let message = format!("`{}` changes shared memory and is possible only on a line", name.text);
+            let message =
+                format!("`{}` changes shared memory and is possible only on a line", name.text);
             self.error(Diagnostic::new(span.clone(), message));
             return nothing;
         }
@@ -478,7 +525,8 @@ impl Names {
                 self.element(name, indices, context).map(|element| (name.text.clone(), element))
             }
             _ => {
-                let message = format!("the first argument of `{}` must be a shared variable", name.text);
+                let message =
+                    format!("the first argument of `{}` must be a shared variable", name.text);
                 self.error(Diagnostic::new(target.span.clone(), message));
                 None
             }
@@ -526,7 +574,8 @@ impl Names {
             Some(index) => (Ex::Of(Box::new(process), index), self.private[index].kind.sort()),
             None => {
                 let known = self.private.iter().map(|variable| variable.name.as_str());
-                let hint = suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
+                let hint =
+                    suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
                 let message = format!("no private variable is called `{}`", name.text);
                 let diagnostic = Diagnostic::new(name.span.clone(), message);
                 self.error(match hint {
@@ -538,7 +587,13 @@ impl Names {
         }
     }
 
-    fn at(&mut self, process: &Expr, places: &[(Name, Name)], span: &Span, context: Context) -> Typed {
+    fn at(
+        &mut self,
+        process: &Expr,
+        places: &[(Name, Name)],
+        span: &Span,
+        context: Context,
+    ) -> Typed {
         if context != Context::Invariant {
             let message = "only an invariant can ask where a process is";
             self.error(Diagnostic::new(span.clone(), message));
@@ -575,10 +630,13 @@ impl Names {
         }
         let known = self.lines.iter().map(|(label, ..)| label.as_str());
         let hint = suggestion(&label.text, known).map(|known| format!("did you mean `{known}`?"));
-        let diagnostic = Diagnostic::new(label.span.clone(), format!("no line is labelled `{}`", label.text));
+        let diagnostic =
+            Diagnostic::new(label.span.clone(), format!("no line is labelled `{}`", label.text));
         self.error(match hint {
             Some(hint) => diagnostic.helping(hint),
-            None => diagnostic.helping("in an invariant, a process stands only at lines that access shared memory"),
+            None => diagnostic.helping(
+                "in an invariant, a process stands only at lines that access shared memory",
+            ),
         });
         None
     }

@@ -153,8 +153,12 @@ impl Program {
             program.ranges.push(range);
         }
         let faults = Faults { labels: program.labels() };
-        program.fault =
-            program.layout.add(Decl::listed(FAULT_VARIABLE, WordKind::custom(faults), vec![0], Init::Is(0)));
+        program.fault = program.layout.add(Decl::listed(
+            FAULT_VARIABLE,
+            WordKind::custom(faults),
+            vec![0],
+            Init::Is(0),
+        ));
         Ok(program)
     }
 
@@ -163,12 +167,17 @@ impl Program {
     }
 
     /// Evaluates a part of a declaration, with these values of the indices.
-    fn bound(&self, ex: &crate::code::Ex, indices: &[Value], what: &str) -> Result<Value, SizeError> {
+    fn bound(
+        &self,
+        ex: &crate::code::Ex,
+        indices: &[Value],
+        what: &str,
+    ) -> Result<Value, SizeError> {
         let mut scope = Scope { bound: indices.to_vec(), ..Scope::constant(self) };
         let (n, k) = (self.n, self.k);
-        scope.value(ex).map_err(|fault| {
-            SizeError(format!("with n = {n}, k = {k}, {what} {}", fault.says()))
-        })
+        scope
+            .value(ex)
+            .map_err(|fault| SizeError(format!("with n = {n}, k = {k}, {what} {}", fault.says())))
     }
 
     /// Returns the smallest and the largest value of a variable.
@@ -203,7 +212,9 @@ impl Program {
         }
         let count: usize = dimensions.iter().map(|(_, len)| *len).product();
         if self.layout.decls().len().saturating_add(count) > MOST_VARIABLES {
-            return Err(SizeError(format!("at most {MOST_VARIABLES} shared variables are possible")));
+            return Err(SizeError(format!(
+                "at most {MOST_VARIABLES} shared variables are possible"
+            )));
         }
         let mut vars = Vec::with_capacity(count);
         for position in 0..count {
@@ -261,7 +272,10 @@ impl Program {
         if let Some(home) = &variable.home {
             let home = self.bound(home, indices, &format!("the home of {name}"))?;
             let p = usize::try_from(home).ok().filter(|&p| p < self.n).ok_or_else(|| {
-                SizeError(format!("the home of {name} is {home}: it must be from 0 to {}", self.n - 1))
+                SizeError(format!(
+                    "the home of {name} is {home}: it must be from 0 to {}",
+                    self.n - 1
+                ))
             })?;
             decl = decl.at(p);
         }
@@ -362,7 +376,9 @@ impl Program {
                     let (lo, hi) = self.ranges[*index];
                     let unbounded = matches!(self.code.private[*index].kind, Kind::Counter(_));
                     match i32::try_from(value) {
-                        Ok(word) if unbounded || (lo..=hi).contains(&value) => private[*index] = word,
+                        Ok(word) if unbounded || (lo..=hi).contains(&value) => {
+                            private[*index] = word
+                        }
                         _ => return self.faulty(next, Fault::Range),
                     }
                     next += 1;
@@ -379,9 +395,7 @@ impl Program {
     /// Returns what a process at `at` does next, after local instructions.
     fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
         match self.code.instrs.get(at.line as usize) {
-            Some(Instr::Enter) => {
-                Next::Enter(self.local(me, at.line as usize + 1, at.private, 0))
-            }
+            Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),
             Some(Instr::Leave) => Next::Leave,
             _ if from == Some(at.line) => Next::Spin(at),
             _ => Next::Goto(at),

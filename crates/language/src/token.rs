@@ -16,16 +16,62 @@ const MOST_TOKENS: usize = 10_000;
 
 /// Words with a meaning of their own.
 const KEYWORDS: &[&str] = &[
-    "algorithm", "title", "paper", "requires", "constant", "define", "shared", "private", "procedure",
-    "invariant", "promises", "passage", "end", "if", "then", "elsif", "else", "while", "do", "await",
-    "loop", "break", "for", "in", "downto", "goto", "leave", "skip", "doorway", "waiting", "critical",
-    "exit", "remainder", "bool", "process", "set", "counter", "open", "home", "true", "false", "and",
-    "or", "not", "div", "mod", "exists", "all", "at", "normal", "naming",
+    "algorithm",
+    "title",
+    "paper",
+    "requires",
+    "constant",
+    "define",
+    "shared",
+    "private",
+    "procedure",
+    "invariant",
+    "promises",
+    "passage",
+    "end",
+    "if",
+    "then",
+    "elsif",
+    "else",
+    "while",
+    "do",
+    "await",
+    "loop",
+    "break",
+    "for",
+    "in",
+    "downto",
+    "goto",
+    "leave",
+    "skip",
+    "doorway",
+    "waiting",
+    "critical",
+    "exit",
+    "remainder",
+    "bool",
+    "process",
+    "set",
+    "counter",
+    "open",
+    "home",
+    "true",
+    "false",
+    "and",
+    "or",
+    "not",
+    "div",
+    "mod",
+    "exists",
+    "all",
+    "at",
+    "normal",
+    "naming",
 ];
 
 const SYMBOLS: &[&str] = &[
-    ":=", "<=", ">=", "<>", "..", ":", "=", "<", ">", "+", "-", "*", "(", ")", "[", "]", "{", "}", ",",
-    ".",
+    ":=", "<=", ">=", "<>", "..", ":", "=", "<", ">", "+", "-", "*", "(", ")", "[", "]", "{", "}",
+    ",", ".",
 ];
 
 /// A token.
@@ -104,8 +150,7 @@ pub fn tokens(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
         let Ok(raw) = raw else {
             return Err(unknown(span, text));
         };
-        let token =
-            token(raw, text).map_err(|message| Diagnostic::new(span.clone(), message))?;
+        let token = token(raw, text).map_err(|message| Diagnostic::new(span.clone(), message))?;
         tokens.push((token, span));
     }
     check_size(&tokens)?;
@@ -131,7 +176,9 @@ fn check_size(tokens: &[(Token, Span)]) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some((_, span)) => Err(Diagnostic::new(
             span.clone(),
-            format!("the file has more than {MOST_TOKENS} words and operators: split the algorithm"),
+            format!(
+                "the file has more than {MOST_TOKENS} words and operators: split the algorithm"
+            ),
         )),
     }
 }

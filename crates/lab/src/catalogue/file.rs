@@ -55,11 +55,15 @@ pub fn load(path: &str) -> Result<File, LoadError> {
 pub fn load_as(path: &str, id: &str) -> Result<File, LoadError> {
     let unreadable = |why: String| LoadError::Unreadable(format!("cannot read {path}: {why}"));
     let source = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let source = String::from_utf8(source).map_err(|_| unreadable("it is not text in UTF-8".into()))?;
+    let source =
+        String::from_utf8(source).map_err(|_| unreadable("it is not text in UTF-8".into()))?;
     let file = File::parse(path, &source).map_err(LoadError::Errors)?;
     for (names, suffix) in [(false, ""), (true, NAMES)] {
         let machines = Mutex::default();
-        add(&format!("{id}{suffix}"), Arc::new(FileSubject { file: file.clone(), names, machines }));
+        add(
+            &format!("{id}{suffix}"),
+            Arc::new(FileSubject { file: file.clone(), names, machines }),
+        );
     }
     Ok(file)
 }
@@ -76,8 +80,7 @@ impl FileSubject {
     fn make(&self, n: usize, k: usize) -> Result<Arc<dyn Machine>, registry::Error> {
         let size = |text: String| registry::Error::Size(text);
         let path = &self.file.path;
-        let mut program =
-            self.file.at(n, k).map_err(|error| size(format!("{path}: {error}")))?;
+        let mut program = self.file.at(n, k).map_err(|error| size(format!("{path}: {error}")))?;
         let Some(model) = &self.file.code.normal_form_of else {
             return Ok(match self.names {
                 true => machine::of(Named::new(program)).into(),
@@ -92,12 +95,19 @@ impl FileSubject {
             true => machine::of(Named::new(program)),
             false => machine::of(program),
         };
-        let borrowed = Borrowed::new(own, model)
-            .map_err(|difference| size(format!("{path} is not the same step machine as {printed}: {difference}")))?;
+        let borrowed = Borrowed::new(own, model).map_err(|difference| {
+            size(format!("{path} is not the same step machine as {printed}: {difference}"))
+        })?;
         Ok(Arc::new(borrowed))
     }
 
-    fn stated(&self, bound: Option<&BoundOn>, n: usize, k: usize, contention: usize) -> Option<Promise> {
+    fn stated(
+        &self,
+        bound: Option<&BoundOn>,
+        n: usize,
+        k: usize,
+        contention: usize,
+    ) -> Option<Promise> {
         let bound = bound?;
         let value = self.file.at(n, k).ok()?.value_of_bound(&bound.bound, contention)?;
         let (source, formula) = (bound.source.clone(), bound.formula.clone());

@@ -76,7 +76,13 @@ pub trait Subject: Send + Sync {
     }
 
     /// Returns the bound on remote references that the author states.
-    fn bound(&self, _model: CostModel, _n: usize, _k: usize, _contention: usize) -> Option<Promise> {
+    fn bound(
+        &self,
+        _model: CostModel,
+        _n: usize,
+        _k: usize,
+        _contention: usize,
+    ) -> Option<Promise> {
         None
     }
 

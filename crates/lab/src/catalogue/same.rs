@@ -108,7 +108,8 @@ pub fn same_machine(own: &dyn Machine, model: &dyn Machine) -> Result<(), Differ
 /// Compares the variables, in their order. Returns for each variable of `model` the one of `own`.
 fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
     // The variable in which the lab records faults of a file belongs to no algorithm.
-    let mut indices = (0..own.decls().len()).filter(|&index| own.decls()[index].name != FAULT_VARIABLE);
+    let mut indices =
+        (0..own.decls().len()).filter(|&index| own.decls()[index].name != FAULT_VARIABLE);
     let mut vars = Vec::new();
     for like in model.decls() {
         let Some(index) = indices.next() else {
@@ -174,9 +175,8 @@ fn next_pairs(
     p: Pid,
     (a, b): (Local, Local),
 ) -> Result<Vec<(Local, Local)>, Difference> {
-    let differs = |what: String| {
-        Err(Difference(format!("process {p} {} {what}", shown(own, p, a))))
-    };
+    let differs =
+        |what: String| Err(Difference(format!("process {p} {} {what}", shown(own, p, a))));
     // The variable does not depend on the value that is found.
     let answers = match (step(own, p, a, 0).1, step(model, p, b, 0).1) {
         (None, None) => &[0][..],
@@ -184,10 +184,15 @@ fn next_pairs(
             model.layout().decls()[other].domain.listed()
         }
         (Some((var, kind, ..)), Some((other, ..))) => {
-            let name = |machine: &dyn Machine, var: usize| machine.layout().decls()[var].name.clone();
+            let name =
+                |machine: &dyn Machine, var: usize| machine.layout().decls()[var].name.clone();
             return differs(format!("{kind} {} instead of {}", name(own, var), name(model, other)));
         }
-        _ => return differs("makes an access and the other machine makes none, or the reverse".into()),
+        _ => {
+            return differs(
+                "makes an access and the other machine makes none, or the reverse".into(),
+            );
+        }
     };
     let mut next = Vec::with_capacity(answers.len());
     for &answer in answers {
@@ -195,7 +200,9 @@ fn next_pairs(
             (step(own, p, a, answer), step(model, p, b, answer));
         let b_access = b_access.map(|(var, kind, left, failed)| (vars[var], kind, left, failed));
         if a_access != b_access {
-            return differs(format!("has another effect than the other machine if it finds {answer}"));
+            return differs(format!(
+                "has another effect than the other machine if it finds {answer}"
+            ));
         }
         next.push((a_next, b_next));
     }

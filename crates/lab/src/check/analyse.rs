@@ -187,7 +187,9 @@ impl<const W: usize> Analysis<'_, W> {
             return self.machine.is_unbounded();
         };
         let rules = crate::trace::conventions(run);
-        let last = crate::trace::run(run, &rules).ok().and_then(|trace| trace.steps.into_iter().next_back());
+        let last = crate::trace::run(run, &rules)
+            .ok()
+            .and_then(|trace| trace.steps.into_iter().next_back());
         let decls = self.machine.layout().decls();
         // A step that cannot be repeated on its own is one whose normal form is too large.
         last.and_then(|step| step.access).is_none_or(|access| decls[access.var].unbounded)

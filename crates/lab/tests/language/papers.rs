@@ -59,7 +59,8 @@ fn files_of_papers_are_the_same_machines_up_to_names() {
     for (file, id) in &PAPERS[2..] {
         let path = load(file);
         for (n, k) in [(2, 1), (3, 1), (3, 2)] {
-            let (own, model) = (machine::build(&path, n, k).unwrap(), machine::build(id, n, k).unwrap());
+            let (own, model) =
+                (machine::build(&path, n, k).unwrap(), machine::build(id, n, k).unwrap());
             assert_eq!(same_machine(&*own, &*model), Ok(()), "{id} with n = {n}, k = {k}");
         }
     }
@@ -69,7 +70,12 @@ fn files_of_papers_are_the_same_machines_up_to_names() {
 fn a_wrong_variant_is_not_the_same_machine() {
     let path = load("papers/omori_excl.kx");
     let own = machine::build(&path, 3, 1).unwrap();
-    for wrong in ["omori-excl:no-turn", "omori-excl:turn-first", "omori-excl:off-by-one", "omori-excl:no-reset"] {
+    for wrong in [
+        "omori-excl:no-turn",
+        "omori-excl:turn-first",
+        "omori-excl:off-by-one",
+        "omori-excl:no-reset",
+    ] {
         let model = machine::build(wrong, 3, 1).unwrap();
         assert!(same_machine(&*own, &*model).is_err(), "{wrong} is not noticed");
     }

@@ -35,7 +35,9 @@ pub fn run(Args { string, file, html, quiet }: Args) -> program::Result {
     html.as_deref().map_or(Ok(()), files::check)?;
     match (catalogue::file_of_replay(&string), file) {
         (Some(id), Some(path)) => load_as(&path, id.strip_suffix(NAMES).unwrap_or(&id))?,
-        (Some(id), None) => load(&id).map_err(|why| format!("{why}; if the file has moved, add --file PATH"))?,
+        (Some(id), None) => {
+            load(&id).map_err(|why| format!("{why}; if the file has moved, add --file PATH"))?
+        }
         (None, Some(path)) => {
             return Err(format!("this run is not of a file: leave out --file {path}").into());
         }
