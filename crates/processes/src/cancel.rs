@@ -1,4 +1,4 @@
-//! Ending a wait from another thread.
+//! Ends a wait from another thread.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -12,8 +12,8 @@ use crate::sys;
 
 /// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) from another thread.
 ///
-/// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, every wait with it
-/// ends at once.
+/// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, every later wait with this
+/// value ends at once.
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,
@@ -24,7 +24,8 @@ pub struct Cancel {
 impl Cancel {
     /// Makes the waiter give up. It returns soon, unless it got a slot before.
     pub fn cancel(&self) {
-        // The waiter sets its bell before it looks at the flag, so one of the two threads sees the other.
+        // The waiter sets its bell before it reads the flag. So either the waiter sees the flag, or this thread
+        // sees the bell.
         self.cancelled.store(true, SeqCst);
         let bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(bell) = bell {

@@ -37,40 +37,41 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///
 /// # What it survives
 ///
-/// - **Any number of processes killed, at any instruction**, in any part of an update or of opening. The
-///   value is the old one or the new one. Nothing has to be repaired, nothing is poisoned, and the next
-///   waiter gets the slot at once.
+/// - **Any number of processes killed, at any instruction** of an update or while they open the cell. The value is
+///   the old one or the new one. Nothing has to be repaired, nothing is poisoned, and the next waiter gets the
+///   slot at once.
 /// - **A closure that panics**: the value does not change. The same holds if the closure execs or exits. A
 ///   child process that is forked in the closure gets [`Error::Forked`] from its copy of the update.
 /// - **Arbitrary bytes in the file**: any bytes are some `T`. A process that may open the file can write to
-///   it; keep out processes that must not, as for any file.
+///   it, so set the permissions of the directory accordingly.
 ///
 /// # What it does not survive
 ///
-/// - **A process that is stopped in an update**, by `SIGSTOP` or a debugger, blocks all other updates until
-///   it continues or dies. Others can still [`read`](SharedCell::read). Objects that threads share, in
-///   `hallpass-objects`, do better: any k-1 threads may stop inside. They achieve that by finishing the
-///   operations of others, which processes cannot do: a closure is code and memory of its own process.
+/// - **A process that is stopped in an update**, by `SIGSTOP` or a debugger, blocks all other updates until it
+///   continues or dies. Other processes can still [`read`](SharedCell::read). The objects in `hallpass-objects`,
+///   which threads share, tolerate k-1 stopped threads: a thread finishes the operations of stopped threads.
+///   Processes cannot do this, because a closure is code and memory of its own process.
 /// - **A machine that loses power.** Files in `/run` and `/tmp` are usually gone then. On a disk, parts of
 ///   the value may have been written and others not.
-/// - **An update inside the closure of another update** of the same cell: it waits for itself forever.
+/// - **An update in the closure of another update** of the same cell. It waits for itself forever.
 ///
 /// # The type
 ///
-/// All processes must use the same `T`. Only its size and alignment are compared when the cell is opened:
-/// two types with the same layout are not distinguished. [`Pod`] types are plain numbers, arrays of them, and
-/// structs that derive it. `Send` rules out pointers.
+/// All processes must use the same `T`. When a process opens the cell, only the size and the alignment are
+/// compared, so two types with the same layout are not distinguished. [`Pod`] types are numbers, arrays of
+/// numbers, and structs that derive `Pod`. `Send` rules out pointers.
 ///
 /// # Where it is
 ///
-/// Names, directories and permissions are those of halls; [`HallDir::open_cell`] opens a cell in another
-/// directory than this user's. Other programs see a hall with one slot: `hallpass list` lists it, `hallpass
-/// status` shows the process that updates it and the waiters, and `hallpass rm` removes it together with
-/// the value. Both files appear at once, even if the process that creates them is killed.
+/// Names, directories and permissions are those of halls. [`HallDir::open_cell`] opens a cell in another directory
+/// than the default directory of this user. Other programs see a hall with one slot: `hallpass list` lists it,
+/// `hallpass status` shows the process that updates the value and the waiters, and `hallpass rm` removes the hall
+/// together with the value. Other processes see both files or none, even if the process that creates them is
+/// killed.
 ///
 /// # Cost
 ///
-/// An update copies the whole value in and out. Without waiters, it costs little more than that.
+/// An update copies the whole value in and out. Without waiters, an update costs little more than these copies.
 #[derive(Clone)]
 pub struct SharedCell<T> {
     hall: SharedHall,
@@ -80,7 +81,7 @@ pub struct SharedCell<T> {
 
 /// How many times a reader tries to copy the value before it joins the queue.
 const LOOKS: usize = 16;
-/// How long a reader waits in the queue before it tries again, so that it does not wait for a stopped process.
+/// How long a reader waits in the queue before it tries again. The limit keeps it from waiting for a stopped process.
 const QUEUE_TIME: Duration = Duration::from_millis(2);
 
 /// Result of acquiring the slot.
@@ -97,10 +98,10 @@ impl<T: Pod + Send> SharedCell<T> {
         HallDir::user()?.open_cell(name, initial)
     }
 
-    /// Waits until no other process updates the value, and applies the closure to it.
+    /// Waits until no other process updates the value, and applies the closure to the value.
     ///
     /// # Errors
-    /// The value does not change if there is an error:
+    /// If there is an error, the value does not change. The errors are:
     ///
     /// - the errors of [`SharedHall::acquire`];
     /// - [`Error::Slots`] if the hall of the cell was resized, and the caller got another slot than 0;
@@ -122,10 +123,10 @@ impl<T: Pod + Send> SharedCell<T> {
         self.apply(self.hall.acquire(), f)
     }
 
-    /// Applies the closure to the value, if no other process updates it or waits to.
+    /// Applies the closure to the value, if no other process updates the value or waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if another process updates the value or waits to, and the errors of
+    /// Returns [`Error::NoPermits`] if another process updates the value or waits, and the errors of
     /// [`update`](SharedCell::update).
     pub fn try_update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         self.apply(self.hall.try_acquire(), f)
@@ -158,8 +159,8 @@ impl<T: Pod + Send> SharedCell<T> {
 
     /// Returns the value that the cell has at some moment during the call.
     ///
-    /// This does not wait for an update, not even for one whose process is stopped. It joins the queue of updates
-    /// for a moment only if updates keep coming while it copies the value.
+    /// This does not wait for an update, not even if its process is stopped. It joins the queue of updates for a
+    /// moment only if updates keep coming while it copies the value.
     ///
     /// # Errors
     /// Returns [`Error::Closed`] if the cell's hall is closed, and the errors of [`update`](SharedCell::update)
@@ -180,7 +181,7 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// Returns the hall that updates go through.
+    /// Returns the hall of the cell. Every update acquires its slot.
     ///
     /// While a caller holds the slot of this hall, every update waits. A caller that updates the cell while it
     /// holds the slot waits for itself forever.
@@ -202,18 +203,18 @@ impl<T: Pod + Send> SharedCell<T> {
     /// Checks that the caller has the slot that allows updates.
     fn check<'a>(&self, acquired: Acquired<'a>) -> Acquired<'a> {
         match acquired {
-            // The hall was made larger. Still, only one process at a time has slot 0.
+            // The hall was made larger, but only the holder of slot 0 may update the value.
             Ok(pass) if pass.slot() != 0 => {
                 let (name, found) = (self.hall.name().into(), self.hall.slots());
                 Err(Error::Slots { name, asked: 1, found })
             }
-            // If the hall was removed, the first passage of a process fails in some other way.
+            // If the hall was removed, the first passage of a process may fail with another error.
             Err(_) if self.hall.is_closed() => Err(Error::Closed),
             acquired => acquired,
         }
     }
 
-    /// Opens the value in the directory of `hall`, even if another directory is at its path in the meantime.
+    /// Opens the value in the directory of `hall`. This works even if another directory has replaced it at its path.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);
@@ -227,7 +228,7 @@ impl HallDir {
     /// # Errors
     /// Returns the errors of [`SharedCell::open`].
     pub fn open_cell<T: Pod + Send>(&self, name: &str, initial: T) -> Result<SharedCell<T>, Error> {
-        // Others see the directory with both files in it, or not at all.
+        // Other processes see the directory with both files in it, or not at all.
         SharedCell::of(self.open_with(name, 1, &|dir| ValueFile::create(dir, &initial))?)
     }
 

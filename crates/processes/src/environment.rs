@@ -1,5 +1,5 @@
 //! The environment of the step machine on real memory, and the driver that runs a passage in it. The variables
-//! are words of the hall's file. Pipes (wires) carry wake-ups and show which processes are alive.
+//! are words of the hall's file. Named pipes (wires) carry wake-ups and show which processes are alive.
 
 use std::{
     hint, mem,
@@ -24,21 +24,21 @@ use crate::{
     wires::Owner,
 };
 
-/// A line of a passage, as it runs here.
+/// A line of a passage, with the types of this environment.
 pub(crate) type NativeLine = Line<i64, ()>;
 
 /// How long a passage waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience<'a> {
     pub limit: Limit,
-    /// The passage gives up when this is set and its bell rung.
+    /// If this is set and the bell of the passage is rung, the passage gives up.
     pub given_up: Option<&'a AtomicBool>,
 }
 
 impl Patience<'_> {
     /// The patience of a passage that does not wait.
     pub(crate) const NONE: Self = Patience { limit: Limit::Now, given_up: None };
-    /// The patience of a passage that waits as long as it takes.
+    /// The patience of a passage that waits without a limit.
     pub(crate) const ENDLESS: Self = Patience { limit: Limit::Never, given_up: None };
 
     fn is_over(&self) -> bool {
@@ -54,29 +54,29 @@ impl From<Limit> for Patience<'_> {
 
 /// How a run of the step machine ended.
 pub(crate) enum End {
-    /// In the critical section, with this slot.
+    /// The passage is in its critical section, with this slot.
     In(usize),
-    /// In the remainder section.
+    /// The passage is in its remainder section.
     Out,
-    /// Nowhere: the words are such that the run would not end.
+    /// The run was ended because it would never end: another program has changed the words.
     Lost,
 }
 
-/// How many times a waiter looks at its card before it sleeps.
+/// How many times a waiter reads its card before it sleeps.
 const LOOKS: u32 = 200;
 
-/// How long a waiter sleeps at most if it cannot watch a process, because it has no free descriptor for
-/// example. It looks again after that.
+/// The longest sleep of a waiter that cannot watch a process, for example because it has no free descriptor. It looks
+/// again after that.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
-/// How long a waiter sleeps at most otherwise, in case the process that should have rung its bell could not.
+/// The longest sleep of any other waiter. A process that should have rung its bell may have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
-/// How many lines a passage may run without going to sleep. More mean that a program that does not follow
-/// the protocol has changed the words.
+/// How many lines a passage may run without going to sleep. If it runs more, a program that does not follow the
+/// protocol has changed the words.
 const MAX_LINES: u32 = 10_000_000;
 
-/// The same for a registration, which takes about ten lines.
+/// How many lines a registration may run. It normally takes about ten lines.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
 
 /// The wires that wake a sleeping waiter: its own, and those of the processes it watches.
@@ -89,9 +89,9 @@ pub(crate) struct WakeSources {
     watched: Vec<Watched>,
     /// A watched process that is gone, until the step machine has asked about it.
     gone: Option<(usize, i64)>,
-    /// A process that should be watched could not be reached.
+    /// Whether a process that should be watched could not be reached.
     blind: bool,
-    /// The waiter looks again although its bell was not rung.
+    /// Whether the waiter should look again although its bell was not rung.
     look_again: bool,
 }
 
@@ -99,7 +99,7 @@ struct Watched {
     record: usize,
     id: i64,
     wire: Arc<OwnedFd>,
-    /// The kernel has reported something about the wire.
+    /// Whether the kernel has reported an event of the wire.
     reported: bool,
 }
 
@@ -109,7 +109,7 @@ impl WakeSources {
         WakeSources { id, own, last_alive, watched, gone, blind: false, look_again: false }
     }
 
-    /// Lets go of the wires of others.
+    /// Stops watching other processes.
     pub(crate) fn stop_watching(&mut self) {
         self.last_alive = None;
         self.watched.clear();
@@ -125,7 +125,7 @@ pub(crate) struct NativeEnvironment<'a> {
 }
 
 impl NativeEnvironment<'_> {
-    /// Runs a passage from a line on until it is in the critical section, or back in its remainder.
+    /// Runs a passage from a line on until it is in its critical section, or back in its remainder.
     pub(crate) fn run(&mut self, mut at: NativeLine) -> End {
         let me = self.me;
         let mut lines = 0;
@@ -140,7 +140,7 @@ impl NativeEnvironment<'_> {
                 Next::Enter(_) => unreachable!("a passage that waited leaves by line X2"),
                 Next::Leave => return End::Out,
             };
-            // At W8 it has looked at everything once, and is about to sleep.
+            // At W8 the waiter has looked at everything once, and is about to sleep.
             lines = if let Line::W8 { .. } = at { 0 } else { lines + 1 };
             if lines > MAX_LINES {
                 return End::Lost;
@@ -189,7 +189,7 @@ impl NativeEnvironment<'_> {
 
 impl Environment for NativeEnvironment<'_> {
     type Identity = i64;
-    /// [`WakeSources`] has the set.
+    /// Empty, because [`WakeSources`] contains the watched processes.
     type WatchSet = ();
 
     fn processes(&self) -> usize {
@@ -222,7 +222,8 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn link(&mut self, process: usize, op: Op) -> Word {
-        // The file has one more than the process, so that the zeros of a new file mean that no process is followed.
+        // The file contains the number of the process plus one. So the zeros of a new file mean that no process is
+        // followed.
         let op = match op {
             Op::Write(followed) => Op::Write(followed.wrapping_add(1)),
             op => op,
@@ -248,7 +249,7 @@ impl Environment for NativeEnvironment<'_> {
     fn life(&mut self, process: usize) -> Life<i64> {
         let owner = self.hall.file.owner(process);
         let mut id = owner.load(SeqCst);
-        // A watched process that is gone stays gone, even if another has its record by now.
+        // A watched process that is gone stays gone, even if another process has its record by now.
         if self.wake.gone.take().is_some_and(|(gone, its)| gone == process && its != id) {
             return Life::Nobody;
         }
@@ -275,7 +276,7 @@ impl Environment for NativeEnvironment<'_> {
                     return Life::Dead(id);
                 }
                 Owner::Unknown => {
-                    // If it was unregistered meanwhile, its wire was removed.
+                    // If the process was unregistered in the meantime, its wire was removed.
                     let now = owner.load(SeqCst);
                     if now == id {
                         self.wake.blind = true;
@@ -304,7 +305,7 @@ impl Environment for NativeEnvironment<'_> {
         self.wake.blind = false;
     }
 
-    /// Watches a process, unless it is this process of the operating system, of which no part dies alone.
+    /// Watches a process, unless it belongs to this process of the operating system, which cannot outlive it.
     fn watch(&mut self, (): (), process: usize) {
         let alive = self.wake.last_alive.take().filter(|alive| alive.record == process);
         self.wake.watched.extend(alive);

@@ -8,7 +8,7 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or others wait for one; with a time limit, the time is over.
+    /// No slot is free, or others wait for one. With a time limit: the caller got no slot in time.
     NoPermits,
     /// The hall is closed, or was removed.
     Closed,
@@ -58,10 +58,10 @@ pub enum Error {
         /// Size and alignment of the value in the file.
         found: Layout,
     },
-    /// This process was forked in the closure of an update. The update belongs to the parent; this process has
-    /// changed nothing.
+    /// This process was forked in the closure of an update. The update belongs to the parent. This process has not
+    /// changed the value.
     Forked,
-    /// The hall has holders or waiters, so it is not removed.
+    /// The hall has holders or waiters, so it was not removed.
     InUse {
         /// The name of the hall.
         name: String,
@@ -101,7 +101,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a function that adds what was tried to an error of the operating system.
+    /// Returns a function that adds the attempted action to an error of the operating system.
     pub(crate) fn system<E: Into<io::Error>>(
         doing: &'static str,
         path: impl Into<PathBuf>,

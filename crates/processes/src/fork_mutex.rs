@@ -1,4 +1,4 @@
-//! A mutex that a forked child does not wait for forever.
+//! A mutex that never blocks a forked child forever.
 
 use std::{
     sync::{
@@ -10,15 +10,15 @@ use std::{
 
 use crate::sys;
 
-/// A mutex that may be locked at the moment of a fork. The thread that locked it does not exist in the child,
-/// so nothing ever unlocks it there.
+/// A mutex that may be locked at the moment of a fork. The child does not have the thread that locked it, so in the
+/// child the mutex would stay locked forever. `lock` notices this.
 pub(crate) struct ForkMutex<T> {
     mutex: Mutex<T>,
-    /// The process that locked it last, as [`sys::generation`] counts.
+    /// The process that last locked the mutex, as numbered by [`sys::generation`].
     locked_in: AtomicU64,
 }
 
-/// How often a child tries to lock a mutex that its parent has locked last. A thread of the child may have
+/// How often a child tries to lock a mutex that its parent has locked last. Another thread of the child may have
 /// just locked it, so one try is not enough.
 const TRIES: usize = 1000;
 
@@ -27,12 +27,12 @@ impl<T> ForkMutex<T> {
         ForkMutex { mutex: Mutex::new(value), locked_in: AtomicU64::new(sys::generation()) }
     }
 
-    /// Locks the mutex. Returns `None` in a forked child if it was locked at the moment of the fork.
+    /// Locks the mutex. Returns `None` in a forked child if the mutex was locked at the moment of the fork.
     pub(crate) fn lock(&self) -> Option<MutexGuard<'_, T>> {
         let here = sys::generation();
         let guard = match self.try_lock() {
             Some(guard) => guard,
-            // ORDERING: relaxed. The number only says whether the owner is a thread of this process.
+            // ORDERING: relaxed. The number only shows whether a thread of this process has locked the mutex.
             None if self.locked_in.load(Relaxed) == here => {
                 self.mutex.lock().unwrap_or_else(PoisonError::into_inner)
             }
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// The thread sleeps for much longer than a child tries.
+    /// The thread sleeps for much longer than a child tries to lock the mutex.
     #[test]
     fn a_mutex_locked_by_a_living_thread_is_waited_for() {
         let mutex = ForkMutex::new(0);

@@ -1,4 +1,4 @@
-//! Waiting in a task: a thread waits for the task.
+//! Waiting in a task. A helper thread waits on behalf of the task.
 
 use std::{
     future::Future,
@@ -12,7 +12,7 @@ use crate::{Cancel, Error, hall::SharedHall, pass::OwnedSharedPass};
 
 /// Future returned by [`SharedHall::acquire_async`].
 ///
-/// If no slot is free when it is first polled, it starts a thread, which joins the queue and waits. Dropping
+/// If no slot is free when the future is first polled, it starts a thread, which joins the queue and waits. Dropping
 /// the future leaves the queue.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {

@@ -24,11 +24,11 @@ use crate::{
 
 /// A fair semaphore with slot numbers for the processes of one machine.
 ///
-/// At most k passes are held at any time, each with its own slot, a number below k. Waiters get a slot in
+/// At most k passes are held at any time. Each pass has its own slot, a number from 0 to k-1. Waiters get a slot in
 /// the order in which they joined the queue. The slot of a killed process goes to the next waiter at once.
 ///
 /// Clones share one handle, which keeps idle [registrations](crate::MAX_REGISTRATIONS) for the next
-/// passages of this process. Dropping the last clone gives them back.
+/// passages of this process. Dropping the last clone frees these registrations.
 ///
 /// ```
 /// use hallpass_processes::HallDir;
@@ -92,7 +92,7 @@ impl SharedHall {
         self.handle.state.size()
     }
 
-    /// Returns the number of free slots; a snapshot that may already be stale.
+    /// Returns the number of free slots: a snapshot that may already be stale.
     ///
     /// The slot of a killed process counts as taken until a waiter or [`reap`](SharedHall::reap) frees it.
     ///
@@ -108,7 +108,7 @@ impl SharedHall {
         (0..self.slots()).filter(|&slot| self.handle.state.holder(slot).is_none()).count()
     }
 
-    /// Returns the number of waiters; a snapshot that may already be stale.
+    /// Returns the number of waiters: a snapshot that may already be stale.
     pub fn waiting(&self) -> usize {
         self.status().waiters.len()
     }
@@ -136,7 +136,7 @@ impl SharedHall {
         self.borrowed(self.handle.enter(Limit::Never))
     }
 
-    /// Takes a slot if one is free and no one waits.
+    /// Takes a slot if one is free and nobody waits.
     ///
     /// # Errors
     /// Returns [`Error::NoPermits`] if no slot is free or others wait, and the errors of
@@ -188,11 +188,11 @@ impl SharedHall {
         self.borrowed(self.handle.enter(Limit::Until(deadline)))
     }
 
-    /// Waits until a slot is free and takes it, or gives up at `deadline`, or when another thread calls
-    /// [`Cancel::cancel`]. After it returns, this process is no longer in the queue.
+    /// Waits until a slot is free and takes it. Gives up at `deadline`, or when another thread calls
+    /// [`Cancel::cancel`]. After this returns, the caller is no longer in the queue.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if it gave up, and the errors of [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] if the caller gave up, and the errors of [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
@@ -242,7 +242,7 @@ impl SharedHall {
         self.owned(self.handle.enter(Limit::Never))
     }
 
-    /// Takes a slot if one is free and no one waits, with a pass that does not borrow the hall.
+    /// Takes a slot if one is free and nobody waits, with a pass that does not borrow the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire`](SharedHall::try_acquire).
@@ -252,8 +252,8 @@ impl SharedHall {
 
     /// Returns a future that waits until a slot is free and takes it.
     ///
-    /// The future starts a thread that waits for it, unless a slot is free when it is first polled. Dropping
-    /// the future leaves the queue.
+    /// If no slot is free when the future is first polled, it starts a thread that waits. Dropping the future
+    /// leaves the queue.
     ///
     /// # Errors
     /// The future returns the errors of [`acquire`](SharedHall::acquire), and [`Error::System`] if the thread
@@ -294,7 +294,7 @@ impl SharedHall {
     /// Changes the number of slots while the hall is in use.
     ///
     /// New slots go to waiters at once. Holders of removed slots keep them until they leave; the remaining
-    /// slots are given out as before.
+    /// slots are assigned as before.
     ///
     /// # Errors
     /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
@@ -314,7 +314,7 @@ impl SharedHall {
     pub fn resize(&self, k: usize) -> Result<(), Error> {
         check_slots(k)?;
         self.handle.state.prepare_slots(k)?;
-        // Registered first: once the size is changed, nothing may keep this process from serving waiters.
+        // Register first. Once the size is changed, this process must be able to serve waiters.
         let mut registration = self.handle.registration()?;
         let size = self.handle.state.file.size();
         let old = size.load(SeqCst);
@@ -369,10 +369,10 @@ impl SharedHall {
         status::of(&self.handle.state)
     }
 
-    /// Frees the slots of dead processes, and returns how many registrations were dead.
+    /// Frees the slots of dead processes, and returns how many registrations of dead processes it found.
     ///
-    /// Waiters do not depend on this: they free such slots themselves. Call it to make
-    /// [`available`](SharedHall::available) and [`status`](SharedHall::status) exact while no one waits.
+    /// Waiters do not depend on this: they free such slots themselves. While nobody waits, call this before
+    /// [`available`](SharedHall::available) or [`status`](SharedHall::status) to get exact figures.
     ///
     /// # Errors
     /// Returns [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
@@ -399,7 +399,8 @@ impl SharedHall {
             }
         }
         self.handle.give_back(registration);
-        // A closed hall keeps its tags: a newcomer that read its size before must find no free slot.
+        // A closed hall keeps its tags. A newcomer may have read its size before it was closed, and must not find
+        // a free slot.
         if !self.is_closed() {
             state.remove_void_tags();
         }
@@ -408,7 +409,7 @@ impl SharedHall {
     }
 
     /// Sets the command that [`status`](SharedHall::status) shows for this process, from its next passage
-    /// on. The default is the command line of the process. At most 176 bytes are kept.
+    /// on. The default is the command line of the process. It keeps at most 176 bytes.
     ///
     /// # Examples
     /// ```

@@ -1,9 +1,8 @@
-//! The mapped file of a hall: where each word is, how a file is created, and what is checked before it is
-//! used.
+//! The mapped file of a hall: the layout of its words, its creation, and the checks before it is used.
 //!
-//! Nothing that is read from the file is trusted later: a count is cut to what the file has room for, and
-//! the lines of the step machine only compare words, whatever they hold. All words are native-endian; the
-//! file is for one machine.
+//! No value from the file is trusted. Counts are limited to the room in the file, and the lines of the step
+//! machine only compare words, whatever their values are. All words are native-endian, because the file is for one
+//! machine.
 
 use std::{
     fs::File,
@@ -23,14 +22,14 @@ use crate::{
 
 /// The maximum number of registrations in a hall.
 ///
-/// Each passage needs one from its arrival until its pass is dropped. A process keeps idle registrations
+/// Each passage needs a registration from its arrival until its pass is dropped. A process keeps idle registrations
 /// for its next passages until it drops its last handle of the hall.
 pub const MAX_REGISTRATIONS: usize = machine::PROCESSES_IN_TAG;
 
 // The machine and the file have room for every hall that the common rules allow.
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
-/// Changes whenever the layout does.
+/// The version of the layout. Every change of the layout changes it.
 pub(crate) const VERSION: u32 = 2;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
 
@@ -43,14 +42,14 @@ const VERSION_AT: usize = 8;
 const ROOM_AT: usize = 16;
 const SIZE_AT: usize = LINE;
 const NEXT_AT: usize = 2 * LINE;
-/// On the line of `next`: both are read together.
+/// On the same cache line as `next`, because both are read together.
 const QUIET_AT: usize = NEXT_AT + 8;
 const RECORDS_USED_AT: usize = 3 * LINE;
 const LAST_ID_AT: usize = RECORDS_USED_AT + 8;
 const RECORDS_READY_AT: usize = RECORDS_USED_AT + 16;
 const SLOTS_READY_AT: usize = RECORDS_USED_AT + 24;
 
-// A record, one for each registration: the words of the machine, then what `status` shows.
+// A record, one for each registration: the words of the step machine, then the words that `status` shows.
 const RECORDS_AT: usize = 4096;
 const RECORD: usize = 4 * LINE;
 const CARD: usize = 0;
@@ -62,15 +61,15 @@ const COMMAND: usize = LINE + 16;
 const COMMAND_LEN: usize = RECORD - COMMAND;
 
 const SLOTS_AT: usize = RECORDS_AT + MAX_REGISTRATIONS * RECORD;
-/// The length of a file. Most of it is a hole at first: pages are allocated when records or slots are added.
+/// The length of a file. At first, most of it is a hole. Pages are allocated when records or slots are added.
 pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
 
 /// The number of records that are allocated at once when more are needed.
 const MORE_RECORDS: usize = 64;
-/// The number of slots that are allocated at once: a page.
+/// The number of slots that are allocated at once. They take one page.
 const MORE_SLOTS: usize = 64;
 
-/// How many records and slots a file of this version has room for.
+/// The numbers of records and slots for which a file of this version has room.
 const ROOM: i64 = (MAX_REGISTRATIONS as i64) << 32 | MAX_SLOTS as i64;
 
 /// The name of the file in a hall's directory.
@@ -114,7 +113,7 @@ impl HallFile {
     /// Turns an empty file into a hall with `k` slots.
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
         let failed = |error: io::Error| Error::system("allocate", path)(error);
-        // Enough for all holders, as many waiters, and some idle registrations.
+        // Make room for all holders, the same number of waiters, and some idle registrations.
         let (mut records, mut slots) = ((2 * k + MORE_RECORDS).min(MAX_REGISTRATIONS), k);
         slots = slots.next_multiple_of(MORE_SLOTS).min(MAX_SLOTS);
         file.set_len(LEN as u64).map_err(failed)?;
@@ -178,7 +177,7 @@ impl HallFile {
             return Ok(());
         }
         let count = count.next_multiple_of(MORE_RECORDS).min(MAX_REGISTRATIONS);
-        // If the file system cannot allocate a part of a file, `create` has allocated all of it.
+        // If the file system cannot allocate a part of a file, `create` has allocated the whole file.
         let _ = sys::allocate_range(&open()?, RECORDS_AT..record_at(count))?;
         self.0.word(RECORDS_READY_AT).fetch_max(count as i64, SeqCst);
         Ok(())
@@ -263,7 +262,7 @@ impl HallFile {
         self.in_record(record, PROCESS)
     }
 
-    /// When the passage began to wait or got its slot, in nanoseconds since 1970.
+    /// The time at which the passage began to wait or got its slot, in nanoseconds since 1970.
     #[inline]
     pub(crate) fn since(&self, record: usize) -> &AtomicI64 {
         self.in_record(record, SINCE)
@@ -274,7 +273,7 @@ impl HallFile {
         self.0.bytes(record_at(record) + COMMAND, COMMAND_LEN)
     }
 
-    /// Writes the command that the process runs, cut to the room in the record.
+    /// Writes the command that the process runs, truncated to the room in the record.
     pub(crate) fn set_command(&self, record: usize, command: &str) {
         let mut end = command.len().min(COMMAND_LEN);
         while !command.is_char_boundary(end) {
@@ -286,8 +285,8 @@ impl HallFile {
         }
     }
 
-    /// Returns the command that the process runs, with spaces for control characters, which a terminal
-    /// would obey.
+    /// Returns the command that the process runs. Spaces replace control characters, because a terminal would
+    /// interpret them.
     pub(crate) fn command(&self, record: usize) -> String {
         let bytes = self.command_bytes(record).iter().map(|cell| cell.load(SeqCst));
         let bytes: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();

@@ -1,9 +1,8 @@
-//! One process's handle of a hall: its idle registrations, and how a caller enters and leaves.
+//! The handle that a process has of a hall: its idle registrations, and the code that enters and leaves the hall.
 //!
 //! If nobody waits, a caller runs lines E1 to E5 to enter, and X1, X4 and X5 to leave. They are in this file:
 //! [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every other passage
-//! leaves this file for [`NativeEnvironment::run`], through [`wait`](Handle::wait) and
-//! [`serve`](Handle::serve).
+//! continues in [`NativeEnvironment::run`], through [`wait`](Handle::wait) and [`serve`](Handle::serve).
 
 use std::{
     iter,
@@ -42,7 +41,7 @@ pub(crate) struct Handle {
 #[derive(Clone, Copy)]
 pub(crate) struct Held {
     pub slot: usize,
-    /// Whether the passage waited. Then it leaves by line X2, otherwise by X1.
+    /// Whether the passage waited. If it waited, it leaves by line X2, otherwise by X1.
     pub queued: bool,
 }
 
@@ -53,8 +52,8 @@ impl Handle {
     /// Opens the hall in this directory.
     pub(crate) fn open(name: &str, path: PathBuf, dir: OwnedFd) -> Result<Self, Error> {
         let state = SharedState::open(name, path, dir)?;
-        // Both are computed once. A child that is forked while another thread computes them would wait
-        // for that thread forever, so they are computed now.
+        // Both values are computed only once. If a child were forked while another thread computes them, the child
+        // would wait for that thread forever. So compute them now.
         let _ = (sys::generation(), command_line());
         Ok(Handle { state, idle: Pool::new(), command: ForkMutex::new(None) })
     }
@@ -109,7 +108,7 @@ impl Handle {
     #[inline(always)]
     pub(crate) fn exit(&self, mut registration: Box<Registration>, held: Held) {
         if !registration.is_ours() {
-            return; // inherited by a forked child: the slot is the parent's
+            return; // this process is a forked child, and the slot belongs to its parent
         }
         if held.queued {
             let number = self.state.card(registration.record).number;
@@ -182,8 +181,8 @@ impl Drop for Handle {
     }
 }
 
-/// Runs lines E1 to E5: returns a slot if the hall is quiet and one is free. The lines are written out, so
-/// that the compiler reduces each call of `step` to its line.
+/// Runs lines E1 to E5: returns a slot if the hall is quiet and a slot is free. Each line has a separate call of
+/// `step`, so that the compiler reduces the call to this line.
 #[inline(always)]
 fn try_enter(environment: &mut NativeEnvironment<'_>, x: Number) -> Option<usize> {
     let me = environment.me;
@@ -206,7 +205,7 @@ fn try_enter(environment: &mut NativeEnvironment<'_>, x: Number) -> Option<usize
     None
 }
 
-/// Runs lines X1, X4 and X5: frees the slot, and returns `true` if that is all, because no one waits.
+/// Runs lines X1, X4 and X5: frees the slot. Returns `true` if nobody waits, so that nothing else has to be done.
 #[inline(always)]
 fn try_leave(environment: &mut NativeEnvironment<'_>, slot: usize) -> bool {
     let me = environment.me;

@@ -17,41 +17,39 @@
 //!
 //! # Guarantees
 //!
-//! - **At most k holders, with distinct slots, the smallest free slot first**, among all processes and
-//!   threads that open the hall. The slot of a holder that died without leaving is reused when no other is
+//! - **At most k holders, with distinct slots, the smallest free slot first**, among all processes and threads
+//!   that open the hall. If a holder dies while nobody waits, its slot is used again only when no other slot is
 //!   free, or after [`reap`](SharedHall::reap).
 //! - **First in, first enabled.** A waiter gets a slot before every caller that arrives later.
 //!   [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
-//! - **A process killed at any instruction** blocks no other process and loses no slot: what it held, or was
+//! - **A process killed at any instruction** blocks no other process and loses no slot. The slot that it held, or was
 //!   about to get, goes to the next waiter at once. This holds for a holder, for a waiter, for a process in
-//!   the middle of entering or leaving, and for a process that is freeing the slot of another dead one.
-//!   There is no daemon and no time-out: each process has a pipe that the kernel closes when the process ends,
-//!   and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
+//!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
+//!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
+//!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
 //!   kernel has closed the other files of the dying process too. Only this short wait uses a PID, so containers
 //!   with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
-//!   queue. As long as fewer than k processes are stopped, all others keep going, no matter at which
-//!   instruction the stopped ones are.
-//! - **Nothing in the file is trusted.** Damage leads to an [`Error`], or to a wrong slot for the processes
-//!   that share the hall, and never to a crash. (*Truncating* a file while it is mapped raises a bus error,
-//!   as for every mapped file: keep other programs from writing to it.)
+//!   queue. As long as fewer than k processes are stopped, at whatever instruction, all others continue.
+//! - **Nothing in the file is trusted.** Damage leads to an [`Error`], or to a wrong slot for the processes that
+//!   share the hall, but never to a crash. (If another program *truncates* the file while it is mapped, processes
+//!   get a bus error, as for every mapped file. So keep other programs from writing to it.)
 //!
-//! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, which the project's model
-//! checker explores in every interleaving; the same code runs here. The checker explores two processes that
-//! are killed at any line, any number of times; two processes that give up; and three processes that make one
-//! *passage* each, which is to enter, hold a slot and leave. Tests cover larger numbers, resizing and closing.
-//! One test runs 64 processes and kills them at random; another one kills and stops a process after each of
-//! its instructions.
+//! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, and the same code runs here. The
+//! project's model checker explores it in every interleaving. It explores two processes that are killed at any
+//! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
+//! enter, hold a slot and leave). Tests cover larger numbers, resizing and closing. One test runs 64 processes and
+//! kills them at random. Another test kills and stops a process after each of its instructions.
 //!
 //! # Limits
 //!
 //! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its
 //!   directory is removed. `/run` and `/tmp` do not survive a reboot, and neither do holders.
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders of removed slots keep them until
-//!   they leave; the remaining slots are given out as before. A process that is killed in the middle of
-//!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. They
-//!   notice when the next process enters or leaves, or after at most ten seconds.
-//! - At most [`MAX_REGISTRATIONS`] passages, waiting or holding, at once; at most [`MAX_SLOTS`] slots.
+//!   they leave; the remaining slots are assigned as before. A process that is killed in the middle of
+//!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
+//!   notice the change when the next process enters or leaves, or after at most ten seconds.
+//! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at once, and at most [`MAX_SLOTS`] slots.
 //!
 //! # Threads, fork and exec
 //!
@@ -61,19 +59,19 @@
 //! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the
 //! child's first passage makes a new registration. But the child has its parent's *lifelines* open until it execs
 //! or exits. (A lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the
-//! parent stay taken even if the parent is killed. If the parent was waiting, it may even be given a slot after its
+//! parent stay taken even if the parent is killed. If the parent was waiting, it may even get a slot after its
 //! death. **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
 //! [the lifeline](SharedPass::lifeline). To hand a slot to a child, give the child the lifeline, and call
 //! [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
 //!
 //! # Cost
 //!
-//! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system
-//! call. The first thread that uses a handle takes no lock for its first pass; every other thread also locks a
-//! mutex of the handle. The first passage of a process creates a pipe, and so does each passage that runs at the
-//! same time as another one. A waiter sleeps in `poll` with one or two descriptors. The first waiter in the queue
-//! polls one descriptor for each process that holds a slot or may get one. Every waiter looks again after ten
-//! seconds, in case the process that should have woken it had no free descriptor.
+//! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system call.
+//! The first thread that uses a handle takes no lock for its first pass; every other thread also locks a mutex of
+//! the handle. The first passage of a process creates a pipe, and so does each passage that runs at the same time
+//! as another one. A waiter sleeps in `poll` with one or two descriptors. The first waiter in the queue polls one
+//! descriptor for each process that holds a slot or may get one. Every waiter checks the hall again after ten
+//! seconds, because the process that should have woken it may have had no free descriptor.
 //!
 //! # Values
 //!
@@ -84,9 +82,9 @@
 //!
 //! # Differences from `Hall`
 //!
-//! The names are the same. A file can fail where memory cannot, so [`Error`] has more cases. There is no
-//! `acquire_many` and no `forget`. [`acquire_async`](SharedHall::acquire_async) returns a pass that does not
-//! borrow the hall.
+//! The methods have the same names. Access to a file can fail, but access to memory cannot, so [`Error`] has more
+//! cases. There is no `acquire_many` and no `forget`. [`acquire_async`](SharedHall::acquire_async) returns a pass
+//! that does not borrow the hall.
 //!
 //! # Modules
 //!
@@ -99,8 +97,8 @@
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
 //! | `environment` | the step machine's environment on real memory, and its driver |
 //! | `fork_mutex` | a mutex that cannot block a forked child forever |
-//! | `shared_state`, `hall_file`, `value_file`, `wires` | what processes share: mapped files and pipes |
-//! | `sys` | what Linux provides, and most of the unsafe code |
+//! | `shared_state`, `hall_file`, `value_file`, `wires` | the mapped files and pipes that processes share |
+//! | `sys` | functions of Linux, and most of the unsafe code |
 
 #![deny(unsafe_code)]
 
@@ -118,7 +116,7 @@ mod hall_dir;
 mod hall_file;
 mod handle;
 mod pass;
-#[allow(unsafe_code, reason = "one registration is handed out without a lock")]
+#[allow(unsafe_code, reason = "one registration is taken out without a lock")]
 mod pool;
 #[allow(unsafe_code, reason = "`Pod` cannot be derived for an array of generic length")]
 mod queue;

@@ -11,7 +11,7 @@ macro_rules! pass {
         #[must_use = "dropping a pass frees its slot at once"]
         pub struct $name $(<$life>)? {
             hall: $hall,
-            /// Taken out when the pass is dropped.
+            /// `Some` until the pass is dropped.
             registration: Option<Box<Registration>>,
             held: Held,
         }
@@ -22,29 +22,28 @@ macro_rules! pass {
                 $name { hall, registration: Some(registration), held }
             }
 
-            /// Returns the slot, a number below the number of slots that no other holder has.
+            /// Returns the slot: a number from 0 to k-1 that no other holder has.
             #[inline]
             pub fn slot(&self) -> usize {
                 self.held.slot
             }
 
-            /// Returns `true` if this process acquired the pass, and not the process it was forked from.
+            /// Returns `true` if this process acquired the pass. Returns `false` in a forked child that inherited it.
             #[allow(dead_code, reason = "not called for an owned pass")]
             pub(crate) fn is_ours(&self) -> bool {
                 self.registration.as_ref().is_some_and(|registration| registration.is_ours())
             }
 
-            /// Returns a descriptor that keeps the slot taken while any process has it open, even if this
-            /// process dies.
+            /// Returns a descriptor. While any process has it open, the slot stays taken, even if this process dies.
             ///
-            /// It is closed on exec. A child process gets it by `dup`, or if the close-on-exec flag is
-            /// cleared. No process needs to read or write it.
+            /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
+            /// close-on-exec flag. No process has to read or write it.
             pub fn lifeline(&self) -> BorrowedFd<'_> {
                 self.registration.as_ref().expect("taken out only on drop").lifeline()
             }
 
             /// Keeps the slot taken until no process has the [lifeline](Self::lifeline) open. This process
-            /// has it open until it exits or execs.
+            /// has the lifeline open until it exits or execs.
             pub fn leave_to_lifeline(mut self) {
                 mem::forget(self.registration.take());
             }
@@ -68,11 +67,11 @@ macro_rules! pass {
 }
 
 pass! {
-    /// Holds a slot of a [`SharedHall`]. Dropping it frees the slot.
+    /// A guard that holds a slot of a [`SharedHall`]. Dropping it frees the slot.
     SharedPass<'a>, &'a SharedHall
 }
 
 pass! {
-    /// Holds a slot of a [`SharedHall`] without borrowing it. Dropping it frees the slot.
+    /// A guard that holds a slot of a [`SharedHall`] and does not borrow the hall. Dropping it frees the slot.
     OwnedSharedPass, SharedHall
 }

@@ -13,13 +13,13 @@ use crate::{fork_mutex::ForkMutex, registration::Registration};
 
 /// The idle registrations of a handle.
 ///
-/// The first thread that uses the pool keeps one registration in `at_hand`. It takes it and puts it back
-/// without a lock or an atomic read-modify-write, because no other thread touches `at_hand`.
+/// The first thread that uses the pool keeps one registration in `at_hand`. This thread takes the registration and
+/// puts it back without a lock or an atomic read-modify-write, because no other thread accesses `at_hand`.
 pub(crate) struct Pool {
     /// The number of the first thread; 0 until a thread uses the pool.
     first: AtomicUsize,
     at_hand: AtomicPtr<Registration>,
-    /// The other registrations, boxed because the pool hands out boxes.
+    /// The other registrations. They are boxed because `take` returns boxes.
     #[allow(clippy::vec_box)]
     others: ForkMutex<Vec<Box<Registration>>>,
 }
@@ -46,11 +46,11 @@ impl Pool {
     pub(crate) fn take(&self) -> Option<Box<Registration>> {
         if self.is_first() {
             // ORDERING: acquire and release. When the first thread has ended, a later thread may get the
-            // same number. It must see what the ended thread has written.
+            // same number. The later thread must see what the ended thread has written.
             let at_hand = self.at_hand.load(Acquire);
             if !at_hand.is_null() {
                 self.at_hand.store(ptr::null_mut(), Release);
-                // SAFETY: `give` made the pointer from a box. Only the first thread touches `at_hand`, and
+                // SAFETY: `give` made the pointer from a box. Only the first thread accesses `at_hand`, and
                 // it has taken the pointer out, so the box has one owner.
                 return Some(unsafe { Box::from_raw(at_hand) });
             }

@@ -6,10 +6,10 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 
-/// A priority queue of at most `N` numbers that processes share: the smallest comes first.
+/// A priority queue of at most `N` numbers that processes share. The smallest number comes first.
 ///
-/// The queue is a [`SharedCell`] and has the same guarantees: a push or pop of a killed process has happened
-/// completely or not at all.
+/// The queue is a [`SharedCell`] and has the same guarantees. If a process is killed during a push or pop, the
+/// operation has happened completely or not at all.
 ///
 /// ```
 /// use hallpass_processes::{PushError, SharedPriorityQueue};
@@ -26,7 +26,7 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 /// # Ok::<(), hallpass_processes::PushError>(())
 /// ```
 ///
-/// An item is lost if the process that popped it is killed before it has processed the item. If no item may be
+/// If a process pops an item and is killed before it has processed the item, the item is lost. If no item may be
 /// lost, keep the items in progress in a [`SharedCell`], or push an item again until it is processed.
 ///
 /// Each push and pop copies all `N` numbers, so `N` should be at most a few thousand.
@@ -35,8 +35,8 @@ pub struct SharedPriorityQueue<const N: usize> {
     cell: SharedCell<Items<N>>,
 }
 
-/// The first `len` items, the largest first. Sorting takes as long as copying, which is done anyway, so a
-/// heap would gain nothing.
+/// The first `len` items, sorted with the largest first. Every operation copies all items, and inserting into a
+/// sorted array takes no longer than this copy. So a heap would not be faster.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Items<const N: usize> {
@@ -50,7 +50,7 @@ unsafe impl<const N: usize> Zeroable for Items<N> {}
 unsafe impl<const N: usize> Pod for Items<N> {}
 
 impl<const N: usize> Items<N> {
-    /// Returns the number of items, cut to `N`: another program may have written any number.
+    /// Returns the number of items, at most `N`. Another program may have written any number.
     fn len(&self) -> usize {
         usize::try_from(self.len).map_or(N, |len| len.min(N))
     }
@@ -139,7 +139,7 @@ impl<const N: usize> SharedPriorityQueue<N> {
         Ok(self.len()? == 0)
     }
 
-    /// Returns the hall that pushes and pops go through; see [`SharedCell::hall`].
+    /// Returns the hall of the queue. Every push and pop acquires its slot; see [`SharedCell::hall`].
     pub fn hall(&self) -> &SharedHall {
         self.cell.hall()
     }

@@ -27,19 +27,19 @@ use crate::{
 /// The step machine calls a registration a process. A process of the operating system that makes several
 /// passages at once has several registrations.
 pub(crate) struct Registration {
-    /// The index of the record: the process's number in the step machine.
+    /// The index of the record, which is the number of the process in the step machine.
     pub record: usize,
     /// The number on the card while the registration does not wait.
     pub number: Word,
     wake: WakeSources,
-    /// The process that made the registration. A forked child inherits a copy that is not its own.
+    /// The process that made the registration. A forked child inherits a copy that belongs to its parent.
     generation: u64,
-    /// Another process may have the wire open.
+    /// Whether another process may have the wire open.
     lent: AtomicBool,
 }
 
-/// While no record is free, new records are taken into use; each time their number is a multiple of this,
-/// all records are searched for dead owners first.
+/// If no record is free, a new record is taken into use. Each time the number of records is a multiple of this, all
+/// records are first searched for dead owners.
 const SEARCH_EVERY: usize = 16;
 
 impl Registration {
@@ -61,7 +61,7 @@ impl Registration {
         Ok(Registration { record, number, wake, generation: sys::generation(), lent })
     }
 
-    /// Returns `true` if this process made the registration, and not the process it was forked from.
+    /// Returns `true` if this process made the registration. Returns `false` in a forked child that inherited it.
     #[inline]
     pub(crate) fn is_ours(&self) -> bool {
         self.generation == sys::generation()
@@ -73,14 +73,14 @@ impl Registration {
         self.wake.own.as_fd()
     }
 
-    /// Returns `true` if another process may have the wire open. Then the registration must not be used
-    /// for another passage, whose slot that process would keep.
+    /// Returns `true` if another process may have the wire open. Then the registration must not be used for another
+    /// passage, because that process would keep the slot of that passage taken.
     #[inline]
     pub(crate) fn is_lent(&self) -> bool {
         self.lent.load(SeqCst)
     }
 
-    /// Returns the wire, for another thread to wake the registration by.
+    /// Returns the wire. Another thread can write to it to wake this registration.
     pub(crate) fn bell(&self) -> Arc<OwnedFd> {
         self.wake.own.clone()
     }
@@ -95,18 +95,18 @@ impl Registration {
         NativeEnvironment { hall, me: self.record, wake: &mut self.wake, patience }
     }
 
-    /// Brings the registration up to date after it has waited or served.
+    /// Updates the registration after it has waited or served.
     pub(crate) fn settle(&mut self, hall: &SharedState) {
         self.number = hall.card(self.record).number;
         self.wake.stop_watching();
     }
 
-    /// Leaves the record behind as it is. Once the wire is closed, others treat its owner as dead.
+    /// Leaves the record as it is. Once the wire is closed, other processes treat its owner as dead.
     pub(crate) fn abandon(self, hall: &SharedState) {
         hall.wires.remove_own(self.wake.id);
     }
 
-    /// Gives the record back. The registration must neither hold a slot nor wait.
+    /// Frees the record. The registration must neither hold a slot nor wait.
     pub(crate) fn unregister(mut self, hall: &SharedState) {
         if !self.is_ours() {
             return; // closes this process's copy of the wire
@@ -114,14 +114,14 @@ impl Registration {
         let id = self.wake.id;
         let (process, dead, then) = (self.record, Some(id), Then::Nothing);
         let card = hall.file.card(process).load(SeqCst);
-        // Others rescue only the dead, so it rescues itself.
+        // Other processes rescue only dead processes, so this process rescues itself.
         let leave = Line::R3 { process, then, card, dead };
         let _ = self.environment(hall, Patience::NONE).run(leave);
         hall.wires.remove_own(id);
     }
 }
 
-/// Takes a free record, or that of a dead process. Returns its index and the number on its card.
+/// Takes a free record, or the record of a dead process. Returns its index and the number on its card.
 fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usize, Word)>, Error> {
     let mut take = |record: usize| {
         let mut environment =
@@ -134,7 +134,7 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usi
         Some((record, environment.join(first)?))
     };
     let is_free = |record: &usize| hall.file.owner(*record).load(SeqCst) == wire::NOBODY;
-    // There is one record more in each round.
+    // Each round adds one record.
     for _ in 0..=MAX_REGISTRATIONS {
         let raw = hall.file.records_used().load(SeqCst);
         let used = raw.clamp(0, MAX_REGISTRATIONS as i64) as usize;
@@ -146,7 +146,7 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usi
             return Ok(found);
         }
         hall.prepare_records(used + 1)?;
-        // If another process has added a record meanwhile, the next round finds that one.
+        // If another process has added a record in the meantime, the next round finds that record.
         let _ = hall.file.records_used().compare_exchange(raw, used as i64 + 1, SeqCst, SeqCst);
     }
     Ok(None)
@@ -160,7 +160,7 @@ fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
         match wire::create(hall.dir(), id) {
             _ if id == wire::NOBODY => {}
             Ok(own) => return Ok((id, own)),
-            // Another program has set the counter back: skip identities that may be in use.
+            // Another program has set the counter to a smaller number. Skip identities that may be in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < 1000 => {
                 hall.file.last_id().fetch_add(skip(id), SeqCst);
             }
@@ -172,8 +172,8 @@ fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
     }
 }
 
-/// Returns a scattered step below 2^24, so that a counter that was set back soon passes all identities in
-/// use.
+/// Returns a pseudo-random step below 2^24. With such steps, a counter that was set to a smaller number soon
+/// passes all identities in use.
 fn skip(id: i64) -> i64 {
     (id.wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64) >> 40) & 0xFF_FFFF
 }

@@ -23,7 +23,7 @@ use crate::{
     wires::Wires,
 };
 
-/// A hall's directory, opened by this process.
+/// The directory of a hall, which this process has open.
 pub(crate) struct SharedState {
     pub name: String,
     pub path: PathBuf,
@@ -80,12 +80,12 @@ impl SharedState {
         Card::unpack(self.file.card(record).load(SeqCst))
     }
 
-    /// Returns the record that has this slot, or is offered it.
+    /// Returns the record that has this slot, or to which the slot is offered.
     pub(crate) fn holder(&self, slot: usize) -> Option<usize> {
         self.holder_by(slot, self.file.slot(slot).load(SeqCst))
     }
 
-    /// Returns the record that has this slot, or is offered it, if the slot's word is `word`.
+    /// Returns the record that has this slot, or to which the slot is offered, if the word of the slot is `word`.
     pub(crate) fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
         let tag = Tag::unpack(word)?;
         let exists = tag.process < self.records_used();
@@ -113,9 +113,8 @@ impl SharedState {
         }
     }
 
-    /// Removes the wires of processes that died before they registered: the owner is dead, and no record
-    /// names the wire. A new wire may belong to a process that is about to register, so only old wires are
-    /// removed.
+    /// Removes the wires of processes that died before they registered. Such a wire has no live owner, and no record
+    /// names it. A new wire may belong to a process that is about to register, so this removes only old wires.
     pub(crate) fn remove_stale_wires(&self) {
         const OLD: Duration = Duration::from_secs(60);
         let Ok(entries) = std::fs::read_dir(&self.path) else { return };

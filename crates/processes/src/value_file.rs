@@ -1,19 +1,18 @@
-//! The mapped file of a shared value: two copies of the value, and a count of updates that says which copy
-//! is valid.
+//! The mapped file of a shared value: two copies of the value, and a count of updates that selects the valid copy.
 //!
 //! ```text
-//! V1  update n+1 writes to the copy that is not valid; the count is n meanwhile.
-//! V2  one store, count = n+1, makes the update, after all of the copy is written.
+//! V1  update n+1 writes to the copy that is not valid. While it writes, the count is n.
+//! V2  after the whole copy is written, one store, count = n+1, makes it the valid copy.
 //! V3  only the holder of slot 0 of the hall writes.
 //! ```
 //!
-//! A process that dies before the store has changed nothing that is read; a process that dies after it has
-//! made the whole update. The next update starts from a whole value in either case. By V1, the copy that is
-//! valid at n does not change until the count is n+1. So a reader that finds the same count before and
-//! after it copies has a whole value, without a slot of the hall.
+//! A process that dies before the store has not changed the valid copy. A process that dies after the store has
+//! made the whole update. In both cases, the next update starts from a complete value. By V1, the copy that is
+//! valid at n does not change until the count is n+1. So if a reader finds the same count before and after it
+//! copies the value, its copy is complete. A reader needs no slot of the hall.
 //!
-//! Nothing in the file is trusted: one bit of the count is used, the sizes are this process's own, and any
-//! bytes are a value. The file is accessed by atomics only; closures work on a private copy.
+//! Nothing in the file is trusted: only one bit of the count is used, the sizes are those of this process's type, and
+//! any bytes are a value. The file is accessed by atomics only; closures work on a private copy.
 
 use std::{
     alloc::Layout,
@@ -36,7 +35,7 @@ use crate::{
     sys::{self, Mapping},
 };
 
-/// Changes whenever the layout does.
+/// The version of the layout. Every change of the layout changes it.
 const VERSION: u32 = 1;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallcell");
 /// The name of the file, in the directory of the hall.
@@ -96,26 +95,26 @@ impl ValueFile {
         self.0.word(COUNT_AT).load(SeqCst)
     }
 
-    /// Returns the value. Only for the holder of slot 0.
+    /// Returns the value. Only the holder of slot 0 may call this.
     pub(crate) fn get<T: Pod>(&self) -> T {
         self.read(self.count())
     }
 
-    /// Replaces the value. Only for the holder of slot 0 (V3).
+    /// Replaces the value. Only the holder of slot 0 may call this (V3).
     pub(crate) fn set<T: Pod>(&self, value: &T) {
         let next = self.count().wrapping_add(1);
-        // ORDERING: a reader that sees a word written below, and then executes a fence of its own, sees a
-        // count that includes all earlier updates.
+        // ORDERING: a reader that reads a word written below, and then executes its fence, reads a count that
+        // includes all earlier updates.
         fence(Release);
         self.write(next, value);
         self.0.word(COUNT_AT).store(next, SeqCst); // V2
     }
 
-    /// Returns the value without a slot, or `None` if it was replaced meanwhile.
+    /// Returns the value without a slot, or `None` if the value was replaced during the read.
     pub(crate) fn look<T: Pod>(&self) -> Option<T> {
         let count = self.count();
         let value = self.read(count);
-        // ORDERING: if a word that update n+2 wrote was read, the count that is read now is at least n+1.
+        // ORDERING: if this reader has read a word that update n+2 wrote, it now reads a count of at least n+1.
         fence(Acquire);
         (self.count() == count).then_some(value)
     }
@@ -124,7 +123,7 @@ impl ValueFile {
     fn read<T: Pod>(&self, count: i64) -> T {
         let at = copy_at::<T>(usize::from(count & 1 == 1));
         // ORDERING: relaxed. The count was read before, so the copy was written before. The caller checks
-        // that it has not changed since.
+        // that the count has not changed since.
         let word = |index: usize| self.0.word(at + index * WORD).load(Relaxed).to_ne_bytes();
         let mut value = T::zeroed();
         let (words, rest) = bytemuck::bytes_of_mut(&mut value).as_chunks_mut::<WORD>();
@@ -140,7 +139,7 @@ impl ValueFile {
     /// Writes the copy that is valid at this count.
     fn write<T: Pod>(&self, count: i64, value: &T) {
         let at = copy_at::<T>(usize::from(count & 1 == 1));
-        // ORDERING: relaxed. The count is stored after it, which publishes the copy.
+        // ORDERING: relaxed. The store of the count, which comes later, publishes the copy.
         let set = |index: usize, bytes: [u8; WORD]| {
             self.0.word(at + index * WORD).store(i64::from_ne_bytes(bytes), Relaxed);
         };

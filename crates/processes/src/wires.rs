@@ -1,5 +1,5 @@
-//! The wires that a process has open: those of its own registrations, and writing ends of others. All
-//! registrations of a handle share them, so that descriptors do not multiply.
+//! The wires that a process has open: those of its own registrations, and the writing ends of other wires. All
+//! registrations of a handle share these descriptors, to save descriptors.
 
 use std::{
     collections::HashMap,
@@ -19,9 +19,9 @@ use crate::{
 pub(crate) enum Owner {
     /// The owner is this process.
     Us,
-    /// The owner lives; this is the writing end of its wire.
+    /// The owner is alive; this is the writing end of its wire.
     Alive(Arc<OwnedFd>),
-    /// The owner lives, but no descriptor is left to watch it with.
+    /// The owner is alive, but this process has no free descriptor to watch it.
     Unwatched,
     /// The owner is dead.
     Dead,
@@ -32,19 +32,19 @@ pub(crate) enum Owner {
 /// The open wires by identity.
 pub(crate) struct Wires {
     open: ForkMutex<Open>,
-    /// A descriptor that is closed to make room for one more wire when descriptors have run out.
+    /// A spare descriptor. If descriptors have run out, it is closed to make room for one more wire.
     spare: ForkMutex<Option<OwnedFd>>,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The process that opened them. A forked child starts with an empty set.
+    /// The process that opened the wires. A forked child starts with an empty set.
     generation: u64,
     own: HashMap<i64, Arc<OwnedFd>>,
     others: HashMap<i64, Arc<OwnedFd>>,
 }
 
-/// How many writing ends may be kept open for the next use although no waiter watches them.
+/// How many writing ends may stay open for later use although no waiter watches them.
 const MAX_KEPT: usize = 64;
 
 impl Wires {
@@ -80,7 +80,7 @@ impl Wires {
         self.open().is_some_and(|open| open.own.contains_key(&id))
     }
 
-    /// Finds out whether the owner of `id` lives.
+    /// Finds out whether the owner of `id` is alive.
     pub(crate) fn owner(&self, hall: BorrowedFd<'_>, id: i64) -> Owner {
         let Some(mut open) = self.open() else { return reach(hall, id) };
         if open.own.contains_key(&id) {
@@ -95,7 +95,7 @@ impl Wires {
         }
         let mut owner = reach(hall, id);
         if let Owner::Unwatched = owner {
-            // The next try may use the descriptors that are kept for later.
+            // Close the descriptors that are kept for later use, so that the next try finds a free one.
             open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
             owner = reach(hall, id);
         }
@@ -118,7 +118,7 @@ impl Wires {
             let wire = open.own.get(&id).or_else(|| open.others.get(&id));
             wire.cloned()
         });
-        // Errors do not matter: a full pipe wakes its owner anyway, and one without a reader has no owner.
+        // Ignore errors: a full pipe wakes its owner anyway, and a pipe without a reader has no owner.
         if let Some(wire) = known {
             let _ = sys::write_byte(wire.as_fd());
             return;
@@ -134,8 +134,8 @@ impl Wires {
         }
     }
 
-    /// Finds out whether the owner of `id` lives when no descriptor is free: gives up the spare one for the
-    /// moment. Applies `f` to the writing end of a wire whose owner lives.
+    /// Finds out whether the owner of `id` is alive when no descriptor is free. Closes the spare descriptor for a
+    /// moment. If the owner is alive, applies `f` to the writing end of its wire.
     #[cold]
     fn with_spare(&self, hall: BorrowedFd<'_>, id: i64, f: impl FnOnce(BorrowedFd<'_>)) -> Owner {
         let Some(mut spare) = self.spare.lock() else { return Owner::Unknown };

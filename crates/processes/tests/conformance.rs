@@ -1,5 +1,5 @@
-//! The conformance suite, for halls that processes share. The callers here are threads of one process;
-//! tests with several processes are in `behaviour`.
+//! Runs the conformance suite on halls that processes share. The callers are threads of one process. Tests with
+//! several processes are in `behaviour`.
 
 use std::{
     future::Future,
@@ -13,7 +13,7 @@ use hallpass_conformance::{Capacity, HallUnderTest, Refusal, TasksUnderTest, con
 use hallpass_processes::{Error, HallDir, MAX_SLOTS, OwnedSharedPass, SharedHall, SharedPass};
 use tempfile::TempDir;
 
-/// A hall in a directory of its own.
+/// A hall in a temporary directory.
 #[derive(Clone)]
 struct Processes {
     hall: SharedHall,
@@ -27,7 +27,7 @@ enum Pass {
     Borrowed(Keeper),
 }
 
-/// A pass that borrows the hall, in a thread that keeps it until this is dropped.
+/// A pass that borrows the hall, in a thread that keeps the pass until this value is dropped.
 #[derive(Debug)]
 struct Keeper {
     slot: usize,
@@ -58,7 +58,7 @@ impl Processes {
         &self,
         acquire: impl FnOnce(&SharedHall) -> Result<SharedPass<'_>, Error> + Send + 'static,
     ) -> Result<Pass, Refusal> {
-        let (tell, told) = mpsc::channel();
+        let (answer, answered) = mpsc::channel();
         let (wanted, is_wanted) = mpsc::channel();
         let hall = self.hall.clone();
         let thread = thread::spawn(move || {
@@ -66,11 +66,11 @@ impl Processes {
                 Ok(pass) => (Ok(pass.slot()), Some(pass)),
                 Err(error) => (Err(refusal(error)), None),
             };
-            tell.send(slot).expect("awaited");
+            answer.send(slot).expect("awaited");
             // Returns when the other end is dropped.
             let _ = is_wanted.recv();
         });
-        let slot = told.recv().expect("the keeper answers")?;
+        let slot = answered.recv().expect("the keeper answers")?;
         Ok(Pass::Borrowed(Keeper { slot, wanted: Some(wanted), thread: Some(thread) }))
     }
 }

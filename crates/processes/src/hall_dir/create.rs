@@ -1,4 +1,4 @@
-//! Creating halls, and directories for them, so that others see them whole or not at all.
+//! Creates halls and directories of halls, so that other processes see them complete or not at all.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -29,14 +29,14 @@ pub(crate) struct NewDir<'a> {
 }
 
 impl NewDir<'_> {
-    /// Creates a file in it, with the permissions of the hall.
+    /// Creates a file in the directory, with the permissions of the hall.
     pub(crate) fn file(&self, name: &str) -> Result<(File, PathBuf), Error> {
         let path = self.path.join(name);
         let mode = self.mode & 0o666;
         let mut options = OpenOptions::new();
         let created = options.read(true).write(true).create_new(true).mode(mode).open(&path);
         let file = created.map_err(Error::system("create", &path))?;
-        // The umask may have taken permissions away.
+        // The umask may have removed permissions.
         file.set_permissions(fs::Permissions::from_mode(mode))
             .map_err(Error::system("create", &path))?;
         Ok((file, path))
@@ -44,7 +44,7 @@ impl NewDir<'_> {
 }
 
 impl HallDir {
-    /// Creates a hall. Succeeds too if another process has created it meanwhile.
+    /// Creates a hall. Also succeeds if another process has created it in the meantime.
     pub(super) fn create(&self, name: &str, k: usize, add: AddFiles<'_>) -> Result<(), Error> {
         self.create_dir()?;
         self.sweep();
@@ -70,12 +70,13 @@ impl HallDir {
             let group = self.metadata()?.gid();
             match unix::fs::chown(hidden, None, Some(group)) {
                 Ok(()) => {}
-                // The user is not a member of the group, as in /tmp. The group counts among all others.
+                // The user is not a member of the group, as in /tmp. Then the group has the permissions of all
+                // others.
                 Err(_) if mode & OTHERS == OTHERS => mode &= !SET_GROUP,
                 Err(error) => return Err(Error::system("create", hidden)(error)),
             }
         }
-        // The umask may have taken permissions away.
+        // The umask may have removed permissions.
         fs::set_permissions(hidden, fs::Permissions::from_mode(mode))
             .map_err(Error::system("create", hidden))?;
         let dir = NewDir { path: hidden, mode };
@@ -92,8 +93,8 @@ impl HallDir {
         let failed = |error: std::io::Error| Error::system("create", &self.path)(error);
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
-        // It appears with its permissions: a process killed before it sets them must not shut others out
-        // permanently.
+        // Create the directory under a hidden name, and rename it when it has its permissions. Otherwise a process
+        // that is killed before it sets the permissions could lock other users out permanently.
         let hidden = parent.join(format!("{HIDDEN}hallpass-{:016x}", random()));
         let mode = if self.audience == Audience::All { 0o1777 } else { 0o700 };
         DirBuilder::new().mode(0o700).create(&hidden).map_err(failed)?;
@@ -112,7 +113,7 @@ impl HallDir {
         fs::metadata(&self.path).map_err(Error::system("inspect", &self.path))
     }
 
-    /// Returns the permissions of new halls: for the same classes of users as may write to the directory.
+    /// Returns the permissions of new halls. The classes of users that may write to the directory may use its halls.
     fn mode(&self) -> Result<u32, Error> {
         if self.audience == Audience::All {
             return Ok(0o777);

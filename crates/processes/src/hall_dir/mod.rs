@@ -45,11 +45,11 @@ pub struct HallDir {
 /// The users for whom halls in a directory are created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
-    /// Everyone who may write to the directory.
+    /// All users who may write to the directory.
     AsItIs,
     /// This user. The directory is in `/tmp`, where any user can create it first, so its owner is checked.
     Owner,
-    /// Everyone.
+    /// All users.
     All,
 }
 
@@ -60,13 +60,13 @@ const HIDDEN: &str = ".";
 /// How many times [`HallDir::open`] tries to create a hall if other processes keep removing it.
 const TRIES: usize = 100;
 
-/// Adds files to a new hall before others see it.
+/// Adds files to a new hall before other processes see it.
 pub(crate) type AddFiles<'a> = &'a dyn Fn(&NewDir<'_>) -> Result<(), Error>;
 
 impl HallDir {
     /// Returns the directory for the halls of this user.
     ///
-    /// This is the first of these that applies:
+    /// This is the first of these directories that applies:
     ///
     /// 1. `$HALLPASS_DIR`, if it is set and not empty;
     /// 2. `$XDG_RUNTIME_DIR/hallpass`, if that variable is set and not empty;
@@ -96,16 +96,16 @@ impl HallDir {
 
     /// Returns the directory for halls that all users share: `/run/lock/hallpass`.
     ///
-    /// The first process that opens a hall there creates the directory, and its user may remove the halls in it.
-    /// On a machine whose users do not trust each other, that user should be root.
+    /// The first process that opens a hall there creates the directory, and the user of this process may remove all
+    /// halls in it. On a machine whose users do not trust each other, this user should be root.
     pub fn system() -> HallDir {
         HallDir { path: "/run/lock/hallpass".into(), audience: Audience::All }
     }
 
-    /// Returns the directory at `path`. It is created together with its first hall.
+    /// Returns the directory at `path`. If it does not exist, it is created together with its first hall.
     ///
-    /// A new directory is for this user alone. In an existing one, everyone who may write to the directory
-    /// may use its halls.
+    /// A new directory is private to this user. If the directory exists, all users who may write to it may use its
+    /// halls.
     pub fn at(path: impl Into<PathBuf>) -> HallDir {
         HallDir { path: path.into(), audience: Audience::AsItIs }
     }
@@ -152,7 +152,7 @@ impl HallDir {
         Err(self.missing(name))
     }
 
-    /// Opens an existing hall, with the slots that it has.
+    /// Opens an existing hall, whatever its number of slots is.
     ///
     /// # Errors
     /// - [`Error::Missing`] if there is no hall of this name.
@@ -197,7 +197,7 @@ impl HallDir {
         Error::Missing { name: name.into(), dir: self.path.clone() }
     }
 
-    /// Fails if the directory must belong to this user, and another user owns it or may write to it.
+    /// Fails if the directory must belong to this user, but another user owns it or may write to it.
     fn check_owner(&self) -> Result<(), Error> {
         let Audience::Owner = self.audience else { return Ok(()) };
         let uid = getuid().as_raw();

@@ -16,7 +16,7 @@ use crate::{Error, hall::SharedHall, registration::Registration};
 impl HallDir {
     /// Removes a hall.
     ///
-    /// With `force`, a hall that is in use or damaged is removed too. Waiters then get [`Error::Closed`];
+    /// With `force`, this removes a hall that is in use or damaged too. Waiters then get [`Error::Closed`];
     /// holders keep their slots of the removed hall until they leave.
     ///
     /// If there is an error, the hall stays as it was.
@@ -24,7 +24,7 @@ impl HallDir {
     /// # Errors
     /// - [`Error::InUse`] if the hall has holders or waiters and `force` is `false`.
     /// - [`Error::Missing`] if there is no hall of this name.
-    /// - [`Error::System`] if the operating system refuses.
+    /// - [`Error::System`] if a call to the operating system fails.
     /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
         let hall = match self.open_existing(name) {
@@ -36,7 +36,7 @@ impl HallDir {
             Some(hall) if !force => Some(SeizedHall::new(hall)?),
             _ => None,
         };
-        // Renamed first: no process finds half a hall, and a refusal leaves the hall as it was.
+        // Rename the hall first. So no process finds half a hall, and if the rename fails, the hall stays as it was.
         let hidden = self.rename_away(name)?;
         if let Some(hall) = &hall {
             hall.close();
@@ -44,7 +44,7 @@ impl HallDir {
         if let Some(seized) = seized {
             seized.keep_slots();
         }
-        // The hall is removed. What cannot be deleted now is deleted by a later sweep, perhaps by another process.
+        // The hall is removed. A later sweep, perhaps by another process, deletes files that cannot be deleted now.
         let _ = remove_all(&hidden);
         self.sweep();
         Ok(())
@@ -62,11 +62,12 @@ impl HallDir {
     }
 }
 
-/// Returns whether the hall is damaged, if this is the error of opening it.
+/// Returns whether this error, which opening a hall returned, means that the hall is damaged.
 fn is_damage(error: &Error) -> bool {
     match error {
         Error::Damaged { .. } | Error::Version { .. } => true,
-        // A lack of descriptors or memory says nothing about the hall, which must be closed for its waiters.
+        // A lack of descriptors or memory does not mean that the hall is damaged. Such a hall must be closed
+        // before it is removed, so that its waiters get an error.
         Error::System { source, .. } => !Errno::from_io_error(source)
             .is_some_and(|error| [Errno::MFILE, Errno::NFILE, Errno::NOMEM].contains(&error)),
         _ => false,
@@ -80,8 +81,8 @@ fn remove_all(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// A hall whose slots this process holds, all of them, so that no other process can enter. Dropping it frees
-/// them. If this process dies, the slots are free as after the death of any holder.
+/// A hall of which this process holds all slots, so that no other process can enter. Dropping this value frees the
+/// slots. If this process dies, the slots become free as after the death of any holder.
 ///
 /// A newcomer reads the size of the hall and then takes a slot. Between these two steps it does not notice
 /// that the hall was closed, so closing alone does not keep it out.
@@ -107,14 +108,14 @@ impl<'a> SeizedHall<'a> {
         }
         let registration = Some(hall.handle.registration()?);
         let mut seized = SeizedHall { hall, registration, seized: 0 };
-        // Slots beyond the size too: the hall may have been larger when a newcomer read its size.
+        // Take the slots beyond the size too. The hall may have been larger when a newcomer read its size.
         while seized.seized < hall.handle.state.file.slots_ready() {
             if !seized.take_next() {
                 drop(seized);
                 return Err(in_use());
             }
         }
-        // Newcomers wait from now on. One that arrived meanwhile is not turned away.
+        // From now on, newcomers wait. If a newcomer already waits, the removal fails.
         let waiting = hall.waiting();
         if waiting > 0 {
             drop(seized);
@@ -128,7 +129,7 @@ impl<'a> SeizedHall<'a> {
         Tag { process: registration.record, number: registration.number }.pack()
     }
 
-    /// Takes one more slot, as line E5 does. Returns `false` if it is held.
+    /// Takes one more slot, as line E5 does. Returns `false` if another process holds this slot.
     ///
     /// A void tag is replaced too: a closed hall keeps the void tags of its dead holders.
     fn take_next(&mut self) -> bool {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lack_of_descriptors_is_no_damage() {
+    fn a_lack_of_descriptors_does_not_count_as_damage() {
         let error = |errno: Errno| Error::system("open", "hall")(errno);
         assert!(!is_damage(&error(Errno::MFILE)) && !is_damage(&error(Errno::NOMEM)));
         assert!(is_damage(&error(Errno::IO)));

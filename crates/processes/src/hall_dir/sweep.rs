@@ -1,4 +1,4 @@
-//! Removing the remains of halls whose creation or removal was killed.
+//! Removes the files that remain if a process is killed while it creates or removes a hall.
 
 use std::{
     fs,
@@ -7,15 +7,15 @@ use std::{
 
 use super::{HIDDEN, HallDir};
 
-/// A creation or removal takes milliseconds. Its directory counts as abandoned after this time, so that a
-/// process that was stopped for a while still finds it.
+/// A hidden directory counts as abandoned after this time. A creation or removal takes milliseconds, but its process
+/// may be stopped for a while, and must still find its directory when it continues.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// The kinds of hidden directories, as [`HallDir::hidden`] names them.
 const KINDS: [&str; 2] = ["new", "old"];
 
 impl HallDir {
-    /// Removes hidden directories that a killed process has left behind. What cannot be removed stays.
+    /// Removes hidden directories that a killed process has left behind. Ignores directories that cannot be removed.
     pub(super) fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
@@ -29,7 +29,7 @@ impl HallDir {
     }
 }
 
-/// Returns `true` for names that only [`HallDir::hidden`] gives.
+/// Returns `true` if the name has the form of the names that [`HallDir::hidden`] makes.
 fn is_hidden_name(name: &str) -> bool {
     let Some((kind, number)) = name.strip_prefix(HIDDEN).and_then(|name| name.split_once('-'))
     else {

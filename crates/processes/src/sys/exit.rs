@@ -1,4 +1,4 @@
-//! Waiting until a dying process has released everything.
+//! Waits until a dying process has closed all its files.
 
 use std::{fs, time::Duration};
 
@@ -7,15 +7,15 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 
-/// The longest wait for a dying process. Closing a file on a network may take longer; then the slot is
+/// The longest wait for a dying process. Closing a file on a network may take longer. After this time, the slot is
 /// reassigned anyway.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Waits until the process `pid` has ended, if it is in the middle of exiting.
 ///
-/// The kernel closes the descriptors of a process one after the other, so its wire may be closed while it
-/// still has a lock or a port. In another PID namespace, `pid` may be another process here. That does no harm:
-/// as a rule it is not exiting, and at worst the wait is for nothing.
+/// The kernel closes the descriptors of a process one after the other. So its wire may be closed while the process
+/// still has a lock or a port. If the process is in another PID namespace, `pid` may be another process here. This
+/// does no harm: that process is usually not exiting, and if it is, the wait is only unnecessary.
 #[cold]
 pub(crate) fn await_exit(pid: i32) {
     if !is_exiting(pid) {
@@ -33,7 +33,7 @@ fn is_exiting(pid: i32) -> bool {
     /// The flag `PF_EXITING` of the kernel.
     const EXITING: u32 = 4;
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The name of the program, in parentheses, may contain anything.
+    // The second field is the name of the program in parentheses. It may contain any characters.
     let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
     let flags = fields.nth(6).and_then(|flags| flags.parse().ok());
     flags.is_some_and(|flags: u32| flags & EXITING != 0)

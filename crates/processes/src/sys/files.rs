@@ -1,4 +1,4 @@
-//! Files and directories that appear whole or not at all.
+//! Files and directories that other processes see complete or not at all.
 
 use std::{
     fs::File,
@@ -19,15 +19,15 @@ pub(crate) fn open_dir(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, flags, Mode::empty())
 }
 
-/// Opens a file of a hall's directory for reading and writing. Follows no symbolic link, and does not
+/// Opens a file in the directory of a hall for reading and writing. Does not follow symbolic links, and does not
 /// wait for the other end of a pipe.
 pub(crate) fn open_in(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     openat(dir, name, flags, Mode::empty())
 }
 
-/// Makes an empty file `len` zeros long, with all its pages: a full disk is an error here, and not a
-/// fault later when the mapped page is first touched.
+/// Extends an empty file to `len` zeros, and allocates all its pages. So a full disk causes an error here, and not a
+/// fault later, when the mapped page is first accessed.
 pub(crate) fn allocate(file: &File, len: usize) -> io::Result<()> {
     match allocate_range(file, 0..len)? {
         true => Ok(()),
@@ -38,8 +38,8 @@ pub(crate) fn allocate(file: &File, len: usize) -> io::Result<()> {
     }
 }
 
-/// Allocates the pages of a part of a file, and keeps their content. Returns `false` if the file system cannot
-/// do that.
+/// Allocates the pages of a part of a file, and keeps their content. Returns `false` if the file system does not
+/// support this.
 pub(crate) fn allocate_range(file: &File, range: Range<usize>) -> io::Result<bool> {
     let (start, len) = (range.start as u64, range.len() as u64);
     match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), start, len)) {
@@ -48,7 +48,7 @@ pub(crate) fn allocate_range(file: &File, range: Range<usize>) -> io::Result<boo
     }
 }
 
-/// Renames `from` to `to`. Returns `false`, and does nothing, if there is something at `to` already.
+/// Renames `from` to `to`. If `to` exists already, does nothing and returns `false`.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Noticing a fork: a number that differs between a process and its forked children.
+//! A number that differs between a process and its forked children, to notice a fork.
 
 use std::{
     ptr,
@@ -19,7 +19,7 @@ pub(crate) fn generation() -> u64 {
     static PAGE: OnceLock<Option<Wiped>> = OnceLock::new();
     match PAGE.get_or_init(Wiped::new) {
         Some(page) => page.number(),
-        None => u64::from(std::process::id()), // slower, and wrong if a PID is used again
+        None => u64::from(std::process::id()), // slower, and wrong if a PID is reused
     }
 }
 
@@ -35,7 +35,7 @@ impl Wiped {
             unsafe { mmap_anonymous(ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
         // SAFETY: this is the mapping made above, and nothing refers to its content yet.
         unsafe { madvise(page, len, Advice::LinuxWipeOnFork) }.ok()?;
-        // SAFETY: a page is aligned and large enough, zeros are an integer, and it is never unmapped.
+        // SAFETY: a page is aligned and large enough, its zeros are a valid integer, and it is never unmapped.
         Some(Wiped(unsafe { &*page.cast::<AtomicU64>() }))
     }
 

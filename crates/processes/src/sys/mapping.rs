@@ -1,4 +1,4 @@
-//! Memory that processes share: the beginning of a file, mapped.
+//! Memory that processes share: a mapping of the beginning of a file.
 
 use std::{
     io,
@@ -9,7 +9,7 @@ use std::{
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// The beginning of a file, mapped. Every process that maps the file sees the same words.
+/// A mapping of the beginning of a file. Every process that maps the file sees the same words.
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     len: usize,
@@ -38,9 +38,9 @@ impl Mapping {
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicI64 {
         assert!(offset.is_multiple_of(8) && offset < self.len);
-        // SAFETY: the eight bytes from there are mapped and aligned: pages are aligned, `len` is a multiple
-        // of eight, and the assertion holds. They stay mapped while `self` is borrowed. Whatever they
-        // hold is an integer, and this process accesses them by atomics only.
+        // SAFETY: the eight bytes at this offset are mapped and aligned: pages are aligned, `len` is a multiple of
+        // eight, and the assertion holds. They stay mapped while `self` is borrowed. Any bytes are a valid
+        // integer, and this process accesses them by atomics only.
         unsafe { self.start.add(offset).cast().as_ref() }
     }
 
@@ -50,15 +50,15 @@ impl Mapping {
     /// Panics if the range is beyond the mapping.
     pub(crate) fn bytes(&self, offset: usize, len: usize) -> &[AtomicU8] {
         assert!(offset.checked_add(len).is_some_and(|end| end <= self.len));
-        // SAFETY: `len` bytes from there are mapped while `self` is borrowed. Each is an integer that is
-        // accessed by atomics only, and needs no alignment.
+        // SAFETY: `len` bytes from this offset on are mapped while `self` is borrowed. Each byte is an integer
+        // that needs no alignment, and is accessed by atomics only.
         unsafe { std::slice::from_raw_parts(self.start.add(offset).cast().as_ptr(), len) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this address and length, and nothing borrows it any more. With valid
+        // SAFETY: `new` mapped this address and length, and nothing borrows the mapping any more. With valid
         // arguments the call does not fail, so the result is ignored.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }

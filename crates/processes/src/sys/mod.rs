@@ -1,14 +1,14 @@
 //! The operating system: everything that needs Linux, and most of the unsafe code.
 //!
-//! | module | what it wraps |
+//! | module | contents |
 //! |---|---|
 //! | [`mapping`] | `mmap` of a file that processes share |
 //! | [`generation`](mod@generation) | a page that is wiped on fork, to notice a fork |
 //! | [`pipe`] | a write that does not raise `SIGPIPE` |
-//! | [`wire`] | named pipes, by which the kernel reports whether a process lives |
-//! | [`files`] | files and directories that appear whole or not at all |
+//! | [`wire`] | named pipes, by which the kernel reports whether a process is alive |
+//! | [`files`] | files and directories that other processes see complete or not at all |
 //! | [`clock`] | the coarse clock |
-//! | [`exit`] | waiting until a dying process has released everything |
+//! | [`exit`] | waiting until a dying process has closed all its files |
 
 mod clock;
 mod exit;

@@ -1,8 +1,8 @@
-//! Writing to a pipe that may have no reader, without a signal.
+//! Writes to a pipe that may have no reader, without a signal.
 
 use std::{io, os::fd::BorrowedFd, ptr};
 
-/// Writes one byte to a pipe. A pipe without a reader is an error and not a signal, whatever the program
+/// Writes one byte to a pipe. If the pipe has no reader, returns an error. No signal is raised, whatever the program
 /// does with `SIGPIPE`.
 pub(crate) fn write_byte(pipe: BorrowedFd<'_>) -> io::Result<()> {
     let pipe_signal = only(libc::SIGPIPE);
@@ -25,7 +25,7 @@ pub(crate) fn write_byte(pipe: BorrowedFd<'_>) -> io::Result<()> {
     written.map(drop).map_err(Into::into)
 }
 
-/// Returns the set that contains only this signal, or nothing for 0.
+/// Returns the set that contains only this signal, or the empty set for 0.
 fn only(signal: libc::c_int) -> libc::sigset_t {
     // SAFETY: a `sigset_t` of zeros is valid; it is made empty below.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };

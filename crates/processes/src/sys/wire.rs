@@ -1,9 +1,9 @@
-//! Wires: one named pipe per registration, whose reading end only the registered process holds.
+//! Wires: one named pipe per registration. Only the registered process has the reading end open.
 //!
-//! A process that opens the writing end learns from the kernel whether the owner of the wire lives: without
-//! a reader the pipe cannot be opened, and when the last reader goes, a poll on the writing end returns at
-//! once. This works for every process that sees the file, in any PID namespace, and a PID that is used
-//! again does no harm. A byte written to the wire wakes its owner.
+//! A process that opens the writing end learns from the kernel whether the owner of the wire is alive. If the pipe
+//! has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns at once.
+//! This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A byte
+//! written to the wire wakes its owner.
 
 use std::{
     ffi::{CString, OsStr},
@@ -33,17 +33,18 @@ pub(crate) fn id_of(name: &OsStr) -> Option<i64> {
     Some(u64::from_str_radix(id, 16).ok()? as i64)
 }
 
-/// The permissions of a wire. The directory decides which users can reach it, and each of these users must be
-/// able to open it: root may use a hall in the private directory of a user.
+/// The permissions of a wire. The directory decides which users can reach the wire. Each of these users must be
+/// able to open it. For example, root may use a hall in the private directory of another user, who must be able to
+/// open the wires of root.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 
 /// Creates the wire of `id` in the directory `hall` and opens its reading end.
 pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
     let name = name(id);
     mknodat(hall, &name, FileType::Fifo, MODE, 0)?;
-    // The umask may have taken permissions away.
+    // The umask may have removed permissions.
     let opened = chmodat(hall, &name, MODE, AtFlags::empty()).and_then(|()| {
-        // Open for writing too. Otherwise a poll would return whenever the last other writer goes.
+        // Open the wire for writing too. Otherwise a poll would return whenever the last other writer closes it.
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         openat(hall, &name, flags, Mode::empty())
     });
@@ -55,19 +56,19 @@ pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
 
 /// Removes the wire of `id`, if this process may do so.
 pub(crate) fn remove(hall: BorrowedFd<'_>, id: i64) {
-    // A wire that cannot be removed does no harm: its identity is not used again.
+    // A wire that cannot be removed does no harm, because its identity is not used again.
     let _ = unlinkat(hall, name(id), AtFlags::empty());
 }
 
 /// Result of opening the writing end of a wire.
 pub(crate) enum Reached {
-    /// The owner lives; this is the writing end.
+    /// The owner is alive; this is the writing end.
     Alive(OwnedFd),
     /// No process reads the wire any more.
     Dead,
-    /// This process, or the machine, has no free descriptor to open the wire with.
+    /// The wire could not be opened, because this process or the machine has no free descriptor.
     NoDescriptor,
-    /// The file is missing, is not a pipe, or may not be opened. Its owner may live, so it must be treated
+    /// The file is missing, is not a pipe, or may not be opened. Its owner may be alive, so it must be treated
     /// as alive.
     Unknown,
 }
@@ -88,7 +89,7 @@ pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
     }
 }
 
-/// Reads all bytes from the own wire. Returns `true` if there were any.
+/// Reads all bytes from the wire of this process. Returns `true` if there were any.
 pub(crate) fn drain(wire: &OwnedFd) -> bool {
     let mut buffer = [0; 64];
     let mut any = false;
@@ -107,23 +108,23 @@ pub(crate) fn is_gone(wire: &OwnedFd) -> bool {
 
 /// Result of [`sleep`].
 pub(crate) struct Woken {
-    /// Neither the own wire nor a watched one had anything to report: the time is over, or a signal came.
+    /// Whether no wire reported an event. Then the time is over, or a signal came.
     pub silent: bool,
-    /// Which of the watched wires have lost their reader, in the order in which they were given.
+    /// For each watched wire, in the given order, whether it has lost its reader.
     pub gone: Vec<bool>,
 }
 
-/// Sleeps until a byte arrives on the own wire, a watched wire loses its reader, or the time is over.
+/// Sleeps until a byte arrives on the wire of this process, a watched wire loses its reader, or the time is over.
 pub(crate) fn sleep<'a>(
     own: &'a OwnedFd,
     watched: impl Iterator<Item = &'a OwnedFd>,
     time: Duration,
 ) -> Woken {
     let mut fds = vec![PollFd::new(own, PollFlags::IN)];
-    // No events are asked for: the kernel always reports a lost reader.
+    // These entries request no events, because the kernel always reports a lost reader.
     fds.extend(watched.map(|wire| PollFd::new(wire, PollFlags::empty())));
     let time = time.try_into().ok();
-    // A signal ends the sleep too; the caller looks again in any case.
+    // A signal ends the sleep too. The caller looks again in any case.
     let reports = poll(&mut fds, time.as_ref()).unwrap_or(0);
     let gone = fds[1..].iter().map(|fd| !fd.revents().is_empty()).collect();
     Woken { silent: reports == 0, gone }

@@ -1,4 +1,4 @@
-//! Shared values.
+//! Tests of shared values.
 
 use std::{
     fs::{self, OpenOptions},
@@ -24,7 +24,7 @@ fn file_in(dir: &HallDir) -> PathBuf {
     dir.path().join(NAME).join("value")
 }
 
-/// Writes a word of the value file, whose layout these tests know.
+/// Writes a word of the value file. These tests use its layout.
 fn set(path: &Path, at: u64, word: u64) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(&word.to_ne_bytes(), at).unwrap();
@@ -92,7 +92,7 @@ fn updates_of_several_threads_are_not_lost() {
 }
 
 #[test]
-fn a_closure_that_panics_changes_nothing() {
+fn a_closure_that_panics_does_not_change_the_value() {
     let (_folder, dir) = dir();
     let cell = dir.open_cell(NAME, [1_u64; 2]).unwrap();
     let panicked = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -154,8 +154,8 @@ fn anything_else_in_place_of_the_value_file_is_refused() {
         ("a longer file", |path| {
             OpenOptions::new().write(true).open(path).unwrap().set_len(10_000).unwrap();
         }),
-        ("a size that cannot be", |path| set(path, 16, u64::MAX)),
-        ("an alignment that cannot be", |path| set(path, 24, 3)),
+        ("an impossible size", |path| set(path, 16, u64::MAX)),
+        ("an impossible alignment", |path| set(path, 24, 3)),
         ("a directory", |path| {
             fs::remove_file(path).unwrap();
             fs::create_dir(path).unwrap();
@@ -210,7 +210,7 @@ fn a_cell_is_a_hall_but_a_hall_is_not_a_cell() {
 }
 
 #[test]
-fn a_resized_hall_still_lets_one_at_a_time_change_the_value() {
+fn only_one_process_at_a_time_changes_the_value_of_a_resized_hall() {
     let (_folder, dir) = dir();
     let cell = dir.open_cell(NAME, 1_u64).unwrap();
     cell.hall().resize(2).unwrap();

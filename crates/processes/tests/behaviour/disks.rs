@@ -1,5 +1,5 @@
-//! Full and read-only disks. A puppet mounts them in a mount namespace of its own, so that they vanish
-//! with it. Where mounting is not allowed, the tests are skipped with a message.
+//! Tests of full and read-only disks. A puppet (a child process that a test controls) mounts them in a separate mount
+//! namespace, so that they vanish when it ends. If mounting is not allowed, the tests are skipped with a message.
 
 use std::{ffi::CString, fs, io, path::Path, ptr};
 
@@ -8,11 +8,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{
     puppet::Puppet,
-    support::{NAME, Scene},
+    support::{NAME, TestHall},
 };
 
 fn c(text: &str) -> CString {
-    CString::new(text).expect("no zero in it")
+    CString::new(text).expect("the text contains no zero byte")
 }
 
 /// Mounts a file system in the mount namespace of this thread.
@@ -32,7 +32,7 @@ fn mount(
 }
 
 fn alone() -> io::Result<()> {
-    // SAFETY: it affects this thread only, which has no files open by relative paths.
+    // SAFETY: the call affects only this thread, which has no files open by relative paths.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -43,7 +43,7 @@ fn done(result: io::Result<()>) -> String {
     result.map_or_else(|error| error.to_string(), |()| "done".into())
 }
 
-/// Obeys `SIZE PATH`: mounts a disk of that size there.
+/// Executes the order `SIZE PATH`: mounts a disk of this size at this path.
 pub fn mount_small(order: &str) -> String {
     let (size, path) = order.split_once(' ').unwrap();
     done(alone().and_then(|()| mount("tmpfs", path, "tmpfs", 0, &format!("size={size}"))))
@@ -60,7 +60,7 @@ pub fn mount_read_only(path: &str) -> String {
 pub fn become_user(uid: u32) -> String {
     // SAFETY: an empty list needs no pointer.
     let groups = unsafe { libc::setgroups(0, ptr::null()) };
-    // SAFETY: the calls have no preconditions; they fail where they are not permitted.
+    // SAFETY: the calls have no preconditions. They fail if they are not permitted.
     match groups | unsafe { libc::setgid(uid) | libc::setuid(uid) } {
         0 => "done".into(),
         _ => io::Error::last_os_error().to_string(),
@@ -77,7 +77,7 @@ pub fn limit_descriptors(free: usize) -> String {
     "done".into()
 }
 
-/// Makes a hall on the disk, fills the disk, and uses the whole hall; returns `works`, or the error.
+/// Creates a hall on the disk, fills the disk, and uses all slots of the hall. Returns `works`, or the error.
 pub fn try_disk(path: &str) -> String {
     let hall = match HallDir::at(path).open(NAME, 64) {
         Ok(hall) => hall,
@@ -94,7 +94,7 @@ pub fn try_disk(path: &str) -> String {
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 
-/// Makes a hall, fills the disk, and tries to use more slots than the hall has pages for.
+/// Creates a hall, fills the disk, and tries to use more slots than the allocated pages have room for.
 pub fn grow_on_full_disk(path: &str) -> String {
     let hall = HallDir::at(path).open(NAME, 64).unwrap();
     fs::write(Path::new(path).join("rest"), vec![1; 8 << 20]).unwrap_err();
@@ -105,14 +105,14 @@ pub fn grow_on_full_disk(path: &str) -> String {
     let resized = hall.resize(1024).map_or_else(kind, |()| "done".into());
     let passes: Vec<_> = (0..64).map(|_| hall.acquire().unwrap()).collect();
     let mut registrations = passes.len();
-    // Each handle of the hall has a registration of its own.
+    // Each handle of the hall has its own registration.
     let mut handles = Vec::new();
     let ended = loop {
         let other = HallDir::at(path).open_existing(NAME).unwrap();
         match other.try_acquire() {
             Err(Error::NoPermits) => registrations += 1,
             Err(error) => break kind(error),
-            Ok(_) => break "a slot too many".into(),
+            Ok(_) => break "the hall gave out one slot too many".into(),
         }
         handles.push(other);
     };
@@ -120,7 +120,7 @@ pub fn grow_on_full_disk(path: &str) -> String {
     format!("resize: {resized}, passages: {count}, then {ended}")
 }
 
-/// Opens an existing hall; returns `works`, or the error.
+/// Opens an existing hall. Returns `works`, or the error.
 pub fn try_file(path: &str) -> String {
     match HallDir::at(path).open_existing(NAME) {
         Ok(hall) => format!("works, {} slots", hall.slots()),
@@ -129,7 +129,7 @@ pub fn try_file(path: &str) -> String {
     }
 }
 
-/// Whether mounting worked; prints why not.
+/// Returns whether mounting succeeded. If it failed, prints the reason.
 fn mounted(answer: &str) -> bool {
     if answer != "done" {
         println!("skipped: cannot mount: {answer}");
@@ -138,7 +138,7 @@ fn mounted(answer: &str) -> bool {
 }
 
 #[test]
-fn a_hall_on_a_full_disk_works_or_is_not_made() {
+fn a_hall_on_a_full_disk_works_or_is_not_created() {
     for kilobytes in [4, 8, 16, 32, 64, 256, 1024, 4096] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
@@ -146,7 +146,7 @@ fn a_hall_on_a_full_disk_works_or_is_not_made() {
         if !mounted(&puppet.order(&format!("mount {kilobytes}k {path}"))) {
             return;
         }
-        // A hall that does not fit on the disk is refused when it is made, and never crashes later.
+        // A hall that does not fit on the disk is refused when it is created. It never causes a crash later.
         let answer = puppet.order(&format!("try-disk {path}"));
         let works = answer == "works, refused true, again true, no room true";
         assert!(works || answer == "StorageFull", "{kilobytes} KiB: {answer}");
@@ -157,16 +157,16 @@ fn a_hall_on_a_full_disk_works_or_is_not_made() {
 
 #[test]
 fn a_hall_on_a_read_only_disk_is_refused() {
-    let scene = Scene::new(3);
+    let test = TestHall::new(3);
     let mut puppet = Puppet::new();
-    if !mounted(&puppet.order(&format!("mount-read-only {}", scene.path().display()))) {
+    if !mounted(&puppet.order(&format!("mount-read-only {}", test.path().display()))) {
         return;
     }
-    let answer = puppet.order(&format!("try-file {}", scene.path().display()));
+    let answer = puppet.order(&format!("try-file {}", test.path().display()));
     assert!(answer.contains("Read-only file system"), "{answer}");
-    let answer = puppet.order(&format!("try-disk {}/new", scene.path().display()));
+    let answer = puppet.order(&format!("try-disk {}/new", test.path().display()));
     assert_eq!(answer, "ReadOnlyFilesystem");
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 /// `/run/lock` has 5 MiB on many machines.
@@ -184,9 +184,9 @@ fn a_hundred_halls_fit_on_a_disk_of_5_mib() {
     }
 }
 
-/// A full disk is an error of the passage or the resize that needs more room, and no crash.
+/// On a full disk, the passage or the resize that needs more room returns an error. It does not crash.
 #[test]
-fn a_hall_that_cannot_grow_on_a_full_disk_says_so() {
+fn a_hall_that_cannot_grow_on_a_full_disk_returns_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     let mut puppet = Puppet::new();

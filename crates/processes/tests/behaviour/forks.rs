@@ -1,13 +1,13 @@
-//! Processes that fork or exec.
+//! Tests of processes that fork or exec.
 
 use hallpass_processes::{SharedHall, SharedPass};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use crate::support::{Scene, is_full};
+use crate::support::{TestHall, is_full};
 
 /// Runs `f` in a forked process and returns its exit code.
 fn forked(f: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: puppets call this, and their other threads wait and hold no locks.
+    // SAFETY: only puppets call this. Their other threads wait and hold no locks.
     match unsafe { libc::fork() } {
         0 => {
             let code = f();
@@ -15,7 +15,7 @@ fn forked(f: impl FnOnce() -> i32) -> i32 {
             unsafe { libc::_exit(code) }
         }
         pid => {
-            let pid = Pid::from_raw(pid).expect("it could fork");
+            let pid = Pid::from_raw(pid).expect("fork succeeds");
             let ended = waitpid(Some(pid), WaitOptions::empty()).unwrap();
             ended.and_then(|(_, status)| status.exit_status()).unwrap_or(-1)
         }
@@ -30,7 +30,7 @@ pub fn drops_inherited(passes: &mut Vec<SharedPass>) -> i32 {
     })
 }
 
-/// Forks a child that tries to acquire a slot and dies with it; returns the slot, or 100.
+/// Forks a child that tries to acquire a slot and dies with it. Returns the slot, or 100 if the child got none.
 pub fn acquires(hall: &SharedHall) -> i32 {
     forked(|| match hall.try_acquire() {
         Ok(pass) => {
@@ -44,21 +44,21 @@ pub fn acquires(hall: &SharedHall) -> i32 {
 
 #[test]
 fn a_forked_child_does_not_free_the_slot_of_its_parent() {
-    let scene = Scene::new(1);
-    let (mut holder, _) = scene.holder();
+    let test = TestHall::new(1);
+    let (mut holder, _) = test.holder();
     assert_eq!(holder.order("fork-drop"), "0");
-    assert!(is_full(&scene.hall));
+    assert!(is_full(&test.hall));
     holder.leave(0);
-    assert_eq!(scene.hall.available(), 1);
+    assert_eq!(test.hall.available(), 1);
     drop(holder);
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
-fn a_forked_child_gets_slots_of_its_own() {
-    let scene = Scene::new(2);
-    let (mut parent, _) = scene.holder();
-    // Each child dies with its slot, so the next one gets the same. The parent keeps its own.
+fn a_forked_child_gets_its_own_slot() {
+    let test = TestHall::new(2);
+    let (mut parent, _) = test.holder();
+    // Each child dies with its slot, so the next child gets the same slot. The parent keeps its slot.
     for _ in 0..3 {
         assert_eq!(parent.order("fork-acquire"), "1");
     }
@@ -66,18 +66,18 @@ fn a_forked_child_gets_slots_of_its_own() {
     assert_eq!(parent.order("fork-acquire"), "100");
     parent.leave(1);
     assert_eq!(parent.order("fork-acquire"), "1");
-    assert_eq!(scene.hall.try_acquire().unwrap().slot(), 1);
+    assert_eq!(test.hall.try_acquire().unwrap().slot(), 1);
     drop(parent);
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
 fn a_process_that_execs_loses_its_slot() {
-    let scene = Scene::new(1);
-    let (mut holder, _) = scene.holder();
-    let mut waiter = scene.waiter();
+    let test = TestHall::new(1);
+    let (mut holder, _) = test.holder();
+    let mut waiter = test.waiter();
     assert_eq!(holder.order("exec"), "off");
     assert_eq!(waiter.answer(), Ok(0));
     drop((holder, waiter));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }

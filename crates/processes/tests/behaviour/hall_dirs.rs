@@ -1,4 +1,4 @@
-//! Directories of halls, and names of halls.
+//! Tests of directories of halls, and of names of halls.
 
 use std::{
     fs::{self, File},
@@ -10,7 +10,7 @@ use hallpass_processes::{Error, HallDir};
 
 use crate::{
     puppet::Puppet,
-    support::{NAME, Scene},
+    support::{NAME, TestHall},
 };
 
 #[test]
@@ -51,7 +51,7 @@ fn other_names_can_be_opened_and_are_listed() {
 }
 
 #[test]
-fn a_directory_is_made_when_its_first_hall_is_opened() {
+fn a_directory_is_created_when_its_first_hall_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/there");
     let dir = HallDir::at(&path);
@@ -71,10 +71,10 @@ fn a_directory_is_made_when_its_first_hall_is_opened() {
 
 #[test]
 fn a_hall_that_is_used_is_not_removed() {
-    let scene = Scene::new(1);
-    let (mut holder, _) = scene.holder();
-    let waiter = scene.waiter();
-    match scene.dir().remove(NAME, false) {
+    let test = TestHall::new(1);
+    let (mut holder, _) = test.holder();
+    let waiter = test.waiter();
+    match test.dir().remove(NAME, false) {
         Err(error @ Error::InUse { holders: 1, waiting: 1, .. }) => {
             assert!(error.to_string().contains(NAME), "{error}");
         }
@@ -82,50 +82,50 @@ fn a_hall_that_is_used_is_not_removed() {
     }
     drop(waiter);
     holder.leave(0);
-    scene.hall.reap().unwrap();
-    scene.dir().remove(NAME, false).unwrap();
-    assert!(matches!(scene.dir().remove(NAME, false), Err(Error::Missing { .. })));
-    assert!(matches!(scene.dir().open_existing(NAME).err(), Some(Error::Missing { .. })));
+    test.hall.reap().unwrap();
+    test.dir().remove(NAME, false).unwrap();
+    assert!(matches!(test.dir().remove(NAME, false), Err(Error::Missing { .. })));
+    assert!(matches!(test.dir().open_existing(NAME).err(), Some(Error::Missing { .. })));
 }
 
 #[test]
 fn a_hall_that_is_used_can_be_removed_by_force() {
-    let scene = Scene::new(1);
-    let (holder, _) = scene.holder();
-    scene.dir().remove(NAME, true).unwrap();
-    let new = scene.dir().open(NAME, 1).unwrap();
+    let test = TestHall::new(1);
+    let (holder, _) = test.holder();
+    test.dir().remove(NAME, true).unwrap();
+    let new = test.dir().open(NAME, 1).unwrap();
     assert_eq!(new.try_acquire().unwrap().slot(), 0);
     drop(holder);
 }
 
 #[test]
 fn a_hall_held_by_a_dead_process_can_be_removed() {
-    let scene = Scene::new(1);
-    let (holder, _) = scene.holder();
-    let waiter = scene.waiter();
+    let test = TestHall::new(1);
+    let (holder, _) = test.holder();
+    let waiter = test.waiter();
     waiter.kill();
     holder.kill();
-    scene.dir().remove(NAME, false).unwrap();
+    test.dir().remove(NAME, false).unwrap();
 }
 
 /// Root may open everything, so a puppet becomes another user.
 #[test]
-fn a_user_without_permission_gets_an_error_that_says_so() {
-    let scene = Scene::new(1);
-    fs::set_permissions(scene.path(), fs::Permissions::from_mode(0o700)).unwrap();
+fn a_user_without_permission_gets_an_error_about_permissions() {
+    let test = TestHall::new(1);
+    fs::set_permissions(test.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let mut puppet = Puppet::new();
     let became = puppet.order("become 65534");
     if became != "done" {
         println!("skipped: cannot become another user: {became}");
         return;
     }
-    let answer = puppet.order(&format!("open {NAME} {}", scene.path().display()));
+    let answer = puppet.order(&format!("open {NAME} {}", test.path().display()));
     assert!(answer.to_lowercase().contains("permission denied"), "{answer}");
-    assert!(answer.contains(scene.path().to_str().unwrap()), "{answer}");
+    assert!(answer.contains(test.path().to_str().unwrap()), "{answer}");
 }
 
 #[test]
-fn threads_that_open_a_hall_at_once_make_one_hall() {
+fn threads_that_open_a_hall_at_once_create_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let dir = HallDir::at(folder.path().join("dir"));
@@ -161,7 +161,7 @@ fn a_refused_removal_leaves_the_hall_as_it_was() {
     }
 }
 
-/// As in `/dev/shm` or `/tmp`: the directory belongs to a group that the user is not a member of.
+/// The directory belongs to a group of which the user is not a member, as in `/dev/shm` or `/tmp`.
 #[test]
 fn an_ordinary_user_can_create_a_hall_in_a_world_writable_directory() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ fn an_ordinary_user_can_create_a_hall_in_a_world_writable_directory() {
 }
 
 #[test]
-fn remains_of_a_killed_creation_or_removal_are_removed_later() {
+fn files_that_a_killed_creation_or_removal_leaves_are_removed_later() {
     let folder = tempfile::tempdir().unwrap();
     let make = |name: &str, age: u64| {
         let path = folder.path().join(name);

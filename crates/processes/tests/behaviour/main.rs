@@ -1,9 +1,9 @@
-//! Guarantees of halls of processes only. Those of all halls are in the crate `hallpass-conformance`,
-//! which `tests/conformance.rs` runs.
+//! Tests of the guarantees that only halls of processes give. The crate `hallpass-conformance` tests the
+//! guarantees of all halls; `tests/conformance.rs` runs it.
 //!
-//! Where a test needs other processes, it uses puppets: processes that do what they are told. A puppet is
-//! this program run again with nothing but the test `puppet::obey`, which does nothing otherwise. A test
-//! waits until puppets and threads are where it wants them.
+//! If a test needs other processes, it uses puppets. A puppet is a child process that executes the orders of the
+//! test. It is this program, run again with only the test `puppet::obey`. (In the process that runs the tests,
+//! `puppet::obey` does nothing.) A test waits until puppets and threads are in the expected state.
 
 mod cell;
 mod closing;

@@ -1,34 +1,34 @@
 //! First come, first served.
 
-use crate::support::{Scene, a_while, is_full, wait_until};
+use crate::support::{TestHall, a_while, is_full, wait_until};
 
 #[test]
-fn processes_get_in_in_the_order_they_came() {
-    let scene = Scene::new(2);
-    let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
-    let mut waiters: Vec<_> = (0..6).map(|_| scene.waiter()).collect();
+fn processes_get_slots_in_the_order_of_their_arrival() {
+    let test = TestHall::new(2);
+    let (one, other) = (test.hall.acquire().unwrap(), test.hall.acquire().unwrap());
+    let mut waiters: Vec<_> = (0..6).map(|_| test.waiter()).collect();
     let pids: Vec<u32> = waiters.iter().map(|puppet| puppet.pid()).collect();
-    assert!(scene.hall.status().waiters.iter().map(|one| one.pid).eq(pids));
-    assert_eq!(scene.hall.waiting(), 6);
+    assert!(test.hall.status().waiters.iter().map(|one| one.pid).eq(pids));
+    assert_eq!(test.hall.waiting(), 6);
     drop(one);
     for (index, puppet) in waiters.iter_mut().enumerate() {
         assert_eq!(puppet.answer(), Ok(0), "{index}");
-        assert_eq!(scene.hall.waiting(), 5 - index);
+        assert_eq!(test.hall.waiting(), 5 - index);
         puppet.leave(0);
     }
     drop(other);
     drop(waiters);
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
-fn threads_and_processes_stand_in_one_queue() {
-    let scene = Scene::new(1);
-    let mut next = Some(scene.hall.acquire_owned().unwrap());
+fn threads_and_processes_wait_in_one_queue() {
+    let test = TestHall::new(1);
+    let mut next = Some(test.hall.acquire_owned().unwrap());
     let mut waiters = Vec::new();
     for _ in 0..3 {
-        let thread = scene.waiting_thread(Result::unwrap);
-        waiters.push((thread, scene.waiter()));
+        let thread = test.waiting_thread(Result::unwrap);
+        waiters.push((thread, test.waiter()));
     }
     for (thread, mut puppet) in waiters {
         drop(next.take());
@@ -37,29 +37,29 @@ fn threads_and_processes_stand_in_one_queue() {
         assert_eq!(puppet.answer(), Ok(0));
         puppet.leave(0);
     }
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
 fn a_caller_cannot_overtake_a_waiter_that_is_stopped() {
-    let scene = Scene::new(2);
-    let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
-    let waiter = scene.waiter();
+    let test = TestHall::new(2);
+    let (one, other) = (test.hall.acquire().unwrap(), test.hall.acquire().unwrap());
+    let waiter = test.waiter();
     waiter.stop();
     drop(one);
-    // The slot is the waiter's, although the waiter cannot run.
+    // The slot belongs to the waiter, although the waiter cannot run.
     a_while();
-    assert!(is_full(&scene.hall));
+    assert!(is_full(&test.hall));
     waiter.resume();
     drop((waiter, other));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
-fn a_stopped_waiter_does_not_keep_others_from_other_slots() {
-    let scene = Scene::new(2);
-    let (one, other) = (scene.hall.acquire().unwrap(), scene.hall.acquire().unwrap());
-    let (mut first, mut second) = (scene.waiter(), scene.waiter());
+fn a_stopped_waiter_does_not_block_other_slots() {
+    let test = TestHall::new(2);
+    let (one, other) = (test.hall.acquire().unwrap(), test.hall.acquire().unwrap());
+    let (mut first, mut second) = (test.waiter(), test.waiter());
     first.stop();
     drop(one);
     a_while();
@@ -68,38 +68,38 @@ fn a_stopped_waiter_does_not_keep_others_from_other_slots() {
     first.resume();
     assert!(first.answer().is_ok());
     drop((first, second));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
 fn a_waiter_that_dies_in_the_middle_of_the_queue_leaves_no_gap() {
-    let scene = Scene::new(1);
-    let pass = scene.hall.acquire().unwrap();
-    let (mut first, middle, mut last) = (scene.waiter(), scene.waiter(), scene.waiter());
+    let test = TestHall::new(1);
+    let pass = test.hall.acquire().unwrap();
+    let (mut first, middle, mut last) = (test.waiter(), test.waiter(), test.waiter());
     middle.kill();
     drop(pass);
     assert_eq!(first.answer(), Ok(0));
     first.leave(0);
     assert_eq!(last.answer(), Ok(0));
     drop((first, last));
-    wait_until("nobody waits", || scene.hall.waiting() == 0);
-    scene.assert_whole();
+    wait_until("nobody waits", || test.hall.waiting() == 0);
+    test.assert_all_slots_free();
 }
 
 #[test]
-fn a_process_that_times_out_keeps_the_order_of_the_others() {
-    let scene = Scene::new(1);
-    let pass = scene.hall.acquire().unwrap();
-    let mut first = scene.waiter();
-    let mut middle = scene.puppet();
+fn a_process_that_times_out_does_not_change_the_order_of_the_others() {
+    let test = TestHall::new(1);
+    let pass = test.hall.acquire().unwrap();
+    let mut first = test.waiter();
+    let mut middle = test.puppet();
     middle.say("for 2000");
-    wait_until("it waits", || scene.hall.status().waiters.len() == 2);
-    let mut last = scene.waiter();
+    wait_until("it waits", || test.hall.status().waiters.len() == 2);
+    let mut last = test.waiter();
     assert_eq!(middle.answer(), Err("NoPermits".into()));
     drop(pass);
     assert_eq!(first.answer(), Ok(0));
     first.leave(0);
     assert_eq!(last.answer(), Ok(0));
     drop((first, middle, last));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }

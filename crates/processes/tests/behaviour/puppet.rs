@@ -98,8 +98,8 @@ impl Puppet {
 
     /// Stops the puppet, and returns when all its threads are stopped.
     ///
-    /// SIGSTOP alone is not enough: one thread of the puppet takes the signal, and until that thread is
-    /// scheduled the others keep running.
+    /// Sending SIGSTOP is not enough. One thread of the puppet takes the signal, and the others keep running until
+    /// that thread is scheduled.
     pub fn stop(&self) {
         self.signal(Signal::STOP);
         let puppet = WaitId::Pid(Pid::from_child(&self.child));
@@ -121,7 +121,7 @@ impl Puppet {
 
 impl Drop for Puppet {
     fn drop(&mut self) {
-        // SIGKILL ends stopped processes, too.
+        // SIGKILL also ends stopped processes.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

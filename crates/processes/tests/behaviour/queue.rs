@@ -1,4 +1,4 @@
-//! Priority queues.
+//! Tests of priority queues.
 
 use std::thread;
 
@@ -25,7 +25,7 @@ fn a_queue_returns_the_smallest_item_first() {
 }
 
 #[test]
-fn a_queue_without_room_refuses_items() {
+fn a_full_queue_refuses_items() {
     let folder = tempfile::tempdir().unwrap();
     let dir = HallDir::at(folder.path());
     let queue = dir.open_queue::<0>("queue").unwrap();
@@ -35,7 +35,7 @@ fn a_queue_without_room_refuses_items() {
 }
 
 #[test]
-fn a_damaged_length_is_cut_to_the_room_of_the_queue() {
+fn a_damaged_length_is_limited_to_the_room_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();
     let dir = HallDir::at(folder.path());
     drop(dir.open_cell("queue", [u64::MAX, 9, 3, 5]).unwrap());

@@ -1,11 +1,11 @@
-//! Which slots processes and handles get, and which numbers of slots a hall can have.
+//! Tests of the slots that processes and handles get, and of the numbers of slots that a hall can have.
 
 use std::fs;
 
 use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedPass};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::support::{NAME, Scene, is_full};
+use crate::support::{NAME, TestHall, is_full};
 
 #[test]
 fn a_process_can_hold_all_slots_of_the_largest_hall() {
@@ -18,34 +18,34 @@ fn a_process_can_hold_all_slots_of_the_largest_hall() {
     if limit.current.is_some_and(|most| most < needed) {
         setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit }).unwrap();
     }
-    let scene = Scene::new(MAX_SLOTS);
+    let test = TestHall::new(MAX_SLOTS);
     let open = || fs::read_dir("/proc/self/fd").unwrap().count();
     let (mut passes, before) = (Vec::new(), open());
     while passes.len() < MAX_SLOTS {
-        passes.push(scene.hall.acquire().unwrap());
-        // Other tests of this program open files at the same time, hence the 400.
+        passes.push(test.hall.acquire().unwrap());
+        // Other tests of this program open files at the same time. The 400 allows for them.
         let taken = open().saturating_sub(before);
         assert!(taken < 2 * passes.len() + 400, "{taken} files for {} passes", passes.len());
     }
     assert!(passes.iter().map(SharedPass::slot).eq(0..MAX_SLOTS));
-    assert!(is_full(&scene.hall));
+    assert!(is_full(&test.hall));
     drop(passes);
-    assert_eq!(scene.hall.available(), MAX_SLOTS);
+    assert_eq!(test.hall.available(), MAX_SLOTS);
 }
 
 #[test]
 fn processes_have_distinct_slots_and_the_smallest_comes_first() {
-    let scene = Scene::new(4);
-    let mut puppets: Vec<_> = (0..4).map(|_| scene.holder()).collect();
+    let test = TestHall::new(4);
+    let mut puppets: Vec<_> = (0..4).map(|_| test.holder()).collect();
     assert!(puppets.iter().map(|(_, slot)| *slot).eq(0..4));
-    assert!(is_full(&scene.hall));
+    assert!(is_full(&test.hall));
     puppets[2].0.leave(2);
     puppets[1].0.leave(1);
     assert_eq!(puppets[0].0.try_acquire(), Ok(1));
     assert_eq!(puppets[1].0.try_acquire(), Ok(2));
     assert_eq!(puppets[2].0.try_acquire(), Err("NoPermits".into()));
     drop(puppets);
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
@@ -73,40 +73,40 @@ fn a_hall_of_an_impossible_size_is_refused_and_not_created() {
 
 #[test]
 fn opening_a_hall_with_another_size_names_both_sizes() {
-    let scene = Scene::new(3);
-    match scene.dir().open(NAME, 5).err() {
+    let test = TestHall::new(3);
+    match test.dir().open(NAME, 5).err() {
         Some(error @ Error::Slots { .. }) => {
             let text = error.to_string();
             assert!(text.contains('3') && text.contains('5') && text.contains(NAME), "{text}");
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(scene.dir().open(NAME, 3).unwrap().slots(), 3);
-    assert_eq!(scene.dir().open_existing(NAME).unwrap().slots(), 3);
+    assert_eq!(test.dir().open(NAME, 3).unwrap().slots(), 3);
+    assert_eq!(test.dir().open_existing(NAME).unwrap().slots(), 3);
 }
 
 #[test]
 fn handles_that_are_opened_separately_share_one_hall() {
-    let scene = Scene::new(2);
-    let (clone, other) = (scene.hall.clone(), scene.dir().open(NAME, 2).unwrap());
+    let test = TestHall::new(2);
+    let (clone, other) = (test.hall.clone(), test.dir().open(NAME, 2).unwrap());
     let (a, b) = (clone.acquire_owned().unwrap(), other.acquire_owned().unwrap());
     assert_eq!((a.slot(), b.slot()), (0, 1));
-    assert!(is_full(&scene.hall) && is_full(&other));
+    assert!(is_full(&test.hall) && is_full(&other));
     // A pass keeps its handle alive.
     drop((clone, other));
-    assert!(is_full(&scene.hall));
+    assert!(is_full(&test.hall));
     drop(a);
-    assert_eq!(scene.hall.available(), 1);
+    assert_eq!(test.hall.available(), 1);
     drop(b);
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
 fn halls_in_one_directory_do_not_affect_each_other() {
-    let scene = Scene::new(1);
-    let dir = scene.dir();
+    let test = TestHall::new(1);
+    let dir = test.dir();
     let others: Vec<_> = (0..20).map(|i| dir.open(&format!("other-{i}"), 1).unwrap()).collect();
     let passes: Vec<_> = others.iter().map(|hall| hall.try_acquire().unwrap()).collect();
     assert!(passes.iter().all(|pass| pass.slot() == 0));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }

@@ -1,20 +1,20 @@
-//! The status of a hall.
+//! Tests of the status of a hall.
 
 use std::time::{Duration, SystemTime};
 
 use rustix::process::getuid;
 
-use crate::support::Scene;
+use crate::support::TestHall;
 
 #[test]
 fn the_status_lists_holders_by_slot_and_waiters_in_order() {
-    let scene = Scene::new(2);
-    let (holder, _) = scene.holder();
-    let own = scene.hall.acquire().unwrap();
-    let (first, second) = (scene.waiter(), scene.waiter());
-    let status = scene.hall.status();
+    let test = TestHall::new(2);
+    let (holder, _) = test.holder();
+    let own = test.hall.acquire().unwrap();
+    let (first, second) = (test.waiter(), test.waiter());
+    let status = test.hall.status();
     assert_eq!((status.name.as_str(), status.slots, status.closed), ("hall", 2, false));
-    assert_eq!(scene.hall.name(), "hall");
+    assert_eq!(test.hall.name(), "hall");
     let of = |list: &[hallpass_processes::Participant]| -> Vec<(Option<usize>, u32)> {
         list.iter().map(|one| (one.slot, one.pid)).collect()
     };
@@ -29,18 +29,18 @@ fn the_status_lists_holders_by_slot_and_waiters_in_order() {
     }
     assert!(status.waiters[0].command.contains("puppet::obey"), "{status:#?}");
     drop((holder, own, first, second));
-    scene.assert_whole();
+    test.assert_all_slots_free();
 }
 
 #[test]
 fn a_process_can_choose_the_command_that_the_status_shows() {
-    let scene = Scene::new(1);
+    let test = TestHall::new(1);
     for command in ["make -j4", "", "a very long command with umlauts: äöü ".repeat(100).as_str()]
     {
-        scene.hall.describe_as(command);
-        let _pass = scene.hall.acquire().unwrap();
-        let shown = scene.hall.status().holders[0].command.clone();
-        // Only the beginning of a long command is shown.
+        test.hall.describe_as(command);
+        let _pass = test.hall.acquire().unwrap();
+        let shown = test.hall.status().holders[0].command.clone();
+        // The status shows only the beginning of a long command.
         assert!(command.starts_with(shown.trim_end_matches('…')), "{shown}");
         assert_eq!(shown.is_empty(), command.is_empty());
     }

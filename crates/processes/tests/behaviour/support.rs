@@ -11,20 +11,20 @@ use tempfile::TempDir;
 
 use crate::puppet::Puppet;
 
-/// The name of halls in tests that do not care about it.
+/// The name of the hall in tests that use only one hall.
 pub const NAME: &str = "hall";
 
-/// A hall in a directory of its own.
-pub struct Scene {
+/// A hall in a temporary directory.
+pub struct TestHall {
     pub folder: TempDir,
     pub hall: SharedHall,
 }
 
-impl Scene {
-    pub fn new(slots: usize) -> Scene {
+impl TestHall {
+    pub fn new(slots: usize) -> TestHall {
         let folder = tempfile::tempdir().unwrap();
         let hall = HallDir::at(folder.path()).open(NAME, slots).unwrap();
-        Scene { folder, hall }
+        TestHall { folder, hall }
     }
 
     pub fn path(&self) -> &Path {
@@ -35,21 +35,21 @@ impl Scene {
         HallDir::at(self.path())
     }
 
-    /// A process that has the hall open.
+    /// Starts a process that has the hall open.
     pub fn puppet(&self) -> Puppet {
         let mut puppet = Puppet::new();
         puppet.open(self.path(), NAME);
         puppet
     }
 
-    /// A process that holds a slot.
+    /// Starts a process that holds a slot.
     pub fn holder(&self) -> (Puppet, usize) {
         let mut puppet = self.puppet();
         let slot = puppet.acquire().unwrap();
         (puppet, slot)
     }
 
-    /// A process that is last in the queue.
+    /// Starts a process that is last in the queue.
     pub fn waiter(&self) -> Puppet {
         let mut puppet = self.puppet();
         puppet.say("acquire");
@@ -58,7 +58,7 @@ impl Scene {
         puppet
     }
 
-    /// A thread that is last in the queue.
+    /// Starts a thread that is last in the queue.
     pub fn waiting_thread<T: Send + 'static>(
         &self,
         f: impl FnOnce(Result<OwnedSharedPass, Error>) -> T + Send + 'static,
@@ -71,7 +71,7 @@ impl Scene {
     }
 
     /// Checks that no slot was lost: after a while all slots are free, nobody waits, and each slot can be acquired.
-    pub fn assert_whole(&self) {
+    pub fn assert_all_slots_free(&self) {
         let hall = &self.hall;
         wait_until("all slots are free", || {
             hall.reap().unwrap();
@@ -100,12 +100,12 @@ pub fn is_full(hall: &SharedHall) -> bool {
 pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !f() {
-        assert!(Instant::now() < end, "it still was not so: {what}");
+        assert!(Instant::now() < end, "timed out while waiting until {what}");
         thread::sleep(Duration::from_micros(200));
     }
 }
 
-/// Long enough to see that nothing happens.
+/// Sleeps long enough to check that nothing happens.
 pub fn a_while() {
     thread::sleep(Duration::from_millis(60));
 }

@@ -1,4 +1,4 @@
-//! Words of the file change while processes use the cell.
+//! Changes words of the file while processes use the cell.
 
 use std::{
     path::Path,
@@ -10,26 +10,26 @@ use fastrand::Rng;
 use hallpass_processes::HallDir;
 use rustix::process::Pid;
 
-use crate::{Signs, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
+use crate::{Signals, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
 
-/// Longer than the damage takes.
+/// How long the processes use the cell. This is longer than the damage takes.
 const TIME: Duration = Duration::from_millis(200);
 const ROUNDS: u64 = 3;
-/// The time limit, more than ten times what a process needs on an idle machine.
+/// The time limit. A process on an idle machine needs less than a tenth of it.
 const SECONDS: u32 = 60;
 
-/// No process crashes, hangs or gets an error: any bytes are a value. A queue may contain any items, but at
-/// most as many as it has room for.
+/// Checks that no process crashes, hangs or gets an error. Any bytes are a value. A queue may contain any items,
+/// but at most as many as it has room for.
 pub fn damaged_while_in_use() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         let dir = &folder.path().join("dir");
-        let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+        let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
         in_a_process(|| drop(HallDir::at(dir).open_queue::<20>("queue").unwrap()));
-        let users = (0..3).map(|_| process::fork(|| uses(dir, &signs)));
+        let users = (0..3).map(|_| process::fork(|| uses(dir, &signals)));
         let mut pids: Vec<Pid> = users.collect();
         // With a damaged header, the queue could not be opened.
-        until("all have it open", || signs.ready.load(SeqCst) == 3);
+        until("all processes have opened the cell", || signals.ready.load(SeqCst) == 3);
         pids.push(process::fork(|| {
             mutate::live(&dir.join("queue/value"), &mut Rng::with_seed(round));
             0
@@ -38,11 +38,11 @@ pub fn damaged_while_in_use() {
     }
 }
 
-fn uses(dir: &Path, signs: &Signs) -> i32 {
+fn uses(dir: &Path, signals: &Signals) -> i32 {
     // SAFETY: `alarm` is always allowed.
     unsafe { libc::alarm(SECONDS) };
     let queue = HallDir::at(dir).open_queue::<20>("queue").unwrap();
-    signs.ready.fetch_add(1, SeqCst);
+    signals.ready.fetch_add(1, SeqCst);
     let end = Instant::now() + TIME;
     let mut item = 0;
     while Instant::now() < end {

@@ -1,8 +1,8 @@
-//! SIGKILL after every instruction of an update.
+//! Kills a process after every instruction of an update.
 //!
-//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While
-//! it is stopped, it blocks no reader. When it is killed, it has made its update or it has not; the waiters
-//! make theirs, and so does a process that arrives later.
+//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While it is
+//! stopped, it must not block readers. When it is killed, it has made the whole update or none of it. After that, the
+//! waiters must make their updates, and so must a process that arrives later.
 
 use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
 
@@ -11,7 +11,7 @@ use hallpass_processes::{HallDir, SharedCell};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    PATIENCE, Signs, add_one, ends_well, in_a_process,
+    PATIENCE, Signals, add_one, ends_well, in_a_process,
     mapped::Mapped,
     number::number,
     process,
@@ -21,10 +21,10 @@ use crate::{
 
 /// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 3;
-/// More instructions than any scenario has.
+/// A number of instructions that is larger than that of any scenario.
 const THROUGH: usize = 1_000_000;
 
-/// Small, so that a test at all instructions is feasible.
+/// The value. It is small, so that a test at all instructions is feasible.
 type Numbers = [u64; 8];
 
 fn cell(dir: &Path) -> SharedCell<Numbers> {
@@ -54,7 +54,7 @@ const SCENARIOS: [Scenario; 5] = [
             cell.update(add_one).unwrap();
             ready();
             cell.update(add_one).unwrap();
-            mem::forget(cell); // unregistering belongs to another scenario
+            mem::forget(cell); // another scenario covers unregistering
         },
     },
     Scenario {
@@ -117,7 +117,7 @@ pub fn killed_at_any_instruction() {
         let sample = sample.min(count);
         let mut made = 0;
         for number in 0..sample {
-            // One at random in each part of equal length.
+            // Divide the instructions into parts of equal length, and choose one at random in each part.
             let (start, end) = (number * count / sample, (number + 1) * count / sample);
             let (_, new) = run(scenario, random.usize(start..end.max(start + 1)));
             made += usize::from(new);
@@ -135,16 +135,16 @@ pub fn killed_at_any_instruction() {
 /// has made its update.
 fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let folder = tempfile::tempdir().unwrap();
-    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let [go, ready, came] = [&signs.go, &signs.ready, &signs.words[0]];
+    let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
+    let [go, ready, came] = [&signals.go, &signals.ready, &signals.words[0]];
     let dir = &folder.path().join("dir");
     if scenario.dead {
-        die_inside(dir, signs);
+        die_inside(dir, signals);
     }
     let victim = Traced::new(|mark| {
         (scenario.victim)(dir, &|| {
             ready.store(1, SeqCst);
-            until("the victim may go on", || go.load(SeqCst) == 1);
+            until("the victim may continue", || go.load(SeqCst) == 1);
             mark();
         });
         mark();
@@ -164,8 +164,8 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let reached = victim.run(steps);
     let old = scenario.earlier;
     let name = scenario.name;
-    // A process stopped here blocks no reader.
-    let seen = &signs.words[1];
+    // The stopped process must not block readers.
+    let seen = &signals.words[1];
     in_a_process(|| seen.store(whole(cell(dir).read().unwrap()), SeqCst));
     victim.kill();
     waiters.into_iter().for_each(ends_well);
@@ -176,11 +176,11 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
         assert_eq!(others, scenario.waiters);
         let mine = value.checked_sub(old + others).filter(|mine| *mine <= 1);
         let mine = mine.unwrap_or_else(|| panic!("{name}: {value} after {steps} instructions"));
-        signs.words[2].store(mine, SeqCst);
+        signals.words[2].store(mine, SeqCst);
         cell.try_update_for(PATIENCE, add_one).unwrap();
         assert_eq!(whole(cell.read().unwrap()), value + 1);
     });
-    let made = signs.words[2].load(SeqCst) == 1;
+    let made = signals.words[2].load(SeqCst) == 1;
     let seen = seen.load(SeqCst);
     // The waiters may have made their updates before the victim was stopped.
     let max = old + u64::from(made) * (1 + scenario.waiters);
@@ -189,18 +189,18 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
 }
 
 /// Kills a process in the closure of an update.
-fn die_inside(dir: &Path, signs: Mapped<Signs>) {
-    let inside = &signs.words[3];
+fn die_inside(dir: &Path, signals: Mapped<Signals>) {
+    let inside = &signals.words[3];
     let pid = process::fork(|| {
         let stay = |numbers: &mut Numbers| {
             add_one(numbers);
             inside.store(1, SeqCst);
-            until("it is dead", || false);
+            until("the process is dead", || false);
         };
         cell(dir).update(stay).unwrap();
         0
     });
-    until("it is in", || inside.load(SeqCst) == 1);
+    until("the process is in its update", || inside.load(SeqCst) == 1);
     kill_process(pid, Signal::KILL).unwrap();
     process::wait(pid);
 }

@@ -1,4 +1,4 @@
-//! Values that processes share, with processes that are killed, stopped and forked during updates.
+//! Tests of values that processes share. Processes are killed, stopped and forked during updates.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test cell                        # some seconds
@@ -7,7 +7,7 @@
 //!     cargo test -p hallpass-processes --test cell instruction        # after up to 1000 instructions
 //! ```
 //!
-//! The value is an array of equal numbers, so that a mixture of two updates is noticed.
+//! The value is an array of equal numbers, so that the tests notice a mixture of two updates.
 
 mod damage;
 mod instructions;
@@ -39,7 +39,7 @@ use hallpass_processes::{HallDir, SharedCell};
 
 use mapped::Shareable;
 
-/// The time limit for every step, more than ten times what one takes on an idle machine.
+/// The time limit for every step. On an idle machine, a step takes less than a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -55,8 +55,8 @@ fn main() {
             together::a_process_stopped_in_an_update_blocks_no_reader,
         ),
         (
-            "a_child_forked_in_the_closure_changes_nothing",
-            together::a_child_forked_in_the_closure_changes_nothing,
+            "a_child_forked_in_the_closure_does_not_change_the_value",
+            together::a_child_forked_in_the_closure_does_not_change_the_value,
         ),
         ("damaged_while_in_use", damage::damaged_while_in_use),
         ("storm", storm::storm),
@@ -68,7 +68,8 @@ fn main() {
 /// An array of equal numbers.
 type Numbers = [u64; 64];
 
-/// Opens the cell of a test. Only child processes do so: they would inherit what this process has open.
+/// Opens the cell of a test. Only child processes call this. If the parent opened the cell, the children would
+/// inherit its descriptors.
 fn cell(dir: &Path) -> SharedCell<Numbers> {
     HallDir::at(dir).open_cell("cell", [0; 64]).unwrap()
 }
@@ -88,14 +89,14 @@ fn whole<const N: usize>(numbers: [u64; N]) -> u64 {
 
 /// The signals that the processes of a test exchange.
 #[repr(C)]
-struct Signs {
+struct Signals {
     go: AtomicU64,
     ready: AtomicU64,
     words: [AtomicU64; 64],
 }
 
 // SAFETY: all fields are atomics, for which any value is valid.
-unsafe impl Shareable for Signs {}
+unsafe impl Shareable for Signals {}
 
 /// Runs `f` in a child process, which must succeed.
 fn in_a_process(f: impl FnOnce()) {

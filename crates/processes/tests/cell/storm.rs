@@ -1,4 +1,4 @@
-//! SIGKILL at random times to processes that make updates.
+//! Kills processes that make updates at random times.
 
 use std::{
     hint, iter,
@@ -13,16 +13,16 @@ use hallpass_processes::{HallDir, PushError, SharedCell, SharedPriorityQueue};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    PATIENCE, Signs, add_one, in_a_process, mapped::Mapped, number::number, process, whole,
+    PATIENCE, Signals, add_one, in_a_process, mapped::Mapped, number::number, process, whole,
 };
 
 const WORKERS: usize = 6;
 /// The maximum time between two kills, in microseconds.
 const LIFE: u64 = 3_000;
-/// Takes longer than an update.
+/// The number of turns of a loop that takes longer than an update.
 const LOOPS: u32 = 2_000;
 
-/// Large, so that many processes are killed while they write it.
+/// Opens the cell. Its value is large, so that many processes are killed while they write it.
 fn cell(dir: &Path) -> SharedCell<[u64; 16_384]> {
     HallDir::at(dir).open_cell("cell", [0; 16_384]).unwrap()
 }
@@ -31,11 +31,11 @@ fn seconds() -> Duration {
     Duration::from_secs(number("HALLPASS_CELL_SECONDS").unwrap_or(2))
 }
 
-/// Runs workers, and kills and replaces one after another until the time is over; then kills all. Every other
+/// Runs workers. Kills and replaces one after another until the time is over, and then kills all. Every second
 /// victim is the process in `writes`, which writes at that moment. Returns the number of kills.
 ///
-/// While `done` does not exceed the kills, workers live longer and the end is put off: on a busy machine, most
-/// would die before they have done anything.
+/// On a busy machine, most workers would die before they have made an update. So while `done` does not exceed the
+/// number of kills, workers live longer and the end is delayed.
 fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
@@ -68,7 +68,7 @@ fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u6
     kills + WORKERS as u64
 }
 
-/// Kills a worker. A worker that has ended on its own has found an error.
+/// Kills a worker. A worker that has ended by itself has found an error.
 fn kill(pid: Pid) {
     kill_process(pid, Signal::KILL).unwrap();
     let status = process::wait(pid);
@@ -89,8 +89,8 @@ fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
 pub fn storm() {
     let folder = tempfile::tempdir().unwrap();
     let dir = &folder.path().join("dir");
-    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let [done, writes, ..] = &signs.words;
+    let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
+    let [done, writes, ..] = &signals.words;
     let worker = |number: u64| {
         let cell = cell(dir);
         let mut last = 0;
@@ -136,8 +136,8 @@ fn queue(dir: &Path) -> SharedPriorityQueue<ROOM> {
 pub fn storm_over_a_queue() {
     let folder = tempfile::tempdir().unwrap();
     let dir = &folder.path().join("dir");
-    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
-    let [pushed, popped, tried, no_writer, ..] = &signs.words;
+    let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
+    let [pushed, popped, tried, no_writer, ..] = &signals.words;
     let worker = |seed: u64| {
         let queue = queue(dir);
         let mut random = Rng::with_seed(seed);

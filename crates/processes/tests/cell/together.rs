@@ -1,4 +1,4 @@
-//! Several processes. Only a stopped one is killed in an update.
+//! Tests with several processes. Only a stopped process is killed in an update.
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -10,7 +10,7 @@ use hallpass_processes::{Error, HallDir};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    Numbers, Signs, add_one, cell, ends_well, in_a_process, mapped::Mapped, process, step, until,
+    Numbers, Signals, add_one, cell, ends_well, in_a_process, mapped::Mapped, process, step, until,
     whole,
 };
 
@@ -44,8 +44,8 @@ pub fn the_sum_is_exact() {
     });
 }
 
-/// One process reads while another makes updates. They share a core, so that the reader is often interrupted
-/// in the middle of its copy while the other makes many updates.
+/// One process reads while another makes updates. They share a core. So the reader is often interrupted in the
+/// middle of its copy, and the other process makes many updates in the meantime.
 pub fn a_reader_sees_whole_values() {
     let folder = tempfile::tempdir().unwrap();
     let open = || HallDir::at(folder.path()).open_cell("cell", [0; 16_384]).unwrap();
@@ -75,43 +75,44 @@ pub fn processes_that_open_at_once_share_one_value() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("dir");
-        let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+        let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
         let open = |index: usize| {
-            signs.ready.fetch_add(1, SeqCst);
-            while signs.go.load(SeqCst) == 0 {
+            signals.ready.fetch_add(1, SeqCst);
+            while signals.go.load(SeqCst) == 0 {
                 thread::yield_now();
             }
             let cell = HallDir::at(&dir).open_cell("cell", [index as u64 + 1; 64]).unwrap();
-            signs.words[index].store(whole(cell.read().unwrap()), SeqCst);
+            signals.words[index].store(whole(cell.read().unwrap()), SeqCst);
             0
         };
         let pids: Vec<Pid> = (0..8).map(|index| process::fork(|| open(index))).collect();
-        until("all processes are ready", || signs.ready.load(SeqCst) == 8);
-        signs.go.store(1, SeqCst);
+        until("all processes are ready", || signals.ready.load(SeqCst) == 8);
+        signals.go.store(1, SeqCst);
         pids.into_iter().for_each(ends_well);
-        let seen: Vec<u64> = signs.words[..8].iter().map(|word| word.load(SeqCst)).collect();
+        let seen: Vec<u64> = signals.words[..8].iter().map(|word| word.load(SeqCst)).collect();
         assert!(seen.iter().all(|value| (1..=8).contains(value) && *value == seen[0]), "{seen:?}");
-        // The directories that the others had created are removed.
+        // The directories that the other processes had created are removed.
         let names: Vec<_> = std::fs::read_dir(&dir).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 }
 
-/// Reads still succeed, and updates wait. When the stopped process is killed, they start from the old value.
+/// While a process is stopped in an update, reads succeed and updates wait. When the stopped process is killed, the
+/// updates start from the old value.
 pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let dir = &folder.path().join("dir");
-    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
     let stopped = process::fork(|| {
         let inside = |numbers: &mut Numbers| {
             add_one(numbers);
-            signs.ready.store(1, SeqCst);
+            signals.ready.store(1, SeqCst);
             thread::sleep(Duration::from_secs(60));
         };
         cell(dir).update(inside).unwrap();
         0
     });
-    until("it is in its update", || signs.ready.load(SeqCst) == 1);
+    until("the process is in its update", || signals.ready.load(SeqCst) == 1);
     process::stop(stopped);
     in_a_process(|| {
         let cell = cell(dir);
@@ -132,7 +133,7 @@ pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     in_a_process(|| assert_eq!(whole(cell(dir).read().unwrap()), 1));
 }
 
-pub fn a_child_forked_in_the_closure_changes_nothing() {
+pub fn a_child_forked_in_the_closure_does_not_change_the_value() {
     let folder = tempfile::tempdir().unwrap();
     in_a_process(|| {
         let cell = cell(folder.path());
@@ -144,7 +145,7 @@ pub fn a_child_forked_in_the_closure_changes_nothing() {
         });
         if pid == 0 {
             let refused = matches!(updated, Err(Error::Forked));
-            // Its own updates succeed.
+            // The updates that the child itself makes succeed.
             let own = cell.update(add_one).is_ok();
             process::exit(if refused && own { 0 } else { 1 });
         }

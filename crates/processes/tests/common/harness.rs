@@ -1,6 +1,6 @@
 //! Runs named tests one after another in the main thread, so that they may fork.
 //!
-//! Of the usual arguments it supports those that tools need: `--list`, and filters for names.
+//! It supports only the arguments that tools need: `--list`, and filters for names.
 
 use std::{env, panic, process};
 

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-/// Identifies a process by its pid and its start time, so that a pid that is used again does no harm. Never
-/// zero.
+/// Identifies a process by its pid and its start time, so that a reused pid does no harm. The number is never zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Life(pub u64);
 
@@ -23,7 +22,7 @@ pub struct Stat {
 /// Reads `/proc/PID/stat`. Returns `None` if there is no such process.
 pub fn stat(pid: &str) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the command in parentheses, and may contain anything.
+    // The second field is the command in parentheses. It may contain any characters.
     let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
     let number = |index: usize| fields.get(index)?.parse().ok();
     Some(Stat { state: fields[0].chars().next()?, flags: number(6)?, began: number(19)? })

@@ -1,4 +1,4 @@
-//! Memory that the processes of a test share, independent of the crate under test.
+//! Memory that the processes of a test share. It does not depend on the crate under test.
 
 use std::{fs::OpenOptions, marker::PhantomData, ops::Deref, path::Path, ptr};
 
@@ -46,7 +46,7 @@ impl<T: Shareable> Deref for Mapped<T> {
 
     fn deref(&self) -> &T {
         // SAFETY: the address of a page is aligned for any `T`. The file is as long as a `T`, and is never
-        // unmapped or truncated. By the trait, zeros and whatever was stored are a valid value.
+        // unmapped or truncated. By the contract of the trait, zeros and all stored values are valid.
         unsafe { self.0.as_ref() }
     }
 }

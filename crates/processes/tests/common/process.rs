@@ -13,8 +13,9 @@ use rustix::process::{
 /// The exit status of a process that panics.
 pub const PANICKED: i32 = 101;
 
-/// Forks a child that runs `f` and exits with the status it returns. The child is killed if this process ends
-/// first. Only for processes without other threads: the child would inherit the locks that they hold.
+/// Forks a child that runs `f` and exits with the status that `f` returns. The child is killed if this process
+/// ends first. Only a process without other threads may call this, because the child would inherit the locks that
+/// they hold.
 pub fn fork(f: impl FnOnce() -> i32) -> Pid {
     let parent = getpid();
     fork_free(|| {
@@ -26,7 +27,7 @@ pub fn fork(f: impl FnOnce() -> i32) -> Pid {
 
 /// Forks a child like [`fork`], but one that outlives this process.
 pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
-    // Otherwise both processes would print what is still buffered.
+    // Without this, both processes would print the buffered output.
     let _ = io::stdout().flush();
     // SAFETY: there are no other threads, so the child may do whatever this process may.
     match unsafe { libc::fork() } {
@@ -39,7 +40,7 @@ pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
     }
 }
 
-/// Ends this process now, without running the clean-up of the process it was forked from.
+/// Ends this process now, without the clean-up code of the process from which it was forked.
 pub fn exit(code: i32) -> ! {
     let _ = io::stdout().flush();
     // SAFETY: `_exit` is always allowed.

@@ -1,4 +1,4 @@
-//! Cards that no process writes. Each is a regression test for a bug that random damage found.
+//! Tests of cards that no process writes. Each test reproduces a bug that random damage found.
 //!
 //! These tests use the layout of the file: from offset 4096 on, each registration has a record of 256 bytes,
 //! which begins with its card. A card has a phase in its four highest bits, then 12 bits for a slot, and a
@@ -18,7 +18,8 @@ const RECORD: usize = 256;
 const WAITING: u64 = 3;
 const GRANTED: u64 = 4;
 
-/// A rescue compares the card with the word that was read, not with the card that was unpacked from it.
+/// A process that rescues a dead one must compare the card with the word that it read, not with the card that it
+/// unpacked from this word.
 pub fn cards_of_dead_processes_are_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let halls = Halls::new(folder.path());

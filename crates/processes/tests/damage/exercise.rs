@@ -1,4 +1,4 @@
-//! Every operation on a hall, whether or not it succeeds.
+//! Calls every operation on a hall, whether it succeeds or not.
 
 use std::{path::Path, time::Duration};
 
@@ -6,10 +6,10 @@ use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedHall, SharedPass};
 
 /// The name of the halls.
 pub const NAME: &str = "damaged-hall";
-/// Their number of slots.
+/// The number of slots of the halls.
 pub const SLOTS: usize = 3;
 
-/// The time limit, more than ten times what a process needs on an idle machine.
+/// The time limit. A process on an idle machine needs less than a tenth of it.
 const SECONDS: u32 = 60;
 
 /// Ends this process by a signal if it runs longer than the time limit.
@@ -28,7 +28,7 @@ pub fn accepted_pass(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
     accepted(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
 }
 
-/// Opens the hall in every way, uses it, and replaces it by a new one.
+/// Opens the hall in every way, uses it, and replaces it by a new hall.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
     let dir = HallDir::at(path);

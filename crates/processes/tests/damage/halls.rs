@@ -1,4 +1,4 @@
-//! Sound halls, to be damaged by the tests.
+//! Sound halls. The tests damage copies of them.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
 /// The processes of a hall.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// None.
+    /// No processes.
     Nobody,
     /// Live holders and waiters.
     Living,
@@ -59,7 +59,7 @@ impl Halls {
         fs::read(file_in(&self.dirs[kind as usize])).unwrap()
     }
 
-    /// Creates a hall with another content of the file but the same processes: the pipes are hard links.
+    /// Creates a hall with these bytes in its file and with the same processes. The pipes are hard links.
     pub fn lay(&self, kind: Kind, bytes: &[u8], dir: &Path) {
         let (from, to) = (self.dirs[kind as usize].join(NAME), dir.join(NAME));
         fs::create_dir_all(&to).unwrap();

@@ -1,4 +1,4 @@
-//! Damaged files: whatever the file contains, no process crashes, panics or hangs.
+//! Tests of damaged files. Whatever a file contains, no process may crash, panic or hang.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test damage                            # some seconds, always the same damage
@@ -8,8 +8,8 @@
 //!     cargo test -p hallpass-processes --test damage damaged_before_it_is_opened    # one case that failed
 //! ```
 //!
-//! Each case runs in a process of its own, which an alarm ends if it hangs. An operation need not succeed, but
-//! if it does not it must return an error.
+//! Each case runs in a separate process, which an alarm ends if it hangs. An operation may fail, but then it must
+//! return an error.
 
 mod cards;
 mod exercise;
@@ -66,19 +66,19 @@ fn seed() -> u64 {
     number(SEED).unwrap_or(1)
 }
 
-/// Returns a share of the time.
+/// Returns this percentage of the time of the test.
 fn share(percent: u64) -> Duration {
     Duration::from_millis(10 * percent * number("HALLPASS_DAMAGE_SECONDS").unwrap_or(4))
 }
 
-/// Fails unless the process ended in an orderly way.
+/// Fails unless the process ended normally.
 fn check(status: WaitStatus, what: &str) {
     if let Some(how) = wrong(status) {
         panic!("{what}: {how}; repeat with {SEED}={}", seed());
     }
 }
 
-/// Returns how the process ended, unless it was in an orderly way.
+/// Returns how the process ended, or `None` if it ended normally.
 fn wrong(status: WaitStatus) -> Option<String> {
     Some(match (status.exit_status(), status.terminating_signal()) {
         (Some(0), _) => return None,
@@ -125,7 +125,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Waits for all trials, and fails unless all ended in an orderly way.
+    /// Waits for all trials, and fails unless all of them ended normally.
     fn end(mut self) {
         self.wait(0);
         println!("{} damaged files", self.begun);
@@ -134,7 +134,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Bytes are changed, or the file truncated or extended, before a process opens it.
+/// Changes bytes of the file, or truncates or extends it, before a process opens it.
 fn damaged_before_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let mut trials = Trials::new(folder.path());
@@ -152,7 +152,7 @@ fn damaged_before_it_is_opened() {
     trials.end();
 }
 
-/// Impossible counts, one at a time.
+/// Writes impossible counts, one at a time.
 fn impossible_counts() {
     let folder = tempfile::tempdir().unwrap();
     let mut trials = Trials::new(folder.path());
@@ -165,7 +165,7 @@ fn impossible_counts() {
     trials.end();
 }
 
-/// Other things where the hall should be.
+/// Puts other files where the hall should be.
 fn other_things_in_place_of_the_hall() {
     type Thing = (&'static str, fn(&Path));
     let things: [Thing; 14] = [
@@ -187,7 +187,7 @@ fn other_things_in_place_of_the_hall() {
             mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         }),
         ("a socket", |path| drop(UnixListener::bind(path).unwrap())),
-        ("nothing one may read", |path| {
+        ("a file without permissions", |path| {
             fs::write(path, []).unwrap();
             chmod(path, Mode::empty()).unwrap();
         }),
@@ -215,7 +215,7 @@ fn other_things_in_place_of_the_hall() {
     }
 }
 
-/// Words of the file change while processes use the hall.
+/// Changes words of the file while processes use the hall.
 fn damaged_while_in_use() {
     let end = Instant::now() + share(30);
     let mut round = 0;
@@ -226,8 +226,8 @@ fn damaged_while_in_use() {
     println!("{round} halls damaged while in use");
 }
 
-/// The file is truncated while processes use the hall. They may get a bus error, as with every mapped file,
-/// but nothing else may happen.
+/// Truncates the file while processes use the hall. They may get a bus error, as with every mapped file, but
+/// nothing else may happen.
 fn truncated_while_in_use() {
     let end = Instant::now() + share(15);
     let (mut round, mut ended) = (0, 0);

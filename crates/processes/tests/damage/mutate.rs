@@ -30,7 +30,7 @@ const EDGES: [u64; 12] = [
     u64::MAX,
 ];
 
-/// Returns each word of the first page that is not zero, with each value of [`EDGES`] to replace it by.
+/// Returns all pairs of a word of the first page that is not zero, and a value of [`EDGES`] that replaces it.
 pub fn edges_of_header(bytes: &[u8]) -> Vec<(usize, u64)> {
     let words = used(&bytes[..PAGE]).into_iter();
     words.flat_map(|at| EDGES.map(|value| (at, value))).collect()
@@ -82,7 +82,7 @@ fn once(bytes: &mut Vec<u8>, random: &mut Rng) -> String {
         17 => {
             let range = range(bytes, random, 2 * PAGE);
             bytes[range.clone()].fill(random.choice([0, 0xff]).expect("there are two"));
-            format!("{range:#x?} all the same")
+            format!("{range:#x?} filled with one byte")
         }
         18 => {
             let length = random.usize(0..bytes.len());
@@ -107,7 +107,7 @@ fn used(bytes: &[u8]) -> Vec<usize> {
 fn spot(bytes: &[u8], random: &mut Rng) -> usize {
     match (random.u8(0..4), random.choice(used(bytes))) {
         (0, _) | (_, None) => random.usize(0..bytes.len()),
-        // Zeros near such a word are used by the protocol too.
+        // The protocol also uses zeros near such a word.
         (_, Some(at)) => (at + random.usize(0..2 * WORD)).min(bytes.len() - 1),
     }
 }

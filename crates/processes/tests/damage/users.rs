@@ -17,11 +17,11 @@ use crate::{
 };
 
 const USERS: usize = 4;
-/// Longer than the damage takes.
+/// How long the processes use the hall. This is longer than the damage takes.
 const TIME: Duration = Duration::from_millis(200);
 
-/// Runs processes that use a new hall while `damage` changes its file. All of them must end in an orderly way
-/// or by `signal`, and the hall must be removable afterwards. Returns how many ended by the signal.
+/// Runs processes that use a new hall while `damage` changes its file. All of them must end normally or by
+/// `signal`, and it must be possible to remove the hall afterwards. Returns how many ended by the signal.
 pub fn disturbed(random: &mut Rng, damage: fn(&Path, &mut Rng), signal: Option<i32>) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();

@@ -1,4 +1,4 @@
-//! SIGKILL at every instruction.
+//! Kills a process at every instruction.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test instructions                # a sample of instructions
@@ -6,10 +6,10 @@
 //!     cargo test -p hallpass-processes --test instructions            # 1000 in scenarios that leave
 //! ```
 //!
-//! A victim runs an operation one instruction at a time, and is killed after the first one, after the second
-//! one, and so on until the operation ends. Each time, all waiters must get a slot, and then all slots must
-//! be free. Before it is killed, the victim is only stopped: if there is another slot, another process must
-//! be able to take it.
+//! A victim runs an operation one instruction at a time. It is killed after the first instruction, after the
+//! second instruction, and so on until the operation ends. Each time, all waiters must get a slot, and then all
+//! slots must be free. Before the victim is killed, it is only stopped. If there is another slot, another process
+//! must be able to take it while the victim is stopped.
 
 mod scenarios;
 mod step;
@@ -44,10 +44,10 @@ use step::{Reached, Traced};
 const NAME: &str = "stepped";
 /// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 3;
-/// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
-/// which a waiter checks on its own, so a lost wake-up fails the test.
+/// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
+/// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// More instructions than any scenario has.
+/// A number of instructions that is larger than that of any scenario.
 const THROUGH: usize = 1_000_000;
 
 fn main() {
@@ -56,7 +56,7 @@ fn main() {
 
 /// The signals that the processes of a test exchange.
 #[repr(C)]
-pub struct Signs {
+pub struct Signals {
     /// The victim has reached the first instruction that counts.
     ready: AtomicU64,
     /// The victim may continue.
@@ -68,7 +68,7 @@ pub struct Signs {
 }
 
 // SAFETY: all fields are atomics, for which any value is valid.
-unsafe impl Shareable for Signs {}
+unsafe impl Shareable for Signals {}
 
 fn killed_at_any_instruction() {
     step::stay_on_one_core();
@@ -82,7 +82,7 @@ fn killed_at_any_instruction() {
         };
         let sample = sample.min(count);
         for number in 0..sample {
-            // One at random in each part of equal length.
+            // Divide the instructions into parts of equal length, and choose one at random in each part.
             let (start, end) = (number * count / sample, (number + 1) * count / sample);
             run(scenario, random.usize(start..end.max(start + 1)));
         }
@@ -94,27 +94,27 @@ fn killed_at_any_instruction() {
 /// Kills the victim after `steps` instructions, and checks the other processes.
 fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let folder = tempfile::tempdir().unwrap();
-    let signs = Mapped::<Signs>::open(&folder.path().join("signs"));
+    let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
     let dir = folder.path().join("halls");
     let hall = || HallDir::at(&dir).open(NAME, scenario.slots).unwrap();
     let mut others: Vec<Pid> = Vec::new();
     let mut waiting = 0;
     for other in scenario.before {
-        others.push(come(*other, &hall, signs, &mut waiting));
+        others.push(come(*other, &hall, signals, &mut waiting));
     }
     let victim = Traced::new(|mark| {
         (scenario.victim)(&dir, &|| {
-            signs.ready.store(1, SeqCst);
-            until("the victim may go on", || signs.go.load(SeqCst) == 1);
+            signals.ready.store(1, SeqCst);
+            until("the victim may continue", || signals.go.load(SeqCst) == 1);
             mark();
         });
         mark();
     });
-    until("the victim is ready", || signs.ready.load(SeqCst) == 1);
+    until("the victim is ready", || signals.ready.load(SeqCst) == 1);
     for other in scenario.after {
-        others.push(come(*other, &hall, signs, &mut waiting));
+        others.push(come(*other, &hall, signals, &mut waiting));
     }
-    signs.go.store(1, SeqCst);
+    signals.go.store(1, SeqCst);
     let reached = victim.run(steps);
     let name = scenario.name;
     if scenario.spare {
@@ -124,7 +124,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
         assert_eq!(status.exit_status(), Some(0), "{name}: stopped after {steps} instructions");
     }
     victim.kill();
-    let after = process::fork(|| aftermath(scenario, &dir, &signs, others.len()));
+    let after = process::fork(|| aftermath(scenario, &dir, &signals, others.len()));
     let status = process::wait(after);
     for pid in others {
         let _ = kill_process(pid, Signal::KILL);
@@ -134,18 +134,18 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     reached
 }
 
-/// Starts another process, and waits until it is in its place.
+/// Starts another process, and waits until it holds a slot, waits, or is dead, as `other` says.
 fn come(
     other: Other,
     hall: &dyn Fn() -> SharedHall,
-    signs: Mapped<Signs>,
+    signals: Mapped<Signals>,
     waiting: &mut usize,
 ) -> Pid {
-    let came = signs.came.load(SeqCst);
+    let came = signals.came.load(SeqCst);
     let pid = process::fork(|| {
         let pass = hall().acquire_owned().unwrap();
-        signs.came.fetch_add(1, SeqCst);
-        until("it may leave", || signs.leave.load(SeqCst) == 1);
+        signals.came.fetch_add(1, SeqCst);
+        until("the process may leave", || signals.leave.load(SeqCst) == 1);
         drop(pass);
         0
     });
@@ -160,27 +160,27 @@ fn come(
             assert_eq!(process::wait(process::fork(seen)).exit_status(), Some(0));
         }
         Other::Holder | Other::DeadHolder => {
-            until("it is in", || signs.came.load(SeqCst) == came + 1);
+            until("the process has a slot", || signals.came.load(SeqCst) == came + 1);
         }
     }
     if let Other::DeadHolder = other {
         kill_process(pid, Signal::KILL).unwrap();
-        // It stays a zombie for now, which only this process can see.
-        until("it is dead", || is_dead(pid));
+        // The process stays a zombie for now. Only this process can see that.
+        until("the process is dead", || is_dead(pid));
     }
     pid
 }
 
-/// Returns `true` if the process is a zombie: then its files are closed.
+/// Returns `true` if the process is a zombie. Then its files are closed.
 fn is_dead(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit(") ").next().unwrap().starts_with('Z')
 }
 
 /// Checks that holders leave, that waiters get a slot, and that all slots are free in the end.
-fn aftermath(scenario: &Scenario, dir: &Path, signs: &Signs, others: usize) -> i32 {
-    signs.leave.store(1, SeqCst);
-    until("all others were in", || signs.came.load(SeqCst) as usize == others);
+fn aftermath(scenario: &Scenario, dir: &Path, signals: &Signals, others: usize) -> i32 {
+    signals.leave.store(1, SeqCst);
+    until("all others have had a slot", || signals.came.load(SeqCst) as usize == others);
     let hall = match scenario.left {
         Left::Same => HallDir::at(dir).open(NAME, scenario.slots).unwrap(),
         Left::Resized | Left::Closed => HallDir::at(dir).open_existing(NAME).unwrap(),

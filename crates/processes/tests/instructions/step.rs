@@ -1,4 +1,4 @@
-//! A process that is run one instruction at a time.
+//! A process that runs one instruction at a time.
 
 use std::{fs, ptr, thread, time::Duration};
 
@@ -9,11 +9,11 @@ use rustix::{
 
 use crate::process;
 
-/// How many times in a row the process must be found asleep before it counts as blocked. This takes longer than
-/// any sleep of its own. A process that is ready to run, but gets no time on a busy machine, is not blocked.
+/// How many times in a row the process must be asleep before it counts as blocked. These looks take longer than any
+/// sleep of the process. A process that is ready to run, but has no core on a busy machine, is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
-/// How many times to look before the first pause. An instruction takes less time than going to sleep.
+/// The number of looks before the first pause. An instruction takes less time than going to sleep.
 const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
@@ -57,11 +57,11 @@ impl Traced {
     /// Runs `steps` instructions from the first mark on. The child is stopped then.
     pub fn run(&self, steps: usize) -> Reached {
         let first = (0..25).find_map(|_| self.stopped_by());
-        assert_eq!(first, Some(libc::SIGSTOP), "it does not reach the first mark");
+        assert_eq!(first, Some(libc::SIGSTOP), "the process does not reach the first mark");
         let reached = (0..steps).find_map(|done| {
             assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
             match self.stopped_by() {
-                // Other signals are never delivered to it.
+                // Other signals are never delivered to the process.
                 Some(libc::SIGTRAP | libc::SIGCONT) => None,
                 Some(libc::SIGSTOP) => Some(Reached::End(done)),
                 None => Some(Reached::Blocked),
@@ -102,5 +102,5 @@ impl Traced {
 }
 
 fn signal(status: WaitStatus) -> i32 {
-    status.stopping_signal().unwrap_or_else(|| panic!("it ended on its own: {status:?}"))
+    status.stopping_signal().unwrap_or_else(|| panic!("the process ended by itself: {status:?}"))
 }

@@ -1,4 +1,4 @@
-//! Shared memory in which all processes of a storm record what they do, independent of the hall.
+//! Shared memory in which all processes of a storm record what they do. It does not depend on the hall.
 
 use std::{
     fs::OpenOptions,
@@ -50,19 +50,19 @@ pub const STATES: [State; 8] = [
 #[repr(C)]
 pub struct Note {
     state: AtomicU64,
-    /// When its current passage began.
+    /// The time at which the current passage began.
     asked: AtomicU64,
     /// The length of the log at that time.
     from: AtomicU64,
-    /// The `asked` of the passage that the observer saw in the queue.
+    /// The value of `asked` of the passage that the observer saw in the queue.
     seen: AtomicU64,
-    /// A time after the observer saw it for the first time.
+    /// A time after the observer first saw this passage.
     first_seen: AtomicU64,
-    /// A time before the observer saw it for the last time.
+    /// A time before the observer last saw this passage.
     last_seen: AtomicU64,
 }
 
-/// A passage that got a slot: when it did, and when it began.
+/// A passage that got a slot: the time at which it got the slot, and the time at which it began.
 #[repr(C)]
 struct Entry {
     entered: AtomicU64,
@@ -113,8 +113,8 @@ impl Note {
         STATES[self.state.load(SeqCst) as usize]
     }
 
-    /// Records that the observer, which began to look at `began`, saw in the queue the passage that began at
-    /// `asked`.
+    /// Records that the observer saw the passage that began at `asked` in the queue. The observer began to look at
+    /// `began`.
     pub fn seen_in_queue(&self, asked: u64, began: u64) {
         if self.seen.load(SeqCst) != asked {
             self.first_seen.store(now(), SeqCst);
@@ -141,14 +141,14 @@ impl Board {
         let entered = now();
         note.set(State::Inside);
         let entry = &self.log[self.entries.fetch_add(1, SeqCst) as usize % LOG];
-        // In this order: a process killed in between leaves an entry with an old `asked`, which overtakes
-        // no waiter.
+        // The order of these stores matters. If the process is killed between them, the entry has an old `asked`,
+        // which shows no overtaking.
         entry.entered.store(entered, SeqCst);
         entry.asked.store(note.asked(), SeqCst);
     }
 
-    /// Checks whether a thread whose wait is over was overtaken: by a passage that began after the observer saw
-    /// the thread in the queue, and got a slot before the observer saw the thread there again.
+    /// Checks whether a thread whose wait is over was overtaken. It was overtaken if another passage began after the
+    /// observer saw the thread in the queue, and got a slot before the observer saw the thread there again.
     pub fn check_order(&self, note: &Note) {
         let (first, last) = (note.first_seen.load(SeqCst), note.last_seen.load(SeqCst));
         if note.seen.load(SeqCst) != note.asked() || first >= last {
@@ -163,8 +163,8 @@ impl Board {
         self.watched_waits.fetch_add(1, SeqCst);
     }
 
-    /// Returns when the passage of the process with this pid began, if the process has one thread and still
-    /// waits.
+    /// Returns the time at which the passage of the process with this pid began, if the process has one thread and
+    /// still waits.
     pub fn asks_since(&self, pid: u32) -> Option<(&Note, u64)> {
         let worker = self.pids.iter().position(|other| other.load(SeqCst) == u64::from(pid))?;
         let note = &self.notes[worker][0];

@@ -1,9 +1,9 @@
-//! The halls that a storm goes over.
+//! The halls of the storms.
 
 /// A hall.
 pub struct Case {
     pub name: &'static str,
-    /// The smallest and the largest number of slots. If they differ, the hall is resized all the time.
+    /// The smallest and the largest number of slots. If they differ, workers keep resizing the hall.
     pub min: usize,
     pub max: usize,
 }

@@ -20,10 +20,10 @@ use crate::{
     worker::{self, Job},
 };
 
-/// The longest time without a new holder. In a working hall, slots are given out far more often.
+/// The longest time without a new holder. A working hall assigns slots far more often.
 const LONGEST_LULL: Duration = Duration::from_secs(10);
 
-/// A process. While it is stopped, `stopped` is the time to continue it.
+/// A process. While it is stopped, `stopped` is the time at which it has to continue.
 struct Worker {
     pid: Pid,
     stopped: Option<Instant>,
@@ -92,7 +92,7 @@ impl<'a> Storm<'a> {
         Ok(())
     }
 
-    /// Kills all processes, and waits for children that were left a slot, which end on their own.
+    /// Kills all processes, and waits for children to which a slot was left. These children end by themselves.
     pub fn finish(&mut self) -> Result<(), String> {
         let workers = self.workers.drain(..).map(|worker| worker.pid);
         for pid in workers.chain([self.observer]) {
@@ -159,14 +159,14 @@ impl<'a> Storm<'a> {
         self.kill(&victims);
     }
 
-    /// Kills processes, all before it waits for the first one, and starts others in their place.
+    /// Kills processes and starts others instead. Kills all of them before it waits for the first one.
     fn kill(&mut self, victims: &[usize]) {
         let mut victims = victims.to_vec();
         victims.sort_unstable();
         victims.dedup();
         let moment = Instant::now();
         for &index in &victims {
-            // A process that ended on its own is still a zombie, so its pid is valid.
+            // A process that ended by itself is still a zombie, so its pid is valid.
             let _ = kill_process(self.workers[index].pid, Signal::KILL);
         }
         for &index in &victims {
@@ -187,7 +187,7 @@ impl<'a> Storm<'a> {
         self.workers[index] = Worker { pid, stopped: None };
     }
 
-    /// Stops a process for a while, which must not be taken for death.
+    /// Stops a process for a while. The hall must not treat it as dead.
     fn stop(&mut self) {
         let index = self.victim();
         if self.workers[index].stopped.is_none() {
@@ -207,7 +207,7 @@ impl<'a> Storm<'a> {
         }
     }
 
-    /// Waits for processes that ended on their own, and for orphans.
+    /// Waits for processes that ended by themselves, and for orphans.
     fn reap(&mut self, options: WaitOptions) -> Result<(), String> {
         while let Ok(Some((pid, status))) = waitpid(None, options) {
             let index = self.workers.iter().position(|worker| worker.pid == pid);
@@ -217,14 +217,14 @@ impl<'a> Storm<'a> {
             let killed = status.terminating_signal() == Some(Signal::KILL.as_raw());
             if status.exit_status() != Some(0) && !killed {
                 self.violations()?;
-                return Err(format!("a process ended on its own: {}", words(status)));
+                return Err(format!("a process ended by itself: {}", words(status)));
             }
         }
         Ok(())
     }
 }
 
-/// Waits for a time that is too short to sleep.
+/// Spins for a time that is too short for a sleep.
 fn spin(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {

@@ -1,4 +1,4 @@
-//! SIGKILL to holders, waiters and rescuers, checked by a witness that is independent of the hall.
+//! Kills holders, waiters and rescuers. A witness that does not depend on the hall checks the guarantees.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test storm                     # some seconds
@@ -8,17 +8,18 @@
 //! ```
 //!
 //! 64 processes use one hall. Some wait, some give up soon, some have two threads, some free the slots of dead
-//! processes, some resize the hall, some exec while they hold a slot, and some leave their slot to a child.
-//! They are killed all the time, mostly where it hurts: while they hold a slot; at the front of the queue just
-//! after a holder was killed; while they open, leave, reap or resize. Some are stopped for a while, which is
-//! not death. The test checks that
+//! processes, some resize the hall, some exec while they hold a slot, and some leave their slot to a child. The
+//! test kills them all the time, mostly at the most difficult moments: while they hold a slot; at the front of the
+//! queue just after a holder was killed; while they open, leave, reap or resize. It also stops some of them for a
+//! while; a stopped process is not dead. The test checks that
 //!
 //! - no slot has two holders, and every slot is below k, so there are at most k holders (`witness`);
 //! - no process gets a slot before a waiter that was in the queue when it arrived (`observer`);
 //! - processes keep getting slots (`killer`);
 //! - in the end, with all processes dead, all slots can be acquired, from 0 on.
 //!
-//! The other test lines up processes one by one, kills and stops some, and knows exactly which one is next.
+//! The second test lets processes join the queue one by one, and kills and stops some of them. So it knows exactly
+//! which process is next.
 //!
 //! A failure prints a seed, which repeats the actions of the test but not how processes are scheduled.
 
@@ -156,7 +157,7 @@ fn show(case: &Case, folder: &Path) {
     }
 }
 
-/// Runs `f` in a child process. This process never opens the hall, so that children inherit nothing.
+/// Runs `f` in a child process. This process never opens the hall, so that its children inherit no descriptors of it.
 fn in_a_process(f: impl FnOnce()) -> Result<(), String> {
     let status = process::wait(process::fork(|| {
         f();

@@ -1,4 +1,4 @@
-//! A process that looks at the queue all the time, and records the waiters it sees.
+//! A process that looks at the queue again and again, and records the waiters that it sees.
 
 use std::{path::Path, thread, time::Duration};
 
@@ -20,7 +20,8 @@ pub fn observe(case: &Case, folder: &Path) -> i32 {
     loop {
         let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
-        // A process that is in the queue, and whose passage is the same before and after, waits there.
+        // If a process is in the queue, and its passage is the same before and after the look, this passage waits
+        // there.
         let began = now();
         let queue = hall.status().waiters;
         for (pid, asks) in pids.into_iter().zip(before) {

@@ -1,8 +1,8 @@
 //! Processes join the queue one by one, so the test knows which one is next.
 //!
-//! One holder after another leaves or is killed. Each time, the first live waiter must get the slot, and no
-//! other process. Meanwhile some waiters are killed, which removes them from the queue, and some are stopped,
-//! which does not: a waiter stopped at the front of the queue keeps the slot for itself.
+//! One holder after another leaves or is killed. Each time, the first live waiter must get the slot, and no other
+//! process. In the meantime, some waiters are killed and some are stopped. A killed waiter leaves the queue. A
+//! stopped waiter does not: at the front of the queue, it keeps the slot for itself.
 
 use std::{
     path::Path,
@@ -25,13 +25,13 @@ const MAX_SLOTS: usize = 3;
 const NAME: &str = "queue";
 /// How long the test checks that no process gets a slot while the first waiter is stopped.
 const STANDSTILL: Duration = Duration::from_millis(30);
-/// The time limit for every step, more than ten times what one takes. It is less than the ten seconds after
-/// which a waiter checks on its own, so a lost wake-up fails the test.
+/// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
+/// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 
 /// The signals between the processes and the test.
 #[repr(C)]
-struct Signs {
+struct Signals {
     /// The number of processes that may join the queue.
     called: AtomicU64,
     /// For each process its slot plus one, or 0 while it has none.
@@ -41,7 +41,7 @@ struct Signs {
 }
 
 // SAFETY: all fields are atomics, for which any value is valid.
-unsafe impl Shareable for Signs {}
+unsafe impl Shareable for Signals {}
 
 pub fn order() {
     let seed = seed();
@@ -61,7 +61,7 @@ pub fn order() {
 struct Line {
     slots: usize,
     random: Rng,
-    signs: Mapped<Signs>,
+    signals: Mapped<Signals>,
     hall: SharedHall,
     pids: Vec<Pid>,
     /// The holders.
@@ -71,33 +71,33 @@ struct Line {
     stopped: Vec<usize>,
 }
 
-/// Runs one process: joins the queue when it is called, and leaves when it is told to.
-fn visit(index: usize, slots: usize, folder: &Path, signs: &Signs) -> i32 {
-    let told = |word: &AtomicU64, least: usize| {
+/// Runs one process. It joins the queue when `called` allows it, and leaves when `leaves` says so.
+fn visit(index: usize, slots: usize, folder: &Path, signals: &Signals) -> i32 {
+    let await_at_least = |word: &AtomicU64, least: usize| {
         while word.load(SeqCst) < least as u64 {
             thread::sleep(Duration::from_micros(200));
         }
     };
-    told(&signs.called, index + 1);
+    await_at_least(&signals.called, index + 1);
     let hall = HallDir::at(folder).open(NAME, slots).unwrap();
     let pass = hall.acquire().unwrap();
-    signs.inside[index].store(pass.slot() as u64 + 1, SeqCst);
-    told(&signs.leaves[index], 1);
+    signals.inside[index].store(pass.slot() as u64 + 1, SeqCst);
+    await_at_least(&signals.leaves[index], 1);
     drop(pass);
     0
 }
 
 impl Line {
-    /// Starts all processes before this one opens the hall, so that they inherit nothing of it.
+    /// Starts all processes before this process opens the hall, so that they inherit no descriptors of the hall.
     fn new(slots: usize, folder: &Path, random: Rng) -> Line {
-        let signs = Mapped::<Signs>::open(&folder.join("signs"));
+        let signals = Mapped::<Signals>::open(&folder.join("signals"));
         let halls = folder.join("halls");
         let pids = (0..slots + QUEUE)
-            .map(|index| process::fork(|| visit(index, slots, &halls, &signs)))
+            .map(|index| process::fork(|| visit(index, slots, &halls, &signals)))
             .collect();
         let hall = HallDir::at(&halls).open(NAME, slots).unwrap();
         let (inside, queue, stopped) = (Vec::new(), Vec::new(), Vec::new());
-        Line { slots, random, signs, hall, pids, inside, queue, stopped }
+        Line { slots, random, signals, hall, pids, inside, queue, stopped }
     }
 
     fn run(&mut self) -> Result<(), String> {
@@ -124,10 +124,10 @@ impl Line {
 
     fn line_up(&mut self) -> Result<(), String> {
         for index in 0..self.slots + QUEUE {
-            self.signs.called.store(index as u64 + 1, SeqCst);
+            self.signals.called.store(index as u64 + 1, SeqCst);
             if index < self.slots {
                 self.until("the process has a slot", || {
-                    self.signs.inside[index].load(SeqCst) != 0
+                    self.signals.inside[index].load(SeqCst) != 0
                 })?;
                 self.inside.push(index);
             } else {
@@ -144,7 +144,7 @@ impl Line {
     fn one_goes(&mut self) {
         let index = self.inside.swap_remove(self.random.usize(0..self.inside.len()));
         if self.random.bool() {
-            self.signs.leaves[index].store(1, SeqCst);
+            self.signals.leaves[index].store(1, SeqCst);
         } else {
             self.send(index, Signal::KILL);
         }
@@ -169,7 +169,7 @@ impl Line {
             self.stopped.swap_remove(index);
             self.send(next, Signal::CONT);
         }
-        let is_in = |index: usize| self.signs.inside[index].load(SeqCst) != 0;
+        let is_in = |index: usize| self.signals.inside[index].load(SeqCst) != 0;
         self.until(&format!("process {next} has a slot"), || {
             is_in(next) || self.queue.iter().any(|other| is_in(*other))
         })?;
@@ -178,7 +178,7 @@ impl Line {
     }
 
     fn no_other_waiter_has_a_slot(&self) -> Result<(), String> {
-        let is_in = |index: &&usize| self.signs.inside[**index].load(SeqCst) != 0;
+        let is_in = |index: &&usize| self.signals.inside[**index].load(SeqCst) != 0;
         match self.queue.iter().find(is_in) {
             None => Ok(()),
             Some(other) => {

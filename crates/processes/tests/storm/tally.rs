@@ -8,14 +8,14 @@ use std::{
 
 use crate::board::{Note, STATES, State};
 
-/// A waiter that is killed this soon after a holder may be freeing the holder's slot.
+/// If a waiter is killed within this time after a holder, it may be freeing the slot of the holder.
 const RESCUE: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub struct Tally {
     pub kills: u64,
     pub stops: u64,
-    /// When `Storm::kill_holder_then_waiters` last killed a holder.
+    /// The time at which `Storm::kill_holder_then_waiters` last killed a holder.
     pub holder_killed: Option<Instant>,
     while_stopped: u64,
     while_waiting_for_a_dead_holder: u64,
@@ -28,7 +28,7 @@ impl Tally {
     pub fn killed(&mut self, notes: &[Note], stopped: bool, at: Instant) {
         self.kills += 1;
         self.while_stopped += u64::from(stopped);
-        // Of two threads, the one in the middle of an operation counts.
+        // Of two threads, the thread in the middle of an operation counts.
         let state = notes.iter().map(Note::state).max_by_key(|state| *state as u64);
         let state = state.expect("a process has at least one thread");
         *self.states.entry(state as u64).or_default() += 1;

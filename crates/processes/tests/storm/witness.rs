@@ -1,8 +1,8 @@
 //! Checks that no slot has two holders, without using the hall.
 //!
 //! Each slot has a word with its holder, and a file that the holder locks. The kernel keeps the lock exactly
-//! as long as a process has the file description open. The word says whether that process may still have it
-//! open: only a process that is gone may.
+//! as long as a process has the file description open. If a new holder finds the lock taken, the word shows the old
+//! holder. This is allowed only if the old holder is gone and its files are about to be closed.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,7 +16,7 @@ use std::{
 
 use crate::{board::Board, life::Life, mapped::Mapped};
 
-/// How long the files of a dead process may stay open. It needs time on a core to close them.
+/// How long the files of a dead process may stay open. The kernel needs time on a core to close them.
 const LINGER: Duration = Duration::from_secs(20);
 
 /// Bit of the word: the holder has announced that its files are about to be closed.
@@ -90,7 +90,7 @@ impl Witness {
         self.board.owners[stay.slot].store(self.me.0 | CLOSING, SeqCst);
     }
 
-    /// Records that this process, forked from the holder, takes its place.
+    /// Records that this process, which was forked from the holder, is now the holder.
     pub fn inherit(&self, stay: &Stay) {
         self.board.owners[stay.slot].store(Life::own().0, SeqCst);
     }

@@ -30,7 +30,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the job that the replaced process has left in the environment.
+    /// Returns the job that the process before the exec has left in the environment.
     pub fn of_environment() -> Option<Job> {
         let text = env::var(JOB).ok()?;
         let fields: Vec<&str> = text.splitn(4, ' ').collect();
@@ -96,9 +96,9 @@ struct Worker {
     witness: Witness,
 }
 
-/// Works until the process is killed, or ends on its own.
+/// Works until the process is killed or ends by itself.
 pub fn work(mut job: Job) -> i32 {
-    // The killer must get its time on a core.
+    // A low priority, so that the killer gets its time on a core.
     let _ = rustix::process::nice(10);
     let mut random = Rng::with_seed(job.seed);
     job.seed = random.u64(..);
@@ -241,7 +241,7 @@ impl Worker {
         }
     }
 
-    /// Replaces itself by another worker while it holds a slot. Exec alone frees the slot.
+    /// Replaces this process by another worker while it holds a slot. The exec frees the slot.
     fn exec(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((_pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.work(random);
@@ -251,7 +251,7 @@ impl Worker {
         Err(format!("exec: {error}"))
     }
 
-    /// Leaves its slot to a child that ends soon after.
+    /// Leaves the slot to a child that ends soon after.
     fn leave_to_child(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.board().left_to_child.fetch_add(1, SeqCst);
@@ -263,7 +263,7 @@ impl Worker {
             0
         });
         pass.leave_to_lifeline();
-        // The witness is not informed: the child keeps the lock, as it keeps the slot.
+        // The witness needs no record of this, because the child keeps the lock as it keeps the slot.
         process::exit(0)
     }
 }

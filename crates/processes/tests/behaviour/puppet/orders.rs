@@ -1,4 +1,4 @@
-//! The code that runs in a puppet, a child process that carries out the orders of a test.
+//! The code that runs in a puppet. A puppet is a child process that executes the orders of a test.
 
 use std::{
     fs::File,
@@ -23,10 +23,10 @@ struct PuppetState {
     passes: Vec<SharedPass<'static>>,
 }
 
-/// Obeys orders until standard input ends.
+/// Executes orders until standard input ends.
 pub fn obey() {
     let mut state = PuppetState::default();
-    // The test harness has printed the beginning of a line.
+    // End the line that the test harness has begun.
     println!();
     for line in io::stdin().lines() {
         let line = line.unwrap();
@@ -130,7 +130,7 @@ impl PuppetState {
         self.passes.swap_remove(index.expect("the puppet holds the slot"))
     }
 
-    /// Starts `count` threads that each acquire and release once; returns how many succeeded.
+    /// Starts `count` threads that each acquire and release once. Returns how many of them succeeded.
     fn crowd(&self, count: usize) -> usize {
         let visit = || self.hall().acquire().map(drop).is_ok();
         thread::scope(|scope| {
