@@ -17,19 +17,19 @@ use crate::sys;
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,
-    /// Wakes the waiter.
-    bell: Mutex<Option<Arc<OwnedFd>>>,
+    /// The lifeline of the waiter. A byte written to it wakes the waiter.
+    lifeline: Mutex<Option<Arc<OwnedFd>>>,
 }
 
 impl Cancel {
     /// Makes the waiter give up. It returns soon, unless it got a slot before.
     pub fn cancel(&self) {
-        // The waiter sets its bell before it reads the flag. So either the waiter sees the flag, or this thread
-        // sees the bell.
+        // The waiter sets its lifeline before it reads the flag. So either the waiter sees the flag, or this thread
+        // sees the lifeline.
         self.cancelled.store(true, SeqCst);
-        let bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(bell) = bell {
-            let _ = sys::write_byte(bell.as_fd());
+        let lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(lifeline) = lifeline {
+            let _ = sys::write_byte(lifeline.as_fd());
         }
     }
 
@@ -38,14 +38,14 @@ impl Cancel {
         self.cancelled.load(SeqCst)
     }
 
-    /// Sets the bell of the waiter, before it waits.
-    pub(crate) fn watch(&self, bell: Arc<OwnedFd>) {
-        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(bell);
+    /// Sets the lifeline of the waiter, before it waits.
+    pub(crate) fn watch(&self, lifeline: Arc<OwnedFd>) {
+        *self.lifeline.lock().unwrap_or_else(PoisonError::into_inner) = Some(lifeline);
     }
 
-    /// Forgets the bell after the wait, so that it does not keep the registration alive.
+    /// Forgets the lifeline after the wait, so that this value does not keep the registration alive.
     pub(crate) fn unwatch(&self) {
-        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.lifeline.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(crate) fn flag(&self) -> &AtomicBool {

@@ -1,5 +1,5 @@
 //! The environment of the step machine on real memory, and the driver that runs a passage in it. The variables
-//! are words of the hall's file. Named pipes (wires) carry wake-ups and show which processes are alive.
+//! are words of the hall's file. Named pipes (lifelines) carry wake-ups and show which processes are alive.
 
 use std::{
     hint, mem,
@@ -19,9 +19,9 @@ use hallpass_algorithms::{
 use hallpass_common::Limit;
 
 use crate::{
+    lifelines::Owner,
     shared_state::SharedState,
-    sys::{self, wire},
-    wires::Owner,
+    sys::{self, lifeline},
 };
 
 /// A line of a passage, with the types of this environment.
@@ -31,7 +31,7 @@ pub(crate) type NativeLine = Line<i64, ()>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience<'a> {
     pub limit: Limit,
-    /// If this is set and the bell of the passage is rung, the passage gives up.
+    /// If this is set and the passage is woken, it gives up.
     pub given_up: Option<&'a AtomicBool>,
 }
 
@@ -69,7 +69,7 @@ const LOOKS: u32 = 200;
 /// again after that.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
-/// The longest sleep of any other waiter. A process that should have rung its bell may have been unable to do so.
+/// The longest sleep of any other waiter. A process that should have woken it may have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
 /// How many lines a passage may run without going to sleep. If it runs more, a program that does not follow the
@@ -79,10 +79,10 @@ const MAX_LINES: u32 = 10_000_000;
 /// How many lines a registration may run. It normally takes about ten lines.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
 
-/// The wires that wake a sleeping waiter: its own, and those of the processes it watches.
+/// The lifelines that wake a sleeping waiter: its own, and those of the processes it watches.
 pub(crate) struct WakeSources {
     pub id: i64,
-    /// The reading end of its own wire.
+    /// The reading end of its own lifeline.
     pub own: Arc<OwnedFd>,
     /// The process that was last found alive, if it is another process of the operating system.
     last_alive: Option<Watched>,
@@ -91,15 +91,15 @@ pub(crate) struct WakeSources {
     gone: Option<(usize, i64)>,
     /// Whether a process that should be watched could not be reached.
     blind: bool,
-    /// Whether the waiter should look again although its bell was not rung.
+    /// Whether the waiter should look again although no process has woken it.
     look_again: bool,
 }
 
 struct Watched {
     record: usize,
     id: i64,
-    wire: Arc<OwnedFd>,
-    /// Whether the kernel has reported an event of the wire.
+    lifeline: Arc<OwnedFd>,
+    /// Whether the kernel has reported an event of the lifeline.
     reported: bool,
 }
 
@@ -161,7 +161,7 @@ impl NativeEnvironment<'_> {
         None
     }
 
-    /// Sleeps until the own bell is rung, the kernel reports a watched process, or the time is over.
+    /// Sleeps until another process wakes this one, the kernel reports a watched process, or the time is over.
     fn sleep(&mut self) {
         if matches!(self.patience.limit, Limit::Now) {
             return;
@@ -179,7 +179,7 @@ impl NativeEnvironment<'_> {
         let blind = *blind;
         let max = if blind { MAX_SLEEP_BLIND } else { MAX_SLEEP };
         let time = self.patience.limit.remaining().map_or(max, |left| left.min(max));
-        let woken = wire::sleep(own, watched.iter().map(|watched| &*watched.wire), time);
+        let woken = lifeline::sleep(own, watched.iter().map(|watched| &*watched.lifeline), time);
         self.wake.look_again = blind || woken.silent;
         for (watched, gone) in self.wake.watched.iter_mut().zip(woken.gone) {
             watched.reported = gone;
@@ -233,13 +233,13 @@ impl Environment for NativeEnvironment<'_> {
 
     fn ring(&mut self, process: usize) {
         let id = self.hall.file.owner(process).load(SeqCst);
-        if id != wire::NOBODY {
-            self.hall.wires.ring(self.hall.dir(), id);
+        if id != lifeline::NOBODY {
+            self.hall.lifelines.ring(self.hall.dir(), id);
         }
     }
 
     fn rung(&mut self, _: usize) -> bool {
-        wire::drain(&self.wake.own) | mem::take(&mut self.wake.look_again)
+        lifeline::drain(&self.wake.own) | mem::take(&mut self.wake.look_again)
     }
 
     fn expired(&mut self, _: usize) -> bool {
@@ -254,15 +254,15 @@ impl Environment for NativeEnvironment<'_> {
             return Life::Nobody;
         }
         loop {
-            if id == wire::NOBODY {
+            if id == lifeline::NOBODY {
                 return Life::Nobody;
             }
             self.wake.last_alive = None;
-            match self.hall.wires.owner(self.hall.dir(), id) {
+            match self.hall.lifelines.owner(self.hall.dir(), id) {
                 _ if id == self.wake.id => return Life::Alive,
                 Owner::Us => return Life::Alive,
-                Owner::Alive(wire) => {
-                    let watched = Watched { record: process, id, wire, reported: false };
+                Owner::Alive(lifeline) => {
+                    let watched = Watched { record: process, id, lifeline, reported: false };
                     self.wake.last_alive = Some(watched);
                     return Life::Alive;
                 }
@@ -276,7 +276,7 @@ impl Environment for NativeEnvironment<'_> {
                     return Life::Dead(id);
                 }
                 Owner::Unknown => {
-                    // If the process was unregistered in the meantime, its wire was removed.
+                    // If the process was unregistered in the meantime, its lifeline was removed.
                     let now = owner.load(SeqCst);
                     if now == id {
                         self.wake.blind = true;
@@ -289,14 +289,14 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn register(&mut self, me: usize) -> bool {
-        let register = Op::CompareAndSwap { old: wire::NOBODY, new: self.wake.id };
-        register.apply(self.hall.file.owner(me)) == wire::NOBODY
+        let register = Op::CompareAndSwap { old: lifeline::NOBODY, new: self.wake.id };
+        register.apply(self.hall.file.owner(me)) == lifeline::NOBODY
     }
 
     fn unregister(&mut self, process: usize, dead: i64) {
-        let unregister = Op::CompareAndSwap { old: dead, new: wire::NOBODY };
+        let unregister = Op::CompareAndSwap { old: dead, new: lifeline::NOBODY };
         if unregister.apply(self.hall.file.owner(process)) == dead {
-            wire::remove(self.hall.dir(), dead);
+            lifeline::remove(self.hall.dir(), dead);
         }
     }
 

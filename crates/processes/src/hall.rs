@@ -216,7 +216,7 @@ impl SharedHall {
         deadline: Option<Instant>,
     ) -> Result<SharedPass<'_>, Error> {
         let registration = self.handle.registration()?;
-        cancel.watch(registration.bell());
+        cancel.watch(registration.own_lifeline());
         let limit = deadline.map_or(Limit::Never, Limit::Until);
         let patience = Patience { limit, given_up: Some(cancel.flag()) };
         let entered = self.handle.wait(registration, patience);
@@ -275,7 +275,7 @@ impl SharedHall {
     /// Waits in the queue until a slot is free and takes it, or until another thread cancels the wait.
     pub(crate) fn acquire_owned_unless(&self, cancel: &Cancel) -> Result<OwnedSharedPass, Error> {
         let registration = self.handle.registration()?;
-        cancel.watch(registration.bell());
+        cancel.watch(registration.own_lifeline());
         let patience = Patience { limit: Limit::Never, given_up: Some(cancel.flag()) };
         let entered = self.handle.wait(registration, patience);
         cancel.unwatch();
@@ -404,7 +404,7 @@ impl SharedHall {
         if !self.is_closed() {
             state.remove_void_tags();
         }
-        state.remove_stale_wires();
+        state.remove_stale_lifelines();
         Ok(dead)
     }
 

@@ -96,7 +96,7 @@ impl Handle {
                 Err(if self.state.size() == 0 { Error::Closed } else { Error::NoPermits })
             }
             End::Lost => {
-                // Without its wire, the registration counts as dead, whatever its record says.
+                // Without its lifeline, the registration counts as dead, whatever its record says.
                 registration.abandon(&self.state);
                 let path = self.state.path.join(HALL);
                 Err(Error::Damaged { path, why: "its content is inconsistent".into() })
@@ -148,7 +148,7 @@ impl Handle {
         Ok(Box::new(registration))
     }
 
-    /// Keeps a registration for the next passage, unless another process may have its wire (its named pipe) open.
+    /// Keeps a registration for the next passage, unless another process may have its lifeline open.
     #[inline(always)]
     pub(crate) fn give_back(&self, registration: Box<Registration>) {
         if registration.is_lent() {

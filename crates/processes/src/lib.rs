@@ -97,7 +97,7 @@
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
 //! | `environment` | the step machine's environment on real memory, and its driver |
 //! | `fork_mutex` | a mutex that cannot block a forked child forever |
-//! | `shared_state`, `hall_file`, `value_file`, `wires` | the mapped files and pipes that processes share |
+//! | `shared_state`, `hall_file`, `value_file`, `lifelines` | the mapped files and pipes that processes share |
 //! | `sys` | functions of Linux, and most of the unsafe code |
 
 #![deny(unsafe_code)]
@@ -115,6 +115,7 @@ mod hall;
 mod hall_dir;
 mod hall_file;
 mod handle;
+mod lifelines;
 mod pass;
 #[allow(unsafe_code, reason = "one registration is taken out without a lock")]
 mod pool;
@@ -126,7 +127,6 @@ mod status;
 #[allow(unsafe_code, reason = "mappings and signals")]
 mod sys;
 mod value_file;
-mod wires;
 
 #[doc(no_inline)]
 pub use bytemuck;

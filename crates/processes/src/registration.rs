@@ -19,7 +19,7 @@ use crate::{
     environment::{NativeEnvironment, Patience, WakeSources},
     hall_file::MAX_REGISTRATIONS,
     shared_state::SharedState,
-    sys::{self, wire},
+    sys::{self, lifeline},
 };
 
 /// A record of the hall's file that belongs to this process, for one passage at a time.
@@ -34,7 +34,7 @@ pub(crate) struct Registration {
     wake: WakeSources,
     /// The process that made the registration. A forked child inherits a copy that belongs to its parent.
     generation: u64,
-    /// Whether another process may have the wire open.
+    /// Whether another process may have the lifeline open.
     lent: AtomicBool,
 }
 
@@ -45,15 +45,15 @@ const SEARCH_EVERY: usize = 16;
 impl Registration {
     /// Registers this process in the hall.
     pub(crate) fn new(hall: &SharedState) -> Result<Self, Error> {
-        let (id, own) = create_wire(hall)?;
+        let (id, own) = create_lifeline(hall)?;
         let own = Arc::new(own);
-        hall.wires.add_own(id, own.clone());
+        hall.lifelines.add_own(id, own.clone());
         let mut wake = WakeSources::new(id, own);
         let full = || Error::Full { name: hall.name.clone(), max: MAX_REGISTRATIONS };
         let found = find_record(hall, &mut wake).and_then(|found| found.ok_or_else(full));
         let (record, number) = found.inspect_err(|_| {
-            hall.wires.remove_own(id);
-            wire::remove(hall.dir(), id);
+            hall.lifelines.remove_own(id);
+            lifeline::remove(hall.dir(), id);
         })?;
         let uid = i64::from(rustix::process::getuid().as_raw());
         hall.file.process(record).store(uid << 32 | i64::from(std::process::id()), SeqCst);
@@ -67,21 +67,21 @@ impl Registration {
         self.generation == sys::generation()
     }
 
-    /// Returns the wire. While any process has it open, the registration counts as alive.
+    /// Returns the lifeline. While any process has it open, the registration counts as alive.
     pub(crate) fn lifeline(&self) -> BorrowedFd<'_> {
         self.lent.store(true, SeqCst);
         self.wake.own.as_fd()
     }
 
-    /// Returns `true` if another process may have the wire open. Then the registration must not be used for another
-    /// passage, because that process would keep the slot of that passage taken.
+    /// Returns `true` if another process may have the lifeline open. Then the registration must not be used for
+    /// another passage, because that process would keep the slot of that passage taken.
     #[inline]
     pub(crate) fn is_lent(&self) -> bool {
         self.lent.load(SeqCst)
     }
 
-    /// Returns the wire. Another thread can write to it to wake this registration.
-    pub(crate) fn bell(&self) -> Arc<OwnedFd> {
+    /// Returns the lifeline. Another thread can write to it to wake this registration.
+    pub(crate) fn own_lifeline(&self) -> Arc<OwnedFd> {
         self.wake.own.clone()
     }
 
@@ -101,15 +101,15 @@ impl Registration {
         self.wake.stop_watching();
     }
 
-    /// Leaves the record as it is. Once the wire is closed, other processes treat its owner as dead.
+    /// Leaves the record as it is. Once the lifeline is closed, other processes treat its owner as dead.
     pub(crate) fn abandon(self, hall: &SharedState) {
-        hall.wires.remove_own(self.wake.id);
+        hall.lifelines.remove_own(self.wake.id);
     }
 
     /// Frees the record. The registration must neither hold a slot nor wait.
     pub(crate) fn unregister(mut self, hall: &SharedState) {
         if !self.is_ours() {
-            return; // closes this process's copy of the wire
+            return; // closes this process's copy of the lifeline
         }
         let id = self.wake.id;
         let (process, dead, then) = (self.record, Some(id), Then::Nothing);
@@ -117,7 +117,7 @@ impl Registration {
         // Other processes rescue only dead processes, so this process rescues itself.
         let leave = Line::R3 { process, then, card, dead };
         let _ = self.environment(hall, Patience::NONE).run(leave);
-        hall.wires.remove_own(id);
+        hall.lifelines.remove_own(id);
     }
 }
 
@@ -133,7 +133,7 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usi
         };
         Some((record, environment.join(first)?))
     };
-    let is_free = |record: &usize| hall.file.owner(*record).load(SeqCst) == wire::NOBODY;
+    let is_free = |record: &usize| hall.file.owner(*record).load(SeqCst) == lifeline::NOBODY;
     // Each round adds one record.
     for _ in 0..=MAX_REGISTRATIONS {
         let raw = hall.file.records_used().load(SeqCst);
@@ -152,13 +152,13 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usi
     Ok(None)
 }
 
-/// Creates a wire with a new identity.
-fn create_wire(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
+/// Creates a lifeline with a new identity.
+fn create_lifeline(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
     let mut tries = 0;
     loop {
         let id = hall.file.last_id().fetch_add(1, SeqCst).wrapping_add(1);
-        match wire::create(hall.dir(), id) {
-            _ if id == wire::NOBODY => {}
+        match lifeline::create(hall.dir(), id) {
+            _ if id == lifeline::NOBODY => {}
             Ok(own) => return Ok((id, own)),
             // Another program has set the counter to a smaller number. Skip identities that may be in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < 1000 => {

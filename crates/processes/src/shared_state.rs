@@ -1,4 +1,4 @@
-//! The shared state of a hall: a directory with the mapped file, and one named pipe (a *wire*) per
+//! The shared state of a hall: a directory with the mapped file, and one named pipe (a *lifeline*) per
 //! registration.
 
 use std::{
@@ -16,11 +16,11 @@ use hallpass_common::MAX_SLOTS;
 use crate::{
     Error,
     hall_file::{HALL, HallFile, MAX_REGISTRATIONS},
+    lifelines::Lifelines,
     sys::{
         self,
-        wire::{self, Reached},
+        lifeline::{self, Reached},
     },
-    wires::Wires,
 };
 
 /// The directory of a hall, which this process has open.
@@ -29,7 +29,7 @@ pub(crate) struct SharedState {
     pub path: PathBuf,
     dir: OwnedFd,
     pub file: HallFile,
-    pub wires: Wires,
+    pub lifelines: Lifelines,
 }
 
 impl SharedState {
@@ -39,8 +39,8 @@ impl SharedState {
         let file: File =
             sys::open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
         let mapped = HallFile::open(&file, &file_path)?;
-        let wires = Wires::new(dir.try_clone().ok());
-        Ok(SharedState { name: name.into(), path, dir, file: mapped, wires })
+        let lifelines = Lifelines::new(dir.try_clone().ok());
+        Ok(SharedState { name: name.into(), path, dir, file: mapped, lifelines })
     }
 
     #[inline]
@@ -107,24 +107,25 @@ impl SharedState {
     pub(crate) fn ring_all(&self) {
         for record in (0..self.records_used()).filter(|&i| self.card(i).phase == Phase::Waiting) {
             let id = self.file.owner(record).load(SeqCst);
-            if id != wire::NOBODY {
-                self.wires.ring(self.dir(), id);
+            if id != lifeline::NOBODY {
+                self.lifelines.ring(self.dir(), id);
             }
         }
     }
 
-    /// Removes the wires of processes that died before they registered. Such a wire has no live owner, and no record
-    /// names it. A new wire may belong to a process that is about to register, so this removes only old wires.
-    pub(crate) fn remove_stale_wires(&self) {
+    /// Removes the lifelines of processes that died before they registered. Such a lifeline has no live owner, and
+    /// no record names it. A new lifeline may belong to a process that is about to register, so this removes only
+    /// old lifelines.
+    pub(crate) fn remove_stale_lifelines(&self) {
         const OLD: Duration = Duration::from_secs(60);
         let Ok(entries) = std::fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
-            let Some(id) = wire::id_of(&entry.file_name()) else { continue };
+            let Some(id) = lifeline::id_of(&entry.file_name()) else { continue };
             let is_named = (0..self.records_used()).any(|i| self.file.owner(i).load(SeqCst) == id);
             let age = entry.metadata().ok().and_then(|m| m.modified().ok()?.elapsed().ok());
             let is_old = age.is_some_and(|age| age > OLD);
-            if !is_named && is_old && matches!(wire::reach(self.dir(), id), Reached::Dead) {
-                wire::remove(self.dir(), id);
+            if !is_named && is_old && matches!(lifeline::reach(self.dir(), id), Reached::Dead) {
+                lifeline::remove(self.dir(), id);
             }
         }
     }

@@ -10,7 +10,7 @@ use hallpass_common::{Participant, Status};
 
 use crate::{
     shared_state::SharedState,
-    sys::wire::{self, Reached},
+    sys::lifeline::{self, Reached},
 };
 
 /// Returns the hall with its holders and waiters at this moment.
@@ -36,11 +36,11 @@ fn participant(hall: &SharedState, record: usize, slot: Option<usize>) -> Partic
     let since = u64::try_from(hall.file.since(record).load(SeqCst)).unwrap_or(0);
     let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(since);
     let id = hall.file.owner(record).load(SeqCst);
-    let dead = id == wire::NOBODY || matches!(wire::reach(hall.dir(), id), Reached::Dead);
+    let dead = id == lifeline::NOBODY || matches!(lifeline::reach(hall.dir(), id), Reached::Dead);
     let mut one = Participant::new(process as u32, hall.file.command(record), since);
     one.slot = slot;
     one.uid = Some((process >> 32) as u32);
     one.alive = !dead;
-    one.own = hall.wires.is_own(id);
+    one.own = hall.lifelines.is_own(id);
     one
 }

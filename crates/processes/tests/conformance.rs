@@ -66,7 +66,7 @@ impl Processes {
                 Ok(pass) => (Ok(pass.slot()), Some(pass)),
                 Err(error) => (Err(refusal(error)), None),
             };
-            answer.send(slot).expect("awaited");
+            answer.send(slot).expect("the test waits for the answer");
             // Returns when the other end is dropped.
             let _ = is_wanted.recv();
         });

@@ -13,9 +13,9 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Waits until the process `pid` has ended, if it is in the middle of exiting.
 ///
-/// The kernel closes the descriptors of a process one after the other. So its wire may be closed while the process
-/// still has a lock or a port. If the process is in another PID namespace, `pid` may be another process here. This
-/// does no harm: that process is usually not exiting, and if it is, the wait is only unnecessary.
+/// The kernel closes the descriptors of a process one after the other. So its lifeline may be closed while the
+/// process still has a lock or a port. If the process is in another PID namespace, `pid` may be another process
+/// here. This does no harm: that process is usually not exiting, and if it is, the wait is only unnecessary.
 #[cold]
 pub(crate) fn await_exit(pid: i32) {
     if !is_exiting(pid) {

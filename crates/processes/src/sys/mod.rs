@@ -5,7 +5,7 @@
 //! | [`mapping`] | `mmap` of a file that processes share |
 //! | [`generation`](mod@generation) | a page that is wiped on fork, to notice a fork |
 //! | [`pipe`] | a write that does not raise `SIGPIPE` |
-//! | [`wire`] | named pipes, by which the kernel reports whether a process is alive |
+//! | [`lifeline`] | named pipes, by which the kernel reports whether a process is alive |
 //! | [`files`] | files and directories that other processes see complete or not at all |
 //! | [`clock`] | the coarse clock |
 //! | [`exit`] | waiting until a dying process has closed all its files |
@@ -14,9 +14,9 @@ mod clock;
 mod exit;
 mod files;
 mod generation;
+pub(crate) mod lifeline;
 mod mapping;
 mod pipe;
-pub(crate) mod wire;
 
 pub(crate) use clock::coarse_now;
 pub(crate) use exit::await_exit;

@@ -1,5 +1,5 @@
-//! The wires that a process has open: those of its own registrations, and the writing ends of other wires. All
-//! registrations of a handle share these descriptors, to save descriptors.
+//! The lifelines that a process has open: those of its own registrations, and the writing ends of other lifelines.
+//! All registrations of a handle share these descriptors, to save descriptors.
 
 use std::{
     collections::HashMap,
@@ -11,15 +11,15 @@ use crate::{
     fork_mutex::ForkMutex,
     sys::{
         self,
-        wire::{self, Reached},
+        lifeline::{self, Reached},
     },
 };
 
-/// The state of the owner of a wire.
+/// The state of the owner of a lifeline.
 pub(crate) enum Owner {
     /// The owner is this process.
     Us,
-    /// The owner is alive; this is the writing end of its wire.
+    /// The owner is alive; this is the writing end of its lifeline.
     Alive(Arc<OwnedFd>),
     /// The owner is alive, but this process has no free descriptor to watch it.
     Unwatched,
@@ -29,16 +29,16 @@ pub(crate) enum Owner {
     Unknown,
 }
 
-/// The open wires by identity.
-pub(crate) struct Wires {
+/// The open lifelines by identity.
+pub(crate) struct Lifelines {
     open: ForkMutex<Open>,
-    /// A spare descriptor. If descriptors have run out, it is closed to make room for one more wire.
+    /// A spare descriptor. If descriptors have run out, it is closed to make room for one more lifeline.
     spare: ForkMutex<Option<OwnedFd>>,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The process that opened the wires. A forked child starts with an empty set.
+    /// The process that opened the lifelines. A forked child starts with an empty set.
     generation: u64,
     own: HashMap<i64, Arc<OwnedFd>>,
     others: HashMap<i64, Arc<OwnedFd>>,
@@ -47,9 +47,9 @@ struct Open {
 /// How many writing ends may stay open for later use although no waiter watches them.
 const MAX_KEPT: usize = 64;
 
-impl Wires {
+impl Lifelines {
     pub(crate) fn new(spare: Option<OwnedFd>) -> Self {
-        Wires { open: ForkMutex::new(Open::default()), spare: ForkMutex::new(spare) }
+        Lifelines { open: ForkMutex::new(Open::default()), spare: ForkMutex::new(spare) }
     }
 
     fn open(&self) -> Option<MutexGuard<'_, Open>> {
@@ -61,21 +61,21 @@ impl Wires {
         Some(open)
     }
 
-    /// Adds a wire of this process.
-    pub(crate) fn add_own(&self, id: i64, wire: Arc<OwnedFd>) {
+    /// Adds a lifeline of this process.
+    pub(crate) fn add_own(&self, id: i64, lifeline: Arc<OwnedFd>) {
         if let Some(mut open) = self.open() {
-            open.own.insert(id, wire);
+            open.own.insert(id, lifeline);
         }
     }
 
-    /// Removes a wire of this process.
+    /// Removes a lifeline of this process.
     pub(crate) fn remove_own(&self, id: i64) {
         if let Some(mut open) = self.open() {
             open.own.remove(&id);
         }
     }
 
-    /// Returns `true` if `id` is a wire of this process.
+    /// Returns `true` if `id` is a lifeline of this process.
     pub(crate) fn is_own(&self, id: i64) -> bool {
         self.open().is_some_and(|open| open.own.contains_key(&id))
     }
@@ -86,9 +86,9 @@ impl Wires {
         if open.own.contains_key(&id) {
             return Owner::Us;
         }
-        if let Some(wire) = open.others.get(&id) {
-            if !wire::is_gone(wire) {
-                return Owner::Alive(wire.clone());
+        if let Some(lifeline) = open.others.get(&id) {
+            if !lifeline::is_gone(lifeline) {
+                return Owner::Alive(lifeline.clone());
             }
             open.others.remove(&id);
             return Owner::Dead;
@@ -96,18 +96,18 @@ impl Wires {
         let mut owner = reach(hall, id);
         if let Owner::Unwatched = owner {
             // Close the descriptors that are kept for later use, so that the next try finds a free one.
-            open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
+            open.others.retain(|_, lifeline| Arc::strong_count(lifeline) > 1);
             owner = reach(hall, id);
         }
         if let Owner::Unwatched = owner {
             drop(open);
             return self.with_spare(hall, id, |_| ());
         }
-        if let Owner::Alive(wire) = &owner {
+        if let Owner::Alive(lifeline) = &owner {
             if open.others.len() >= MAX_KEPT {
-                open.others.retain(|_, wire| Arc::strong_count(wire) > 1);
+                open.others.retain(|_, lifeline| Arc::strong_count(lifeline) > 1);
             }
-            open.others.insert(id, wire.clone());
+            open.others.insert(id, lifeline.clone());
         }
         owner
     }
@@ -115,34 +115,34 @@ impl Wires {
     /// Wakes the owner of `id`.
     pub(crate) fn ring(&self, hall: BorrowedFd<'_>, id: i64) {
         let known = self.open().and_then(|open| {
-            let wire = open.own.get(&id).or_else(|| open.others.get(&id));
-            wire.cloned()
+            let lifeline = open.own.get(&id).or_else(|| open.others.get(&id));
+            lifeline.cloned()
         });
         // Ignore errors: a full pipe wakes its owner anyway, and a pipe without a reader has no owner.
-        if let Some(wire) = known {
-            let _ = sys::write_byte(wire.as_fd());
+        if let Some(lifeline) = known {
+            let _ = sys::write_byte(lifeline.as_fd());
             return;
         }
         match self.owner(hall, id) {
-            Owner::Alive(wire) => {
-                let _ = sys::write_byte(wire.as_fd());
+            Owner::Alive(lifeline) => {
+                let _ = sys::write_byte(lifeline.as_fd());
             }
             Owner::Unwatched => {
-                self.with_spare(hall, id, |wire| drop(sys::write_byte(wire)));
+                self.with_spare(hall, id, |lifeline| drop(sys::write_byte(lifeline)));
             }
             Owner::Us | Owner::Dead | Owner::Unknown => {}
         }
     }
 
     /// Finds out whether the owner of `id` is alive when no descriptor is free. Closes the spare descriptor for a
-    /// moment. If the owner is alive, applies `f` to the writing end of its wire.
+    /// moment. If the owner is alive, applies `f` to the writing end of its lifeline.
     #[cold]
     fn with_spare(&self, hall: BorrowedFd<'_>, id: i64, f: impl FnOnce(BorrowedFd<'_>)) -> Owner {
         let Some(mut spare) = self.spare.lock() else { return Owner::Unknown };
         drop(spare.take());
-        let owner = match wire::reach(hall, id) {
-            Reached::Alive(wire) => {
-                f(wire.as_fd());
+        let owner = match lifeline::reach(hall, id) {
+            Reached::Alive(lifeline) => {
+                f(lifeline.as_fd());
                 Owner::Unwatched
             }
             Reached::Dead => Owner::Dead,
@@ -154,8 +154,8 @@ impl Wires {
 }
 
 fn reach(hall: BorrowedFd<'_>, id: i64) -> Owner {
-    match wire::reach(hall, id) {
-        Reached::Alive(wire) => Owner::Alive(Arc::new(wire)),
+    match lifeline::reach(hall, id) {
+        Reached::Alive(lifeline) => Owner::Alive(Arc::new(lifeline)),
         Reached::Dead => Owner::Dead,
         Reached::NoDescriptor => Owner::Unwatched,
         Reached::Unknown => Owner::Unknown,

@@ -1,9 +1,9 @@
-//! Wires: one named pipe per registration. Only the registered process has the reading end open.
+//! Lifelines: one named pipe per registration. Only the registered process has the reading end open.
 //!
-//! A process that opens the writing end learns from the kernel whether the owner of the wire is alive. If the pipe
-//! has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns at once.
-//! This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A byte
-//! written to the wire wakes its owner.
+//! A process that opens the writing end learns from the kernel whether the owner of the lifeline is alive. If the
+//! pipe has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns at
+//! once. This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A
+//! byte written to the lifeline wakes its owner.
 
 use std::{
     ffi::{CString, OsStr},
@@ -18,33 +18,35 @@ use rustix::{
     io::Errno,
 };
 
-/// The identity that no owner of a wire has.
+/// The identity that no owner of a lifeline has.
 pub(crate) const NOBODY: i64 = 0;
 
+/// The beginning of the file name of a lifeline. It is part of the format, so that versions of hallpass can share
+/// a hall.
 const PREFIX: &str = "wire.";
 
 fn name(id: i64) -> CString {
-    CString::new(format!("{PREFIX}{id:x}")).expect("no zero byte in a number")
+    CString::new(format!("{PREFIX}{id:x}")).expect("a number contains no zero byte")
 }
 
-/// Returns the identity whose wire has this file name.
+/// Returns the identity whose lifeline has this file name.
 pub(crate) fn id_of(name: &OsStr) -> Option<i64> {
     let id = name.to_str()?.strip_prefix(PREFIX)?;
     Some(u64::from_str_radix(id, 16).ok()? as i64)
 }
 
-/// The permissions of a wire. The directory decides which users can reach the wire. Each of these users must be
-/// able to open it. For example, root may use a hall in the private directory of another user, who must be able to
-/// open the wires of root.
+/// The permissions of a lifeline. The directory decides which users can reach the lifeline. Each of these users
+/// must be able to open it. For example, root may use a hall in the private directory of another user, who must be
+/// able to open the lifelines of root.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 
-/// Creates the wire of `id` in the directory `hall` and opens its reading end.
+/// Creates the lifeline of `id` in the directory `hall` and opens its reading end.
 pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
     let name = name(id);
     mknodat(hall, &name, FileType::Fifo, MODE, 0)?;
     // The umask may have removed permissions.
     let opened = chmodat(hall, &name, MODE, AtFlags::empty()).and_then(|()| {
-        // Open the wire for writing too. Otherwise a poll would return whenever the last other writer closes it.
+        // Open the lifeline for writing too. Otherwise a poll would return whenever the last other writer closes it.
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         openat(hall, &name, flags, Mode::empty())
     });
@@ -54,32 +56,32 @@ pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
     Ok(opened?)
 }
 
-/// Removes the wire of `id`, if this process may do so.
+/// Removes the lifeline of `id`, if this process may do so.
 pub(crate) fn remove(hall: BorrowedFd<'_>, id: i64) {
-    // A wire that cannot be removed does no harm, because its identity is not used again.
+    // A lifeline that cannot be removed does no harm, because its identity is not used again.
     let _ = unlinkat(hall, name(id), AtFlags::empty());
 }
 
-/// Result of opening the writing end of a wire.
+/// Result of opening the writing end of a lifeline.
 pub(crate) enum Reached {
     /// The owner is alive; this is the writing end.
     Alive(OwnedFd),
-    /// No process reads the wire any more.
+    /// No process reads the lifeline any more.
     Dead,
-    /// The wire could not be opened, because this process or the machine has no free descriptor.
+    /// The lifeline could not be opened, because this process or the machine has no free descriptor.
     NoDescriptor,
     /// The file is missing, is not a pipe, or may not be opened. Its owner may be alive, so it must be treated
     /// as alive.
     Unknown,
 }
 
-/// Opens the writing end of the wire of `id`.
+/// Opens the writing end of the lifeline of `id`.
 pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match openat(hall, name(id), flags, Mode::empty()) {
-        Ok(wire) => match fstat(&wire) {
+        Ok(lifeline) => match fstat(&lifeline) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Fifo => {
-                Reached::Alive(wire)
+                Reached::Alive(lifeline)
             }
             _ => Reached::Unknown,
         },
@@ -89,32 +91,33 @@ pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
     }
 }
 
-/// Reads all bytes from the wire of this process. Returns `true` if there were any.
-pub(crate) fn drain(wire: &OwnedFd) -> bool {
+/// Reads all bytes from the lifeline of this process. Returns `true` if there were any.
+pub(crate) fn drain(lifeline: &OwnedFd) -> bool {
     let mut buffer = [0; 64];
     let mut any = false;
-    while matches!(rustix::io::read(wire.as_fd(), &mut buffer), Ok(1..)) {
+    while matches!(rustix::io::read(lifeline.as_fd(), &mut buffer), Ok(1..)) {
         any = true;
     }
     any
 }
 
-/// Returns `true` if no process reads the wire any more. `wire` is a writing end.
-pub(crate) fn is_gone(wire: &OwnedFd) -> bool {
-    let mut fds = [PollFd::new(wire, PollFlags::empty())];
+/// Returns `true` if no process reads the lifeline any more. `lifeline` is a writing end.
+pub(crate) fn is_gone(lifeline: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(lifeline, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
 }
 
 /// Result of [`sleep`].
 pub(crate) struct Woken {
-    /// Whether no wire reported an event. Then the time is over, or a signal came.
+    /// Whether no lifeline reported an event. Then the time is over, or a signal came.
     pub silent: bool,
-    /// For each watched wire, in the given order, whether it has lost its reader.
+    /// For each watched lifeline, in the given order, whether it has lost its reader.
     pub gone: Vec<bool>,
 }
 
-/// Sleeps until a byte arrives on the wire of this process, a watched wire loses its reader, or the time is over.
+/// Sleeps until a byte arrives on the lifeline of this process, a watched lifeline loses its reader, or the time
+/// is over.
 pub(crate) fn sleep<'a>(
     own: &'a OwnedFd,
     watched: impl Iterator<Item = &'a OwnedFd>,
@@ -122,7 +125,7 @@ pub(crate) fn sleep<'a>(
 ) -> Woken {
     let mut fds = vec![PollFd::new(own, PollFlags::IN)];
     // These entries request no events, because the kernel always reports a lost reader.
-    fds.extend(watched.map(|wire| PollFd::new(wire, PollFlags::empty())));
+    fds.extend(watched.map(|lifeline| PollFd::new(lifeline, PollFlags::empty())));
     let time = time.try_into().ok();
     // A signal ends the sleep too. The caller looks again in any case.
     let reports = poll(&mut fds, time.as_ref()).unwrap_or(0);
