@@ -19,11 +19,20 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Print only the names, one on each line
+    #[arg(long, conflicts_with = "json")]
+    names: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let halls = args.location.open()?;
     let names = halls.names()?;
+    if args.names {
+        for name in names {
+            outln!("{}", snapshot::printable(&name));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut users = Users::default();
     let mut errors = ErrorReport::default();
     let mut objects = Vec::new();

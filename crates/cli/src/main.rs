@@ -4,10 +4,13 @@
 mod cancel;
 mod completions;
 mod demo;
+mod follow;
 mod halls;
+mod jobserver;
 mod keeper;
 mod list;
 mod location;
+mod log;
 mod man;
 mod output;
 mod programs;
@@ -22,6 +25,7 @@ mod table;
 mod time;
 mod top;
 mod users;
+mod wait;
 
 use std::{
     env,
@@ -59,6 +63,14 @@ enum Command {
     Resize(resize::Args),
     /// Remove halls
     Rm(rm::Args),
+    /// Make waiters leave the queue
+    Cancel(cancel::Args),
+    /// Wait until halls are empty, or until processes are done with them
+    Wait(wait::Args),
+    /// Show past runs: how long they waited and ran, and their exit status
+    Log(log::Args),
+    /// Run a build whose parallel jobs take slots of a hall, for make, cargo and ninja
+    Jobserver(Box<jobserver::Args>),
     /// Watch real processes compete for slots on this machine, for ten seconds
     Demo(demo::Args),
     /// The command that a worker of the demo runs
@@ -98,6 +110,10 @@ fn main() -> ExitCode {
         Command::Reap(args) => halls::finish(reap::run(args)),
         Command::Resize(args) => halls::finish(resize::run(args)),
         Command::Rm(args) => halls::finish(rm::run(args)),
+        Command::Cancel(args) => halls::finish(cancel::run(args)),
+        Command::Wait(args) => halls::finish(wait::run(args)),
+        Command::Log(args) => halls::finish(log::run(args)),
+        Command::Jobserver(args) => jobserver::run(*args),
         Command::Demo(args) => demo::run(args),
         Command::DemoVisit => demo::visit(),
         Command::Completions(args) => completions::run(args),
@@ -118,7 +134,7 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
             false
         }
     };
-    let of_run = env::args_os().nth(1).is_some_and(|word| word == "run");
+    let of_run = env::args_os().nth(1).is_some_and(|word| word == "run" || word == "jobserver");
     match error.exit_code() {
         0 if is_written => ExitCode::SUCCESS,
         // Smaller statuses could be those of the command.

@@ -39,7 +39,8 @@ fn write(args: Args) -> Result<(), String> {
 
 /// Returns the pages of `command` and of its subcommands, with the names of their files.
 fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> {
-    let below = command.get_subcommands().cloned().collect::<Vec<_>>();
+    let is_shown = |command: &&Command| !command.is_hide_set();
+    let below = command.get_subcommands().filter(is_shown).cloned().collect::<Vec<_>>();
     let mut page = Vec::new();
     Man::new(command.display_name(name))
         .source(concat!("hallpass ", env!("CARGO_PKG_VERSION")))
@@ -47,9 +48,17 @@ fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> 
         .render(&mut page)
         .map_err(|error| format!("cannot write the page {name}: {error}"))?;
     let page = String::from_utf8(page).map_err(|error| error.to_string())?;
-    let mut all = vec![(format!("{name}.1"), page)];
+    let mut all = vec![(format!("{name}.1"), page + sections(name))];
     for command in below {
         all.extend(pages(&format!("{name}-{}", command.get_name()), command)?);
     }
     Ok(all)
+}
+
+/// Returns sections of the page `name` that do not come from the description of the command line.
+fn sections(name: &str) -> &'static str {
+    match name {
+        "hallpass" | "hallpass-run" | "hallpass-jobserver" => include_str!("man/sections.roff"),
+        _ => "",
+    }
 }

@@ -7,14 +7,14 @@ use std::{
 };
 
 /// The exit status that a shell reports for a command killed by SIGPIPE.
-const CLOSED_PIPE: i32 = 128 + 13;
+pub const CLOSED_PIPE: u8 = 128 + 13;
 const CANNOT_WRITE: i32 = 2;
 
 /// Writes to standard output, or ends the program.
 pub fn write(text: fmt::Arguments<'_>) {
     match io::stdout().lock().write_fmt(text) {
         Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(CLOSED_PIPE),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(CLOSED_PIPE.into()),
         Err(error) => {
             eprintln!("hallpass: cannot write the output: {error}");
             process::exit(CANNOT_WRITE);

@@ -21,6 +21,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
+    args.location.check_dir()?;
     let halls = args.location.open()?;
     let mut errors = ErrorReport::default();
     for name in halls::chosen(&halls, args.names)? {

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 
-use crate::location::{Error, LocationArgs};
+use crate::{
+    location::{Error, LocationArgs},
+    run::parse_slots,
+};
 
 /// Holders of removed slots keep them until they exit.
 #[derive(ClapArgs)]
@@ -15,7 +18,7 @@ pub struct Args {
     #[arg(value_name = "NAME")]
     name: String,
     /// The new number of slots
-    #[arg(value_name = "K")]
+    #[arg(value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     slots: usize,
 }
 

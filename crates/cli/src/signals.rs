@@ -8,7 +8,7 @@ use std::{
     ptr,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicUsize, Ordering},
     },
 };
 
@@ -142,13 +142,15 @@ extern "C" fn on_bus_error(_: libc::c_int) {
     }
 }
 
-/// Returns a flag that SIGINT, SIGTERM and SIGHUP set instead of ending this process.
-pub fn flag_on_termination() -> io::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
+/// Catches SIGINT, SIGTERM and SIGHUP, so that they do not end this process. Returns the number of the last one that
+/// arrived; 0 if none did.
+pub fn catch_termination() -> io::Result<Arc<AtomicUsize>> {
+    let arrived = Arc::new(AtomicUsize::new(0));
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        signal_hook::flag::register(signal.as_raw(), Arc::clone(&flag))?;
+        let number = signal.as_raw();
+        signal_hook::flag::register_usize(number, Arc::clone(&arrived), number as usize)?;
     }
-    Ok(flag)
+    Ok(arrived)
 }
 
 /// A descriptor from which blocked signals are read.

@@ -49,7 +49,7 @@ pub fn user(one: &Participant) -> String {
 
 /// Formats a time as RFC 3339, which has four digits for the year. A time out of range, as in a damaged
 /// hall, is replaced by the nearest one in range.
-fn rfc3339(time: SystemTime) -> String {
+pub fn rfc3339(time: SystemTime) -> String {
     let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
@@ -137,7 +137,8 @@ impl View {
         hall
     }
 
-    fn one_to_json(&self, one: &Participant) -> Value {
+    /// A holder or waiter, for programs.
+    pub fn one_to_json(&self, one: &Participant) -> Value {
         let mut object = json!({
             "slot": one.slot,
             "pid": one.pid,

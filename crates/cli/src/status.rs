@@ -1,16 +1,18 @@
 //! `hallpass status`: shows the holders and waiters of halls.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::{
+    follow,
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
-    output::outln,
-    snapshot::{self, Users},
+    output::{outln, say},
+    snapshot::{self, Users, printable},
     table::table,
+    time,
 };
 
 #[derive(ClapArgs)]
@@ -20,14 +22,27 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// With --json: print a line for each event, such as joined, entered and left, until the reader ends
+    #[arg(short, long, requires = "json")]
+    follow: bool,
+    /// With --follow: the time between two looks at the halls; what happens in between may be missed
+    #[arg(short, long, value_name = "TIME", default_value = "0.2", value_parser = time::parse, requires = "follow")]
+    delay: Duration,
     /// The halls [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
+    args.location.check_dir()?;
     let halls = args.location.open()?;
+    if args.follow {
+        return follow::run(&halls, &args.names, args.delay);
+    }
     let names = halls::chosen(&halls, args.names)?;
+    if names.is_empty() && !args.json {
+        say(format_args!("there are no halls in {}", printable(&halls.shown())));
+    }
     let mut users = Users::default();
     let mut errors = ErrorReport::default();
     let mut objects = Vec::new();

@@ -24,8 +24,8 @@ use crossterm::{
 use crate::{
     halls,
     location::{Error, Halls, LocationArgs},
-    output::say,
-    signals::flag_on_termination,
+    output::{can_paint, say},
+    signals::catch_termination,
     snapshot::{Users, View, printable},
     table::{Line, LineKind, colours_wanted, tables},
     time,
@@ -49,10 +49,13 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    if !io::stdout().is_terminal() {
-        say(format_args!("top needs a terminal; `hallpass status` prints the same once"));
+    if !io::stdout().is_terminal() || !can_paint() {
+        say(format_args!(
+            "top needs a terminal that can move its cursor; `hallpass status` prints the same once"
+        ));
         return Ok(ExitCode::FAILURE);
     }
+    args.location.check_dir()?;
     let halls = args.location.open()?;
     let view = Screenful {
         halls,
@@ -107,11 +110,11 @@ fn terminal_events() -> io::Result<Receiver<Event>> {
 
 fn show(mut view: Screenful, delay: Duration) -> io::Result<()> {
     // A signal must not end the process before the terminal is restored.
-    let ended = flag_on_termination()?;
+    let ended_by = catch_termination()?;
     let _screen = Screen::take()?;
     let events = terminal_events()?;
     let mut drawn = None;
-    while !ended.load(Ordering::Relaxed) {
+    while ended_by.load(Ordering::Relaxed) == 0 {
         if drawn.is_none_or(|at: Instant| at.elapsed() >= delay) {
             view.draw()?;
             drawn = Some(Instant::now());

@@ -1,6 +1,11 @@
 //! `hallpass demo`, in a pipe.
 
-use std::process::{Command, Stdio};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
 fn the_demo_kills_a_holder_sees_no_conflict_and_leaves_nothing_behind() {
@@ -29,4 +34,40 @@ fn the_demo_kills_a_holder_sees_no_conflict_and_leaves_nothing_behind() {
     assert!(!text.contains('\x1b'), "no escape sequences in a pipe:\n{text}");
     let left = std::fs::read_dir(directory.path()).expect("the directory").count();
     assert_eq!(left, 0, "files are left behind");
+}
+
+/// Starts a demo in `directory` and returns when it has shown its first event.
+fn start(directory: &tempfile::TempDir) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hallpass"))
+        .args(["demo", "--seconds", "60"])
+        .env("TMPDIR", directory.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("enters") {
+        line.clear();
+        assert_ne!(output.read_line(&mut line).expect("text"), 0, "the demo ended");
+    }
+    (child, output)
+}
+
+#[test]
+fn a_demo_that_is_terminated_or_not_read_leaves_nothing_behind() {
+    for (closed, code) in [(false, 128 + 15), (true, 128 + 13)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (mut child, output) = start(&directory);
+        if closed {
+            drop(output);
+        } else {
+            let pid = Pid::from_child(&child);
+            kill_process(pid, Signal::TERM).expect("it runs");
+        }
+        assert_eq!(child.wait().expect("it ends").code(), Some(code));
+        let left = std::fs::read_dir(directory.path()).expect("the directory").count();
+        assert_eq!(left, 0, "files are left behind: closed {closed}");
+    }
 }

@@ -224,3 +224,20 @@ fn a_closed_pipe_ends_quietly() {
     assert_eq!(output.status.code(), Some(128 + 13));
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
 }
+
+#[test]
+fn a_misspelt_directory_is_an_error() {
+    let halls = Halls::new();
+    let missing = halls.path().join("missing").display().to_string();
+    for command in ["status", "reap"] {
+        let mut run = std::process::Command::new(common::HALLPASS);
+        let output = run.args([command, "--dir", &missing]).output().expect("it runs");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
+        assert_eq!(said, format!("hallpass: there is no directory {missing}\n"));
+    }
+    let output = halls.output("status", &[]);
+    assert!(output.status.success());
+    let expected = format!("hallpass: there are no halls in {}\n", halls.path().display());
+    assert_eq!(text(&output.stderr), expected);
+}

@@ -15,8 +15,12 @@ fn there_is_a_page_for_each_command() {
     let pages = folder.path().join("man1");
     let output = hallpass(&["man", pages.to_str().expect("text")]);
     assert!(output.status.success() && output.stdout.is_empty());
-    for command in
-        ["", "-run", "-status", "-list", "-top", "-reap", "-resize", "-rm", "-lab", "-bench"]
+    for command in [
+        "", "-run", "-status", "-list", "-top", "-reap", "-resize", "-rm", "-cancel", "-wait",
+        "-log",
+    ]
+    .into_iter()
+    .chain(["-jobserver", "-lab", "-bench"])
     {
         let page = fs::read_to_string(pages.join(format!("hallpass{command}.1"))).expect("a page");
         assert!(page.contains(".TH") && page.contains(".SH NAME"), "{command}");
@@ -31,7 +35,12 @@ fn there_is_a_page_for_each_command() {
         file.as_ref().is_ok_and(|file| !file.file_name().to_string_lossy().ends_with(".1"))
     });
     assert_eq!(others.count(), 0, "no temporary file is left");
-    assert!(!pages.join("hallpass-keeper.1").exists(), "the keeper has no page");
+    for hidden in ["keeper", "demo-visit"] {
+        assert!(!pages.join(format!("hallpass-{hidden}.1")).exists(), "{hidden} has no page");
+    }
+    for word in [".SH FILES", ".SH EXAMPLES", "HALLPASS_DIR", "/run/lock/hallpass"] {
+        assert!(run.contains(word), "{word}");
+    }
 }
 
 #[test]
@@ -53,4 +62,46 @@ fn completions_contain_commands_and_options() {
         }
     }
     assert_eq!(hallpass(&["completions", "tcl"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_help_of_run_says_where_halls_are_and_groups_the_options_for_etcd() {
+    let help = String::from_utf8(hallpass(&["run", "--help"]).stdout).expect("text");
+    for word in ["$HALLPASS_DIR", "/run/lock/hallpass", "/tmp/hallpass-UID", "{slot}"] {
+        assert!(help.contains(word), "{word}");
+    }
+    let (general, on_etcd) = help.split_once("Halls on etcd:").expect("a heading");
+    for option in ["--on ", "--cacert", "--ttl", "--dial-timeout"] {
+        assert!(
+            on_etcd.contains(option) && !general.contains(&format!("      {option}")),
+            "{option}"
+        );
+    }
+    assert!(general.contains("--nonblock") && general.contains("--time-limit"), "{help}");
+}
+
+#[test]
+fn bash_completes_names_of_halls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_hallpass")).parent().expect("a folder");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let script = "for name in gpu green 'two words'; do hallpass run -k 1 \"$name\" true; done; \
+                  source <(hallpass completions bash); COMP_WORDS=(hallpass status g); COMP_CWORD=2; \
+                  _hallpass_with_halls hallpass g status; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    bash.args(["-c", script])
+        .env("PATH", path)
+        .env("HALLPASS_DIR", folder.path())
+        .env_remove("HALLPASS_ON");
+    let output = bash.output().expect("bash runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "gpu\ngreen\n", "{said}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = String::from_utf8(hallpass(&["completions", shell]).stdout).expect("text");
+        assert!(script.contains("list --names"), "{shell}");
+        if shell == "zsh" {
+            assert!(script.matches(":_hallpass_halls'").count() >= 8, "{script}");
+        }
+    }
 }

@@ -166,3 +166,30 @@ fn more_values_than_slots_are_reported() {
     let said = text(&output.stderr);
     assert_eq!(said, "hallpass: x: --env GPU has 3 values for 2 slots; no slot gets c\n");
 }
+
+#[test]
+fn a_negative_number_of_slots_is_refused_with_the_limits() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+    for (command, words) in [("run", &["-k", "-1", "x", "true"][..]), ("resize", &["x", "-1"])] {
+        let output = halls.output(command, words);
+        let said = text(&output.stderr);
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("a hall can have 1 to 1024 slots, not -1"), "{said}");
+        assert!(!said.contains("tip:"), "{said}");
+    }
+}
+
+#[test]
+fn a_relative_runtime_directory_is_ignored() {
+    let (one, other) = (Halls::new(), Halls::new());
+    let where_is = |halls: &Halls| {
+        let mut list = Command::new(HALLPASS);
+        list.args(["list", "--json"]).current_dir(halls.path()).env_remove("HALLPASS_DIR");
+        list.env_remove("HALLPASS_ON").env("XDG_RUNTIME_DIR", "rel");
+        text(&list.output().expect("it runs").stdout)
+    };
+    let place = where_is(&one);
+    assert_eq!(place, where_is(&other));
+    assert!(place.contains("\"place\":\"/"), "{place}");
+}

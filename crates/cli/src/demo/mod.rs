@@ -10,7 +10,7 @@ mod witness;
 mod workers;
 
 use std::{
-    io,
+    io::{self, ErrorKind},
     process::ExitCode,
     sync::atomic::Ordering,
     time::{Duration, Instant},
@@ -23,7 +23,10 @@ use self::{
     witness::{Event, Witness},
     workers::Workers,
 };
-use crate::{output::say, signals::flag_on_termination};
+use crate::{
+    output::{CLOSED_PIPE, say},
+    signals::catch_termination,
+};
 
 pub use visit::SUBCOMMAND as VISIT;
 pub use visit::run as visit;
@@ -50,6 +53,8 @@ pub struct Args {
 pub fn run(args: Args) -> ExitCode {
     match show(Duration::from_secs(args.seconds)) {
         Ok(code) => code,
+        // The reader has seen enough, as `head` has.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(CLOSED_PIPE),
         Err(error) => {
             say(format_args!("the demo cannot run here: {error}"));
             ExitCode::FAILURE
@@ -58,19 +63,21 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 fn show(time: Duration) -> io::Result<ExitCode> {
-    let interrupted = flag_on_termination()?;
+    let ended_by = catch_termination()?;
     let directory = tempfile::Builder::new().prefix("hallpass-demo-").tempdir()?;
     let mut witness = Witness::listen(directory.path(), SLOTS)?;
     let mut workers = Workers::new(directory.path(), SLOTS)?;
     let start = Instant::now();
-    let mut picture = Picture::new(start, SLOTS, WORKERS);
+    let mut picture = Picture::new(start, SLOTS, WORKERS)?;
     let mut next_kill = KILL_EVERY;
     loop {
         let now = start.elapsed();
-        if interrupted.load(Ordering::Relaxed) {
+        let signal = ended_by.load(Ordering::Relaxed);
+        if signal != 0 {
             picture.finish();
             say(format_args!("demo interrupted"));
-            return Ok(ExitCode::from(130)); // `workers` kills what is left when it is dropped
+            // `workers` kills what is left when it is dropped.
+            return Ok(ExitCode::from(128 + signal as u8));
         }
         if now < time {
             while workers.running() < WORKERS {
@@ -86,11 +93,11 @@ fn show(time: Duration) -> io::Result<ExitCode> {
             next_kill += KILL_EVERY;
             if let Some(holder) = witness.longest_visitor() {
                 workers.kill(holder)?;
-                picture.show(&witness.killed(holder));
+                picture.show(&witness.killed(holder))?;
             }
         }
         for event in witness.wait(TICK)? {
-            picture.show(&event);
+            picture.show(&event)?;
             if let Event::Conflict { .. } = event {
                 picture.finish();
             }
@@ -98,6 +105,6 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         workers.reap()?;
         picture.draw(&witness, &workers);
     }
-    picture.erase();
-    Ok(picture::summary(&witness.verdict(), start.elapsed()))
+    picture.erase()?;
+    picture::summary(&witness.verdict(), start.elapsed())
 }

@@ -19,7 +19,7 @@ use super::{
     witness::{Event, Verdict, Witness},
     workers::Workers,
 };
-use crate::{output::outln, table::colours_wanted};
+use crate::{output::can_paint, table::colours_wanted};
 
 /// Number of events below the live picture; the latest ones are shown.
 const EVENTS: usize = 5;
@@ -37,18 +37,20 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub fn new(start: Instant, slots: usize, workers: usize) -> Self {
-        let live = io::stdout().is_terminal();
-        outln!(
+    pub fn new(start: Instant, slots: usize, workers: usize) -> io::Result<Self> {
+        let live = io::stdout().is_terminal() && can_paint();
+        writeln!(
+            io::stdout(),
             "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
-        );
-        outln!("Every 2.5 s a holder is killed with SIGKILL.\n");
+        )?;
+        writeln!(io::stdout(), "Every 2.5 s a holder is killed with SIGKILL.\n")?;
         let (events, kills) = (Vec::new(), Vec::new());
-        Picture { start, slots, live, drawn: 0, events, kills, is_coloured: colours_wanted() }
+        let is_coloured = colours_wanted();
+        Ok(Picture { start, slots, live, drawn: 0, events, kills, is_coloured })
     }
 
     /// Adds an event: to the live picture, or as a line.
-    pub fn show(&mut self, event: &Event) {
+    pub fn show(&mut self, event: &Event) -> io::Result<()> {
         let mut line = format!("{:6.3} s  ", self.start.elapsed().as_secs_f64());
         let _ = match event {
             Event::Entered { worker, slot, after_kill: None } => {
@@ -68,8 +70,8 @@ impl Picture {
             Event::Conflict { what } => write!(line, "CONFLICT: {what}"),
         };
         if !self.live {
-            outln!("{line}");
-            return;
+            writeln!(io::stdout(), "{line}")?;
+            return Ok(());
         }
         match event {
             Event::Killed { worker, slot } => {
@@ -83,6 +85,7 @@ impl Picture {
             _ => {}
         }
         self.events.push(line);
+        Ok(())
     }
 
     fn style(&self) -> Style {
@@ -152,14 +155,15 @@ impl Picture {
 
     /// Ends the picture and removes it, so that the summary takes its place. Without a picture, the summary
     /// follows after an empty line.
-    pub fn erase(&mut self) {
+    pub fn erase(&mut self) -> io::Result<()> {
         if self.live {
             // A terminal that cannot be drawn on keeps the picture.
             let _ = self.paint(&[]);
         } else {
-            outln!("");
+            writeln!(io::stdout())?;
         }
         self.finish();
+        Ok(())
     }
 }
 
@@ -168,27 +172,36 @@ fn millis(time: Duration) -> String {
 }
 
 /// Prints the figures and the next commands. Returns failure if there was a conflict.
-pub fn summary(verdict: &Verdict, time: Duration) -> ExitCode {
+pub fn summary(verdict: &Verdict, time: Duration) -> io::Result<ExitCode> {
     let Verdict { visits, most_at_once, successions, kills, conflicts } = verdict;
-    outln!("Measured in {:.1} s by a witness outside the hall:", time.as_secs_f64());
-    outln!("  processes that had a slot  {visits}");
-    outln!("  most at once               {most_at_once}");
-    outln!(
+    writeln!(
+        io::stdout(),
+        "Measured in {:.1} s by a witness outside the hall:",
+        time.as_secs_f64()
+    )?;
+    writeln!(io::stdout(), "  processes that had a slot  {visits}")?;
+    writeln!(io::stdout(), "  most at once               {most_at_once}")?;
+    writeln!(
+        io::stdout(),
         "  conflicts                  {}  (two in one slot, one too many, or overtaken)",
         conflicts.len()
-    );
+    )?;
     let times: Vec<String> = successions.iter().map(|time| millis(*time)).collect();
-    outln!("  holders killed             {kills}; successor in after {}", times.join(", "));
+    writeln!(
+        io::stdout(),
+        "  holders killed             {kills}; successor in after {}",
+        times.join(", ")
+    )?;
     for what in conflicts {
-        outln!("  CONFLICT: {what}");
+        writeln!(io::stdout(), "  CONFLICT: {what}")?;
     }
-    outln!("");
-    next_steps();
-    if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    writeln!(io::stdout())?;
+    next_steps()?;
+    Ok(if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints one command for each kind of user: for cargo in a checkout, or for the installed programs.
-fn next_steps() {
+fn next_steps() -> io::Result<()> {
     let built = |path: &Path| path.components().any(|part| part.as_os_str() == "target");
     let in_checkout = std::env::current_exe().is_ok_and(|path| built(&path));
     let steps = match in_checkout {
@@ -215,9 +228,10 @@ fn next_steps() {
             ("hallpass-lab check am-fig3 -n 3 -k 2", "explore every interleaving"),
         ],
     };
-    outln!("Next:");
+    writeln!(io::stdout(), "Next:")?;
     for (command, what) in steps {
-        outln!("  # {what}");
-        outln!("  {command}");
+        writeln!(io::stdout(), "  # {what}")?;
+        writeln!(io::stdout(), "  {command}")?;
     }
+    Ok(())
 }

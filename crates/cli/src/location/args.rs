@@ -13,37 +13,40 @@ use hallpass_processes::HallDir;
 use super::{Error, Halls, Location};
 use crate::{halls::FAILED, signals::exit_on_truncated_file, time};
 
+/// The heading of the options for halls on a cluster, in help texts.
+pub const ON_ETCD: &str = "Halls on etcd";
+
 /// The options that all commands on halls share.
 #[derive(Args, Default, Debug, PartialEq, Eq)]
 pub struct LocationArgs {
     /// Use the halls shared by all users of this machine
     #[arg(long, conflicts_with = "dir")]
     system: bool,
-    /// Use the halls in this directory
+    /// Use the halls in this directory [default: $HALLPASS_DIR, or a directory of this user]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
     /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS
     /// [default: $HALLPASS_ON, unless --dir or --system is given]
-    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"], help_heading = ON_ETCD)]
     on: Option<String>,
     /// TLS: the certificate authorities to trust
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = ON_ETCD)]
     cacert: Option<PathBuf>,
     /// TLS: the client certificate
-    #[arg(long, value_name = "FILE", requires = "key")]
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = ON_ETCD)]
     cert: Option<PathBuf>,
     /// TLS: the key of the client certificate
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = ON_ETCD)]
     key: Option<PathBuf>,
     /// The etcd user; the password comes from $ETCDCTL_PASSWORD or --password-file
     // All users can read the command lines of all processes, so passwords are not accepted there.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = ON_ETCD)]
     user: Option<String>,
     /// A file with the password of the etcd user in its first line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = ON_ETCD)]
     password_file: Option<PathBuf>,
     /// Fail if no member of etcd answers within this time [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_ETCD)]
     dial_timeout: Option<Duration>,
 }
 
@@ -74,6 +77,16 @@ impl LocationArgs {
             }
             Location::Cluster(options) => Halls::OnCluster(Cluster::connect(*options)?),
         })
+    }
+
+    /// Fails if `--dir` names a directory that does not exist: a command that creates none would find no hall.
+    pub fn check_dir(&self) -> Result<(), Error> {
+        match &self.dir {
+            Some(dir) if !dir.exists() => {
+                Err(Error::Options(format!("there is no directory {}", dir.display())))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Fails if an option was given that only clusters have.

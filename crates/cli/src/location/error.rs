@@ -12,7 +12,7 @@ pub enum Error {
 
 impl Error {
     /// Returns `true` if there is no hall with this name.
-    pub(super) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         use hallpass_cluster::Error as OnCluster;
         use hallpass_processes::Error as OnMachine;
         matches!(

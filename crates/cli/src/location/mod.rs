@@ -9,7 +9,10 @@ use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
 pub use self::{
-    args::LocationArgs, error::Error, file_system::check_file_system, open::open_or_create,
+    args::{LocationArgs, ON_ETCD},
+    error::Error,
+    file_system::check_file_system,
+    open::open_or_create,
 };
 use crate::snapshot::{Users, View};
 

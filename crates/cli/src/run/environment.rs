@@ -50,6 +50,15 @@ impl Mapping {
     }
 }
 
+/// Returns the variables that every holder of a slot has.
+pub fn variables_of_slot(name: &str, slot: usize, slots: usize) -> Vec<(String, String)> {
+    vec![
+        (NAME.to_string(), name.to_string()),
+        (SLOT.to_string(), slot.to_string()),
+        (SLOTS.to_string(), slots.to_string()),
+    ]
+}
+
 /// The variables of each slot; `per_device` consecutive slots share a device.
 #[derive(Debug)]
 pub struct Environment {
@@ -103,11 +112,7 @@ impl Environment {
         // The hall may have grown during the wait.
         self.check(slot + 1)?;
         let device = self.device(slot);
-        let mut variables = vec![
-            (NAME.to_string(), name.to_string()),
-            (SLOT.to_string(), slot.to_string()),
-            (SLOTS.to_string(), slots.to_string()),
-        ];
+        let mut variables = variables_of_slot(name, slot, slots);
         if self.per_device.is_some() {
             variables.push((DEVICE.to_string(), device.to_string()));
         }

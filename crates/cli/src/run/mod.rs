@@ -22,21 +22,28 @@ use std::{
     ffi::OsString,
     io,
     process::{Command, ExitCode},
+    time::Instant,
 };
 
 use hallpass_processes::HallDir;
 
-pub use self::{display::sentence, options::Args};
+pub use self::{
+    display::sentence,
+    environment::variables_of_slot,
+    inherited::{InheritedLifeline, LowDescriptor},
+    options::{Args, parse_slots},
+    supervisor::Ended,
+    waiting::Waiting,
+    warden::{Duties, Failure, WatchedCommand},
+};
 use self::{
     environment::Environment,
-    inherited::{InheritedLifeline, LowDescriptor},
     operands::{Invocation, with_slot},
-    supervisor::{Ended, Supervisor, become_command},
-    waiting::Waiting,
-    warden::{Duties, Failure},
+    supervisor::{Supervisor, become_command},
 };
 use crate::{
     location::{Error, Location, check_file_system, open_or_create},
+    log,
     output::say,
     signals::exit_on_truncated_file,
     snapshot::printable,
@@ -53,15 +60,23 @@ const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
 /// The reason why the command did not run, or did not run to its end, and the exit status for it.
-struct Refusal {
+pub struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.
     why: Option<String>,
 }
 
 impl Refusal {
-    fn failure(why: impl ToString) -> Self {
+    pub fn failure(why: impl ToString) -> Self {
         Refusal { code: OWN_FAILURE, why: Some(why.to_string()) }
+    }
+
+    /// Prints the reason and returns the exit status.
+    pub fn exit_code(self) -> ExitCode {
+        if let Some(why) = self.why {
+            say(format_args!("{why}"));
+        }
+        ExitCode::from(self.code)
     }
 }
 
@@ -99,12 +114,7 @@ pub fn run(args: Args) -> ExitCode {
     match obtain_and_run(args) {
         // This may kill hallpass by a signal, so it comes last: the slot is released by now.
         Ok(ended) => ended.exit_code(),
-        Err(Refusal { code, why }) => {
-            if let Some(why) = why {
-                say(format_args!("{why}"));
-            }
-            ExitCode::from(code)
-        }
+        Err(refusal) => refusal.exit_code(),
     }
 }
 
@@ -159,8 +169,11 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if let Some(unused) = environment.unused_values(hall.slots()) {
         say(format_args!("{name}: {unused}"));
     }
-    hall.describe_as(&args.description(&command));
+    let description = args.description(&command);
+    hall.describe_as(&description);
+    let arrived = Instant::now();
     let pass = waiting.acquire(&hall)?;
+    let begun = Instant::now();
 
     let mut run = prepared(&command, &pass.slot().to_string());
     run.envs(environment.variables(&name, pass.slot(), hall.slots())?);
@@ -175,14 +188,21 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         Failure::NotStarted(error) => not_started(&command[0], &error),
         Failure::Unsupervised(error) => error.into(),
     })?;
+    let (waited, ran) = (begun.duration_since(arrived), begun.elapsed());
     // The command has ended: its status is not lost if the hall was damaged meanwhile.
     exit_on_truncated_file(ended.status());
     if ended == Ended::TimedOut {
         say(format_args!("{name}: the command reached its time limit and was stopped"));
     }
+    let slots = vec![pass.slot()];
     match args.descendants {
         true => pass.leave_to_lifeline(),
         false => drop(pass),
+    }
+    if !args.no_log {
+        let entry = log::Entry::of_this_process(slots, waited, ran, ended.status(), &description);
+        // A log that cannot be written, as on a full disk, is no failure of the command.
+        let _ = log::append(hall.path(), &entry);
     }
     Ok(ended)
 }
@@ -201,13 +221,13 @@ fn run_command(
     duties: Duties,
 ) -> Result<Ended, Failure> {
     if duties.any() {
-        return warden::run(command, lifeline, duties);
+        return WatchedCommand::start(command, lifeline, duties)?.wait();
     }
     let started = Supervisor::start(command, lifeline, false).map_err(Failure::NotStarted)?;
     Ok(started.wait()?)
 }
 
-fn not_started(program: &OsString, error: &io::Error) -> Refusal {
+pub fn not_started(program: &OsString, error: &io::Error) -> Refusal {
     let code = match error.raw_os_error() {
         Some(libc::ENOENT) => NOT_FOUND,
         // These are failures of hallpass, not of the command.
@@ -230,7 +250,7 @@ fn explained(error: &io::Error) -> String {
 }
 
 /// The command in one line.
-fn shown(command: &[OsString]) -> String {
+pub fn shown(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }

@@ -3,19 +3,27 @@
 use std::{env, ffi::OsString, iter, num::NonZero, os::unix::ffi::OsStrExt, time::Duration};
 
 use clap::{Args as ClapArgs, Parser, ValueEnum};
+use hallpass_common::MAX_SLOTS;
 
 use super::{
     environment::Mapping,
     shown,
     warden::{Duties, TimeLimit},
 };
-use crate::{location::LocationArgs, time};
+use crate::{
+    location::{LocationArgs, ON_ETCD},
+    time,
+};
 
 const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
        hallpass run [OPTIONS] NAME -c STRING";
 
 const AFTER: &str = "\
-Options go before NAME; everything after NAME belongs to CMD.
+Options go before NAME; everything after NAME belongs to CMD. {slot} in the arguments of CMD stands for its slot.
+
+Without --dir, --system and --on, the hall is in the directory $HALLPASS_DIR, if that variable is set; else in \
+$XDG_RUNTIME_DIR/hallpass, if that variable is set; else in /run/user/UID/hallpass, if /run/user/UID exists; else in \
+/tmp/hallpass-UID. With --system, it is in /run/lock/hallpass. Jobs that share a hall must use the same directory.
 
 The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS, HALLPASS_NAME, and \
 HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
@@ -27,8 +35,13 @@ the slot is still held, CMD and the processes of this user that CMD started get 
 exits with 123.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
-123 if CMD was stopped half-way because its slot was lost, 124 if -w timed out (-E replaces 1 and 124), 125 if \
-hallpass itself failed and CMD did not run, 126 if CMD cannot be executed, 127 if CMD was not found.";
+123 if CMD was stopped half-way because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
+--time-limit, 125 if hallpass itself failed and CMD did not run, 126 if CMD cannot be executed, 127 if CMD was not found.";
+
+/// Reads a number of slots. Whether a hall can have that number is checked later.
+pub fn parse_slots(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("a hall can have 1 to {MAX_SLOTS} slots, not {text}"))
+}
 
 /// The default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
@@ -40,7 +53,7 @@ pub struct Args {
     pub location: LocationArgs,
     /// The number of slots [default: that of the existing hall; for a new hall 1, or the number of
     /// values of --env]
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Fail at once if no slot is free, with status 1 or that of -E
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
@@ -77,7 +90,7 @@ pub struct Args {
     pub on_kill: Option<OnKill>,
     /// With --on: CMD ends at most this long after the last contact with etcd; SIGTERM is sent --grace
     /// earlier [default: 20s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_ETCD)]
     ttl: Option<Duration>,
     /// The time between SIGTERM and SIGKILL, with --time-limit or when a slot on etcd is lost; with --on, less
     /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
@@ -95,6 +108,9 @@ pub struct Args {
     /// Show TEXT instead of CMD in `status`, `top` and `log`
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
+    /// Do not add the run to the hall's log
+    #[arg(long)]
+    pub no_log: bool,
     /// Report progress on standard error
     #[arg(long)]
     pub verbose: bool,

@@ -26,6 +26,7 @@ pub const NO_SLOT: u8 = 1;
 pub const TIMED_OUT: u8 = 124;
 
 /// How to wait for a slot.
+#[derive(Default)]
 pub struct Waiting {
     pub nonblock: bool,
     pub limit: Option<Duration>,

@@ -9,7 +9,7 @@
 
 use std::{
     env, fs, io,
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     process::Command,
     time::{Duration, Instant},
 };
@@ -77,73 +77,97 @@ impl From<Errno> for Failure {
     }
 }
 
-/// Runs the command under a warden and waits until the command ends. The processes that it leaves running may
-/// continue, and the warden with them.
-///
-/// This process must have only one thread.
-pub fn run(
-    command: Command,
-    lifeline: Option<InheritedLifeline>,
+/// A command that a warden watches over, from the side of hallpass.
+pub struct WatchedCommand {
+    /// Supervises the warden.
+    warden: Supervisor,
+    /// The pipe from the warden.
+    report: OwnedFd,
     duties: Duties,
-) -> Result<Ended, Failure> {
-    let signals = CaughtSignals::catch()?;
-    let (report, reporter) = pipe_with(PipeFlags::CLOEXEC)?;
-    if duties.kill_with_us {
-        // If the warden itself is killed, this process gets the orphans.
-        set_child_subreaper(Some(getpid()))?;
-    }
-    // SAFETY: this process has only one thread, so its copy is in a consistent state.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error().into()),
-        0 => {
-            drop(report);
-            let status = match Warden::start(signals, command, lifeline, duties, reporter) {
-                Ok(warden) => warden.keep(),
-                Err(_) => 1,
-            };
-            // SAFETY: the call takes a number. The copies of what the other process owns are not dropped.
-            unsafe { libc::_exit(status) }
-        }
-        pid => {
-            drop((reporter, lifeline));
-            let warden =
-                Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound).map_err(io::Error::from)?;
-            follow(signals.supervise(warden), report, duties)
-        }
-    }
 }
 
-/// Supervises the warden until it reports how the command ended.
-fn follow(mut warden: Supervisor, report: OwnedFd, duties: Duties) -> Result<Ended, Failure> {
-    warden.probe_group();
-    loop {
-        let mut files = [
-            PollFd::new(&report, PollFlags::IN),
-            PollFd::from_borrowed_fd(warden.signals(), PollFlags::IN),
-        ];
-        match poll(&mut files, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+impl WatchedCommand {
+    /// Starts the command under a warden. The processes that the command leaves running may continue after it, and
+    /// the warden with them.
+    ///
+    /// This process must have only one thread.
+    pub fn start(
+        command: Command,
+        lifeline: Option<InheritedLifeline>,
+        duties: Duties,
+    ) -> io::Result<Self> {
+        let signals = CaughtSignals::catch()?;
+        let (report, reporter) = pipe_with(PipeFlags::CLOEXEC)?;
+        if duties.kill_with_us {
+            // If the warden itself is killed, this process gets the orphans.
+            set_child_subreaper(Some(getpid()))?;
         }
-        let [reported, signalled] = files.map(|file| !file.revents().is_empty());
+        // SAFETY: this process has only one thread, so its copy is in a consistent state.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                drop(report);
+                let status = match Warden::start(signals, command, lifeline, duties, reporter) {
+                    Ok(warden) => warden.keep(),
+                    Err(_) => 1,
+                };
+                // SAFETY: the call takes a number. The copies of what the other process owns are not dropped.
+                unsafe { libc::_exit(status) }
+            }
+            pid => {
+                let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
+                let mut warden = signals.supervise(pid);
+                warden.probe_group();
+                Ok(WatchedCommand { warden, report, duties })
+            }
+        }
+    }
+
+    /// Waits until the command ends.
+    pub fn wait(mut self) -> Result<Ended, Failure> {
+        loop {
+            let mut files = self.files().map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
+            match poll(&mut files, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let ready = files.map(|file| !file.revents().is_empty());
+            if let Some(ended) = self.attend(ready)? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Returns two descriptors that are readable when [`attend`](WatchedCommand::attend) has something to do.
+    pub fn files(&self) -> [BorrowedFd<'_>; 2] {
+        [self.report.as_fd(), self.warden.signals()]
+    }
+
+    /// Handles what has happened: `ready` says which of [`files`](WatchedCommand::files) are readable. Returns how
+    /// the command ended, if it did.
+    pub fn attend(&mut self, ready: [bool; 2]) -> Result<Option<Ended>, Failure> {
+        let [reported, signalled] = ready;
         if reported {
-            let mut message = [0; MESSAGE];
-            let length = read(&report, &mut message)?;
-            if length == MESSAGE {
-                return decode(message).map_err(Failure::NotStarted);
-            }
-            // The warden has died.
-            warden.end_probe();
-            if duties.kill_with_us {
-                descendants::kill_all();
-            }
-            let why = "the process that watches over the command was killed";
-            return Err(io::Error::other(why).into());
+            return self.read_report().map(Some);
         }
         if signalled {
             // The report tells how the command ended; the end of the warden tells nothing.
-            let _ = warden.attend()?;
+            let _ = self.warden.attend()?;
         }
+        Ok(None)
+    }
+
+    fn read_report(&mut self) -> Result<Ended, Failure> {
+        let mut message = [0; MESSAGE];
+        if read(&self.report, &mut message)? == MESSAGE {
+            return decode(message).map_err(Failure::NotStarted);
+        }
+        // The warden has died.
+        self.warden.end_probe();
+        if self.duties.kill_with_us {
+            descendants::kill_all();
+        }
+        Err(io::Error::other("the process that watches over the command was killed").into())
     }
 }
 

@@ -69,7 +69,7 @@ impl HallDir {
     /// This is the first of these directories that applies:
     ///
     /// 1. `$HALLPASS_DIR`, if it is set and not empty;
-    /// 2. `$XDG_RUNTIME_DIR/hallpass`, if that variable is set and not empty;
+    /// 2. `$XDG_RUNTIME_DIR/hallpass`, if that variable is an absolute path;
     /// 3. `/run/user/UID/hallpass`, if this user owns `/run/user/UID` (cron jobs lack the variable);
     /// 4. `/tmp/hallpass-UID`.
     ///
@@ -80,7 +80,8 @@ impl HallDir {
         if let Some(dir) = from("HALLPASS_DIR") {
             return Ok(HallDir::at(dir));
         }
-        if let Some(dir) = from("XDG_RUNTIME_DIR") {
+        // A relative path would mean another directory wherever a process starts, so its standard says to ignore it.
+        if let Some(dir) = from("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute()) {
             return Ok(HallDir::at(Path::new(&dir).join("hallpass")));
         }
         let uid = getuid().as_raw();

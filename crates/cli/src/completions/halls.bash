@@ -1,0 +1,24 @@
+
+# Adds the names of halls to the completions above.
+_hallpass_with_halls() {
+    _hallpass "$@"
+    local cur=${COMP_WORDS[COMP_CWORD]} place=() i
+    case "${COMP_WORDS[1]}" in
+        run | status | top | reap | resize | rm | cancel | wait | log | jobserver) ;;
+        *) return 0 ;;
+    esac
+    [[ $cur == -* || $COMP_CWORD -lt 2 ]] && return 0
+    # The word after an option with a value is not a name.
+    case "${COMP_WORDS[COMP_CWORD - 1]}" in
+        --dir | --on | --env | --wait | -w | -k | --slots | -E | -c | --command | --label | --pid | --position) return 0 ;;
+    esac
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case "${COMP_WORDS[i]}" in
+            --system) place=(--system) ;;
+            --dir) place=(--dir "${COMP_WORDS[i + 1]}") ;;
+            --on) return 0 ;;
+        esac
+    done
+    local IFS=$'\n'
+    COMPREPLY+=($(compgen -W "$(hallpass list --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+}

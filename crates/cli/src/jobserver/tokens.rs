@@ -1,0 +1,276 @@
+//! The tokens of a jobserver, each of which is a slot.
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
+    pin::Pin,
+    process::Command,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Acquire, Error, OwnedSharedPass, SharedHall};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    fs::{CWD, FileType, Mode, OFlags, mknodat, open},
+    io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd, ioctl_fionread, read, write},
+    pipe::{PipeFlags, fcntl_setpipe_size, pipe_with},
+};
+use tempfile::TempDir;
+
+use super::Style;
+use crate::run::{Duties, Ended, Failure, InheritedLifeline, WatchedCommand};
+
+/// The byte that stands for a token.
+const TOKEN: u8 = b'+';
+/// How long a token may lie unused while others wait for a slot. Then they get the slot.
+const UNUSED: Duration = Duration::from_millis(200);
+/// Time between two looks at tokens in a named pipe, which also contains those that were put back.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Both ends of the pipes to and from the clients.
+pub struct Tokens {
+    /// hallpass offers tokens here.
+    offer: OwnedFd,
+    /// hallpass takes offered tokens back here. It does not block, and shares no settings with the clients.
+    take_back: OwnedFd,
+    /// Clients put tokens back here. `None` if they use the pipe from which they took them.
+    returned: Option<OwnedFd>,
+    /// The directory of the named pipe.
+    _folder: Option<TempDir>,
+}
+
+/// What the clients get.
+pub struct Shared {
+    /// The value of make's option `--jobserver-auth`.
+    pub authority: String,
+    /// Descriptors that the build inherits.
+    _inherited: Vec<OwnedFd>,
+}
+
+impl Tokens {
+    /// Creates the pipes.
+    pub fn new(style: Style) -> io::Result<(Self, Shared)> {
+        match style {
+            Style::Pipe => Tokens::in_pipes(),
+            Style::Fifo => Tokens::in_named_pipe(),
+        }
+    }
+
+    /// With inherited descriptors, clients put tokens back into a second pipe, so that hallpass sees it at once.
+    fn in_pipes() -> io::Result<(Self, Shared)> {
+        let (source, offer) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (returned, sink) = pipe_with(PipeFlags::CLOEXEC)?;
+        shrink(&offer)?;
+        let take_back = reopened(&source)?;
+        let inherited = [inheritable(source)?, inheritable(sink)?];
+        let [read, write] = inherited.each_ref().map(|end| end.as_raw_fd());
+        let shared =
+            Shared { authority: format!("{read},{write}"), _inherited: Vec::from(inherited) };
+        Ok((Tokens { offer, take_back, returned: Some(returned), _folder: None }, shared))
+    }
+
+    fn in_named_pipe() -> io::Result<(Self, Shared)> {
+        let folder = tempfile::Builder::new().prefix("hallpass-jobserver-").tempdir()?;
+        let path: PathBuf = folder.path().join("tokens");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        // With both directions open, opening does not wait for a client.
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let offer = open(&path, flags, Mode::empty())?;
+        shrink(&offer)?;
+        let take_back = reopened(&offer)?;
+        let authority = format!("fifo:{}", path.display());
+        let tokens = Tokens { offer, take_back, returned: None, _folder: Some(folder) };
+        Ok((tokens, Shared { authority, _inherited: Vec::new() }))
+    }
+
+    /// Returns the number of tokens that no client has taken.
+    fn offered(&self) -> io::Result<usize> {
+        Ok(ioctl_fionread(&self.take_back)? as usize)
+    }
+
+    /// Takes back one token, if there is one that no client has taken.
+    fn take_one_back(&self) -> io::Result<bool> {
+        match read(&self.take_back, &mut [0; 1]) {
+            Ok(count) => Ok(count == 1),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Gives the pipe room for one buffer. Then the kernel reports that it can be written only while it is empty: a
+/// client has taken the token.
+fn shrink(pipe: &OwnedFd) -> io::Result<()> {
+    // The kernel rounds up to a page, which is one buffer.
+    fcntl_setpipe_size(pipe, 1)?;
+    Ok(())
+}
+
+/// Opens the reading end of a pipe once more, without blocking.
+fn reopened(pipe: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty())?)
+}
+
+/// Lets children inherit the descriptor, with a number that is not that of a standard stream.
+fn inheritable(end: OwnedFd) -> io::Result<OwnedFd> {
+    let copy = fcntl_dupfd_cloexec(end, 3)?;
+    fcntl_setfd(&copy, FdFlags::empty())?;
+    Ok(copy)
+}
+
+/// Wakes the server when a slot is granted.
+struct Bell(OwnedFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        let _ = write(&self.0, &1u64.to_ne_bytes());
+    }
+}
+
+/// Serves the tokens of one build.
+pub struct Server {
+    hall: SharedHall,
+    tokens: Tokens,
+    build: WatchedCommand,
+    /// A slot for each token that is offered or taken.
+    held: Vec<OwnedSharedPass>,
+    /// The request for the slot of the next token.
+    request: Option<Pin<Box<Acquire>>>,
+    bell: Arc<Bell>,
+    /// When the latest token was offered.
+    offered_at: Instant,
+}
+
+/// The events that ended a sleep.
+struct Woken {
+    build: [bool; 2],
+    returned: bool,
+    granted: bool,
+    taken: bool,
+}
+
+impl Server {
+    /// Starts the build.
+    pub fn start(
+        hall: SharedHall,
+        tokens: Tokens,
+        shared: Shared,
+        command: Command,
+        lifeline: InheritedLifeline,
+        duties: Duties,
+    ) -> Result<Self, Failure> {
+        let build = WatchedCommand::start(command, Some(lifeline), duties)?;
+        drop(shared);
+        let bell = Arc::new(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+        let (held, offered_at) = (Vec::new(), Instant::now());
+        Ok(Server { hall, tokens, build, held, request: None, bell, offered_at })
+    }
+
+    /// Serves tokens until the build ends. Then all of its slots are free.
+    pub fn serve(mut self) -> Result<Ended, Failure> {
+        loop {
+            let woken = self.sleep()?;
+            if let Some(ended) = self.build.attend(woken.build)? {
+                return Ok(ended);
+            }
+            if woken.returned {
+                self.accept_returned()?;
+            }
+            if woken.granted {
+                let _ = read(&self.bell.0, &mut [0; 8]);
+                self.poll_request()?;
+            }
+            if woken.taken && self.request.is_none() {
+                self.request = Some(Box::pin(self.hall.acquire_async()));
+                self.poll_request()?;
+            }
+            self.give_up_unused()?;
+        }
+    }
+
+    /// Waits for an event.
+    fn sleep(&self) -> Result<Woken, Failure> {
+        let [report, signals] = self.build.files();
+        let nothing = (signals, PollFlags::empty());
+        let returned = self.tokens.returned.as_ref();
+        let wants_token = self.request.is_none();
+        let watched: [(BorrowedFd<'_>, PollFlags); 5] = [
+            (report, PollFlags::IN),
+            (signals, PollFlags::IN),
+            returned.map_or(nothing, |end| (end.as_fd(), PollFlags::IN)),
+            (self.bell.0.as_fd(), PollFlags::IN),
+            if wants_token { (self.tokens.offer.as_fd(), PollFlags::OUT) } else { nothing },
+        ];
+        let mut files = watched.map(|(file, flags)| PollFd::from_borrowed_fd(file, flags));
+        let pause = match (wants_token, returned) {
+            (false, Some(_)) => None,
+            (true, Some(_)) => Some(UNUSED),
+            (_, None) => Some(LOOK),
+        };
+        let pause = pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut files, pause.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [report, signals, returned, granted, taken] =
+            files.map(|file| !file.revents().is_empty());
+        Ok(Woken { build: [report, signals], returned, granted, taken })
+    }
+
+    /// Frees a slot for each token that clients have put back.
+    fn accept_returned(&mut self) -> Result<(), Failure> {
+        let Some(returned) = &self.tokens.returned else { return Ok(()) };
+        let mut bytes = [0; 256];
+        let count = match read(returned, &mut bytes) {
+            Err(Errno::INTR) => 0,
+            count => count?,
+        };
+        // A client that puts back more than it took is not believed.
+        self.held.truncate(self.held.len().saturating_sub(count));
+        Ok(())
+    }
+
+    /// Offers a token if the requested slot is granted.
+    fn poll_request(&mut self) -> Result<(), Failure> {
+        let Some(request) = &mut self.request else { return Ok(()) };
+        let waker = Waker::from(self.bell.clone());
+        let Poll::Ready(granted) = request.as_mut().poll(&mut Context::from_waker(&waker)) else {
+            return Ok(());
+        };
+        self.request = None;
+        match granted {
+            Ok(pass) => {
+                self.held.push(pass);
+                self.offered_at = Instant::now();
+                write(&self.tokens.offer, &[TOKEN])?;
+                Ok(())
+            }
+            // The build continues with the tokens that it has.
+            Err(Error::Closed) => Err(Failure::from(io::Error::other(
+                "the hall was closed or removed during the build",
+            ))),
+            Err(error) => Err(io::Error::other(error.to_string()).into()),
+        }
+    }
+
+    /// Takes back tokens that no client uses, if others wait for a slot, and all but one in any case.
+    fn give_up_unused(&mut self) -> Result<(), Failure> {
+        let mut surplus = self.tokens.offered()?.saturating_sub(1);
+        let is_unused = self.request.is_none() && self.offered_at.elapsed() >= UNUSED;
+        if is_unused && self.hall.waiting() > 0 {
+            surplus += 1;
+            self.offered_at = Instant::now();
+        }
+        for _ in 0..surplus {
+            if self.tokens.take_one_back()? {
+                self.held.pop();
+            }
+        }
+        Ok(())
+    }
+}

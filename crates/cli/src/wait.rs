@@ -1,0 +1,83 @@
+//! `hallpass wait`: waits until halls are empty, or until processes are done with them.
+
+use std::{
+    process::ExitCode,
+    thread,
+    time::{Duration, Instant},
+};
+
+use clap::Args as ClapArgs;
+
+use crate::{
+    location::{Error, Halls, LocationArgs},
+    snapshot::Users,
+    time,
+};
+
+/// Exit status: the time of `-w` is over. As `timeout(1)`.
+const TIMED_OUT: u8 = 124;
+/// Time between the first two looks at a hall. It doubles after each look.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// The longest time between two looks at a hall of this machine.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+/// The same for a hall on a cluster, where a look takes several requests.
+const LONGEST_PAUSE_ON_CLUSTER: Duration = Duration::from_secs(2);
+
+/// The exit status is 124 if the time is over.
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    location: LocationArgs,
+    /// Wait at most this long, such as 10, 1.5m or 2h
+    #[arg(short, long, value_name = "TIME", value_parser = time::parse)]
+    wait: Option<Duration>,
+    /// Wait only until this process neither holds a slot nor waits for one; can be repeated
+    #[arg(short, long, value_name = "PID")]
+    pid: Vec<u32>,
+    /// The halls
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, Error> {
+    let begun = Instant::now();
+    let deadline = args.wait.and_then(|time| begun.checked_add(time));
+    let halls = args.location.open()?;
+    let longest = match &halls {
+        Halls::OnMachine(_) => LONGEST_PAUSE,
+        Halls::OnCluster(_) => LONGEST_PAUSE_ON_CLUSTER,
+    };
+    let mut pause = FIRST_PAUSE;
+    let mut users = Users::default();
+    let mut remaining = args.names;
+    // A hall that is missing from the start is a mistake; one that is removed later is empty.
+    let mut seen_all = false;
+    loop {
+        let mut busy = Vec::new();
+        for name in remaining {
+            match is_busy(&halls, &name, &args.pid, &mut users) {
+                Ok(true) => busy.push(name),
+                Ok(false) => {}
+                Err(error) if seen_all && error.is_missing() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        (remaining, seen_all) = (busy, true);
+        if remaining.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(ExitCode::from(TIMED_OUT));
+        }
+        thread::sleep(pause.min(left.unwrap_or(pause)));
+        pause = longest.min(pause * 2);
+    }
+}
+
+/// Returns `true` if the hall has a live holder or a waiter, or one with a PID of `pids` if that names any.
+fn is_busy(halls: &Halls, name: &str, pids: &[u32], users: &mut Users) -> Result<bool, Error> {
+    let status = halls.look(name, users)?.status;
+    let mut all = status.holders.iter().chain(&status.waiters).filter(|one| one.alive);
+    Ok(all.any(|one| pids.is_empty() || pids.contains(&one.pid)))
+}
