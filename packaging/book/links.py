@@ -29,7 +29,7 @@ def main(folder: Path) -> int:
     pages = {path.resolve(): Page(path) for path in folder.rglob("*.html")}
     broken, checked = [], 0
     for path, page in pages.items():
-        # The page for unknown addresses has links for a server; pages of one run have links of their script.
+        # The page for unknown addresses is for a server: its links start at the root.
         if path.name == "404.html":
             continue
         for link in page.links:

@@ -37,10 +37,15 @@ fn write(args: Args) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns `true` for commands that users call and that this program carries out. `lab` and `bench` run other
+/// programs: their pages would have the names of the pages that `hallpass-lab man` writes.
+fn has_page(command: &Command) -> bool {
+    !command.is_hide_set() && !["lab", "bench"].contains(&command.get_name())
+}
+
 /// Returns the pages of `command` and of its subcommands, with the names of their files.
 fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> {
-    let is_shown = |command: &&Command| !command.is_hide_set();
-    let below = command.get_subcommands().filter(is_shown).cloned().collect::<Vec<_>>();
+    let below = command.get_subcommands().filter(|below| has_page(below)).cloned().collect::<Vec<_>>();
     let mut page = Vec::new();
     Man::new(command.display_name(name))
         .source(concat!("hallpass ", env!("CARGO_PKG_VERSION")))
