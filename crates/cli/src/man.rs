@@ -45,7 +45,8 @@ fn has_page(command: &Command) -> bool {
 
 /// Returns the pages of `command` and of its subcommands, with the names of their files.
 fn pages(name: &str, command: Command) -> Result<Vec<(String, String)>, String> {
-    let below = command.get_subcommands().filter(|below| has_page(below)).cloned().collect::<Vec<_>>();
+    let below =
+        command.get_subcommands().filter(|below| has_page(below)).cloned().collect::<Vec<_>>();
     let mut page = Vec::new();
     Man::new(command.display_name(name))
         .source(concat!("hallpass ", env!("CARGO_PKG_VERSION")))

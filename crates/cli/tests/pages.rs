@@ -16,8 +16,18 @@ fn there_is_a_page_for_each_command() {
     let output = hallpass(&["man", pages.to_str().expect("text")]);
     assert!(output.status.success() && output.stdout.is_empty());
     for command in [
-        "", "-run", "-status", "-list", "-top", "-reap", "-resize", "-rm", "-cancel", "-wait",
-        "-log", "-jobserver",
+        "",
+        "-run",
+        "-status",
+        "-list",
+        "-top",
+        "-reap",
+        "-resize",
+        "-rm",
+        "-cancel",
+        "-wait",
+        "-log",
+        "-jobserver",
     ] {
         let page = fs::read_to_string(pages.join(format!("hallpass{command}.1"))).expect("a page");
         assert!(page.contains(".TH") && page.contains(".SH NAME"), "{command}");
